@@ -1,0 +1,70 @@
+"""The answer a caller holds: verified, in the model's own sense, with its explanation."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import solvers.outcome
+from solvers.outcome import Event, PoolSolution, SolutionStatus, StopReason
+from solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from gpu_bridge.explain import Conflict
+
+__all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome(solvers.outcome.Outcome):
+    """An engine's outcome after ``verify.py`` has checked it on the original problem.
+
+    ``objective``, ``bound``, ``row_dual``, ``reduced_cost``, ``history`` and ``pool`` are in the
+    sense of the model: for a maximisation the bound is an upper bound and the signs of the duals
+    are those of d(objective)/d(side).
+
+    Parameters
+    ----------
+    problem : Problem
+        What was solved, for names and sizes.
+    log : str
+        The whole log of the solve.
+    conflict : Conflict, optional
+        Constraints and bounds that contradict each other, when infeasible.
+    """
+
+    problem: Problem | None = None
+    log: str = ""
+    conflict: Conflict | None = None
+
+    @classmethod
+    def in_model_sense(
+        cls, outcome: solvers.outcome.Outcome, problem: Problem, **more: Any
+    ) -> Outcome:
+        """Turn an engine's minimised answer into one in the sense of ``problem``'s model."""
+        values = {
+            item.name: getattr(outcome, item.name)
+            for item in dataclasses.fields(solvers.outcome.Outcome)
+        }
+        if problem.maximize:
+            values["objective"] = -outcome.objective
+            values["bound"] = -outcome.bound
+            for name in ("row_dual", "reduced_cost"):
+                if values[name] is not None:
+                    values[name] = 0.0 - values[name]
+            values["history"] = tuple(
+                dataclasses.replace(event, incumbent=-event.incumbent, bound=-event.bound)
+                for event in outcome.history
+            )
+            values["pool"] = tuple(
+                dataclasses.replace(entry, objective=-entry.objective) for entry in outcome.pool
+            )
+        return cls(**values, problem=problem, **more)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+        """Draw incumbent and bound over time; see :func:`gpu_bridge.plot.plot_history`."""
+        from gpu_bridge.plot import plot_history
+
+        return plot_history(self, path)

@@ -1,0 +1,1 @@
+"""Optimisation engines over one sparse standard form; knows nothing of Pyomo or PuLP."""

@@ -1,0 +1,287 @@
+"""The one form in which every model reaches an engine.
+
+    minimise    c'x + offset
+    subject to  row_lower <= A x <= row_upper
+                lower <= x <= upper
+                x_j integer where integrality[j]
+
+A model that maximises is turned round once, here, by :meth:`Problem.from_arrays`; ``maximize``
+then only records that answers must be turned back before the caller sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.errors import CrossedBoundsError, ProblemError
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+INFINITY_THRESHOLD = 1e20
+"""Bounds of at least this size mean "no bound", as in MPS files and most solvers."""
+
+CROSSING_TOLERANCE = 1e-8
+"""Bounds crossed by no more than this, relative to max(1, |bound|), are rounding, not a mistake."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An immutable linear or mixed-integer linear program in two-sided row form.
+
+    Parameters
+    ----------
+    cost : (n,) array
+        Objective coefficients c of the minimisation.
+    matrix : (m, n) sparse or dense matrix
+        Constraint matrix A; stored as CSR, duplicate entries summed, explicit zeros dropped.
+    row_lower, row_upper : (m,) arrays
+        Sides of the rows; sizes from 1e20 on mean infinite, equal sides make an equation.
+    lower, upper : (n,) arrays
+        Bounds of the columns, with the same meaning of infinity.
+    integrality : (n,) array of bool
+        True where the column must be integer.
+    offset : float
+        Constant term of the objective.
+    maximize : bool
+        The model maximised: ``cost`` and ``offset`` hold its negated objective.
+    name : str
+        Name of the model, for logs and solution files.
+    column_names, row_names : sequences of str, optional
+        Names for messages and solution files; ``c0``, ``r0``, ... where absent.
+
+    Raises
+    ------
+    ProblemError
+        Wrong shapes, NaN, infinite coefficients, bounds of the wrong infinity.
+    CrossedBoundsError
+        A lower bound above its upper bound by more than :data:`CROSSING_TOLERANCE`.
+    """
+
+    cost: FloatArray
+    matrix: sp.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+    offset: float = 0.0
+    maximize: bool = False
+    name: str = ""
+    column_names: Sequence[str] | None = None
+    row_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        n = np.size(self.cost)
+        m = np.size(self.row_lower)
+        set_field = object.__setattr__
+        set_field(self, "cost", _vector(self.cost, n, "cost"))
+        set_field(self, "row_lower", _vector(self.row_lower, m, "row_lower"))
+        set_field(self, "row_upper", _vector(self.row_upper, m, "row_upper"))
+        set_field(self, "lower", _vector(self.lower, n, "lower"))
+        set_field(self, "upper", _vector(self.upper, n, "upper"))
+        set_field(self, "integrality", _flags(self.integrality, n))
+        set_field(self, "offset", float(self.offset))
+        for axis, names, size in (("column", self.column_names, n), ("row", self.row_names, m)):
+            if names is not None and len(names) != size:
+                raise ProblemError(f"{len(names)} {axis} names were given for {size} {axis}s.")
+        self._check_objective()
+        set_field(self, "matrix", self._canonical_matrix(m, n))
+        self._settle_bounds("row_lower", "row_upper", self.row_label)
+        self._settle_bounds("lower", "upper", self.column_label)
+        for array in (self.cost, self.row_lower, self.row_upper, self.lower, self.upper):
+            array.flags.writeable = False
+        for array in (self.matrix.data, self.matrix.indices, self.matrix.indptr):
+            array.flags.writeable = False
+        self.integrality.flags.writeable = False
+
+    @classmethod
+    def from_arrays(
+        cls,
+        cost: npt.ArrayLike,
+        matrix: Any = None,
+        row_lower: npt.ArrayLike | float = -np.inf,
+        row_upper: npt.ArrayLike | float = np.inf,
+        *,
+        lower: npt.ArrayLike | float = 0.0,
+        upper: npt.ArrayLike | float = np.inf,
+        integrality: npt.ArrayLike | bool = False,
+        offset: float = 0.0,
+        maximize: bool = False,
+        name: str = "",
+        column_names: Sequence[str] | None = None,
+        row_names: Sequence[str] | None = None,
+    ) -> Problem:
+        """Build a problem from a model's own data, turning a maximisation round.
+
+        Scalars are spread over all rows or columns; columns are non-negative by default, as in
+        MPS files. ``cost`` and ``offset`` are those of the model, before any change of sign.
+        """
+        c = np.array(cost, dtype=np.float64, ndmin=1)
+        n = c.size
+        A = sp.csr_array((0, n)) if matrix is None else matrix
+        m = A.shape[0] if hasattr(A, "shape") else len(A)
+        sign = -1.0 if maximize else 1.0
+        return cls(
+            cost=sign * c if maximize else c,
+            matrix=A,
+            row_lower=_spread(row_lower, m),
+            row_upper=_spread(row_upper, m),
+            lower=_spread(lower, n),
+            upper=_spread(upper, n),
+            integrality=np.array(np.broadcast_to(np.asarray(integrality), (n,))),
+            offset=sign * offset,
+            maximize=maximize,
+            name=name,
+            column_names=column_names,
+            row_names=row_names,
+        )
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows m."""
+        return int(self.row_lower.size)
+
+    @property
+    def num_columns(self) -> int:
+        """Number of columns n."""
+        return int(self.cost.size)
+
+    @property
+    def num_nonzeros(self) -> int:
+        """Number of stored entries of A."""
+        return int(self.matrix.nnz)
+
+    @property
+    def is_mip(self) -> bool:
+        """Whether any column must be integer."""
+        return bool(self.integrality.any())
+
+    @cached_property
+    def matrix_csc(self) -> sp.csc_array:
+        """A by columns; made at the first use and kept."""
+        return self.matrix.tocsc()
+
+    def column_label(self, column: int) -> str:
+        """Return the name of a column, for a message."""
+        return f"c{column}" if self.column_names is None else self.column_names[column]
+
+    def row_label(self, row: int) -> str:
+        """Return the name of a row, for a message."""
+        return f"r{row}" if self.row_names is None else self.row_names[row]
+
+    def objective_at(self, x: FloatArray) -> float:
+        """Return c'x + offset, in the minimised sense."""
+        return float(self.cost @ x) + self.offset
+
+    def relaxation(self) -> Problem:
+        """Return the same problem with every column continuous."""
+        from dataclasses import replace
+
+        return replace(self, integrality=np.zeros(self.num_columns, dtype=bool))
+
+    def _check_objective(self) -> None:
+        bad = ~np.isfinite(self.cost)
+        if bad.any():
+            j = int(np.flatnonzero(bad)[0])
+            raise ProblemError(
+                f"The objective coefficient of '{self.column_label(j)}' is {self.cost[j]}; "
+                "give it a finite number."
+            )
+        if not np.isfinite(self.offset):
+            raise ProblemError(f"The objective's constant is {self.offset}; make it finite.")
+
+    def _canonical_matrix(self, m: int, n: int) -> sp.csr_array:
+        try:
+            A = sp.csr_array(self.matrix, dtype=np.float64, copy=True)
+        except (TypeError, ValueError) as error:
+            raise ProblemError(f"The constraint matrix cannot be read: {error}") from error
+        if A.shape != (m, n):
+            raise ProblemError(
+                f"The constraint matrix is {A.shape[0]} x {A.shape[1]}, but there are {m} rows "
+                f"and {n} columns."
+            )
+        A.sum_duplicates()
+        bad = np.flatnonzero(~np.isfinite(A.data))
+        if bad.size:
+            k = int(bad[0])
+            i = int(np.searchsorted(A.indptr, k, side="right")) - 1
+            raise ProblemError(
+                f"The coefficient of '{self.column_label(int(A.indices[k]))}' in row "
+                f"'{self.row_label(i)}' is {A.data[k]}; give it a finite number or leave it out."
+            )
+        A.eliminate_zeros()
+        if A.nnz <= np.iinfo(np.int32).max and A.indices.dtype != np.int32:
+            A.indices = A.indices.astype(np.int32)
+            A.indptr = A.indptr.astype(np.int32)
+        return A
+
+    def _settle_bounds(self, low_field: str, high_field: str, label: Any) -> None:
+        """Read 1e20 as infinite, close crossings within rounding and refuse the rest."""
+        low: FloatArray = getattr(self, low_field)
+        high: FloatArray = getattr(self, high_field)
+        kind = "row" if low_field == "row_lower" else "variable"
+        for side, values in (("lower", low), ("upper", high)):
+            bad = np.flatnonzero(np.isnan(values))
+            if bad.size:
+                raise ProblemError(
+                    f"The {side} bound of {kind} '{label(int(bad[0]))}' is NaN; give a number, "
+                    "or infinity for no bound."
+                )
+        low[low <= -INFINITY_THRESHOLD] = -np.inf
+        high[high >= INFINITY_THRESHOLD] = np.inf
+        for side, values, wrong in (
+            ("lower", low, low >= INFINITY_THRESHOLD),
+            ("upper", high, high <= -INFINITY_THRESHOLD),
+        ):
+            if wrong.any():
+                i = int(np.flatnonzero(wrong)[0])
+                raise CrossedBoundsError(
+                    f"The {side} bound of {kind} '{label(i)}' is {values[i]:g}, which no finite "
+                    "value can meet; the model is infeasible as it stands."
+                )
+        crossed = np.flatnonzero(low > high)
+        if not crossed.size:
+            return
+        size = np.maximum(1.0, np.maximum(np.abs(low[crossed]), np.abs(high[crossed])))
+        beyond = crossed[low[crossed] - high[crossed] > CROSSING_TOLERANCE * size]
+        if beyond.size:
+            i = int(beyond[0])
+            raise CrossedBoundsError(
+                f"The lower bound {low[i]:.12g} of {kind} '{label(i)}' is above its upper bound "
+                f"{high[i]:.12g}, so the model is infeasible; correct one of the two."
+            )
+        middle = 0.5 * (low[crossed] + high[crossed])
+        low[crossed] = middle
+        high[crossed] = middle
+
+
+def _vector(values: npt.ArrayLike, size: int, field: str) -> FloatArray:
+    try:
+        array = np.array(values, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"'{field}' is not an array of numbers: {error}") from error
+    if array.shape != (size,):
+        raise ProblemError(f"'{field}' has shape {array.shape}; it must be ({size},).")
+    return array
+
+
+def _flags(values: npt.ArrayLike, size: int) -> BoolArray:
+    array = np.array(values, ndmin=1)
+    if array.shape != (size,):
+        raise ProblemError(f"'integrality' has shape {array.shape}; it must be ({size},).")
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise ProblemError("'integrality' must hold True and False (or 1 and 0) only.")
+    return array.astype(np.bool_)
+
+
+def _spread(values: npt.ArrayLike | float, size: int) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    return np.array(np.broadcast_to(array, (size,))) if array.ndim == 0 else array
