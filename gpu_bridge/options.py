@@ -13,7 +13,7 @@ import os
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from solvers.errors import OptionError
@@ -151,7 +151,7 @@ def _in_choices(row: OptionRow, value: str) -> str:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def _accepted_types(name: str) -> tuple[type, ...]:
     hint = typing.get_type_hints(Options)[name]
     return typing.get_args(hint) or (hint,)
