@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -45,6 +47,16 @@ class Progress:
     def time_left(self) -> float:
         """Seconds until the time limit, never negative; inf without a limit."""
         return max(0.0, self.time_limit - self.seconds)
+
+    @contextmanager
+    def budget(self, seconds: float) -> Iterator[None]:
+        """Let at most ``seconds`` from now pass for the engine running inside the block."""
+        before = self.time_limit
+        self.time_limit = min(before, self.seconds + max(0.0, seconds))
+        try:
+            yield
+        finally:
+            self.time_limit = before
 
     @property
     def interrupted(self) -> bool:

@@ -1,0 +1,109 @@
+"""The doors for callers who have a file, matrices or a ready problem instead of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TextIO
+
+from gpu_bridge.options import make_options
+from gpu_bridge.outcome import Outcome
+from solvers.errors import CrossedBoundsError, ProblemError
+from solvers.outcome import SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from solvers.device import Device
+
+
+def read(path: str | PathLike[str]) -> Problem:
+    """Read an MPS or LP file, plain or gzipped.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing, broken or of another format.
+    UnsupportedModelError
+        It holds quadratic, conic or SOS parts.
+    CrossedBoundsError
+        A lower bound above its upper bound.
+    """
+    from gpu_bridge.adapters.files import read_problem
+
+    return read_problem(path)
+
+
+def solve(
+    model: Problem | str | PathLike[str],
+    *,
+    start: Start | None = None,
+    streams: Sequence[TextIO] = (),
+    **options: Any,
+) -> Outcome:
+    """Solve a problem, or the model in a file, and return a verified answer.
+
+    Parameters
+    ----------
+    model : Problem or path
+        What to solve; a path is read with :func:`read`.
+    start : Start, optional
+        Point, duals or basis to start from.
+    streams : sequence of text streams
+        Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
+    **options
+        Any of the option table, such as ``method``, ``device``, ``time_limit``, ``log``.
+
+    Returns
+    -------
+    Outcome
+        In the sense of the model. Infeasible or unbounded models and limits do not raise.
+
+    Raises
+    ------
+    OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
+        For input that cannot be used; the message names the culprit and the fix.
+    """
+    from gpu_bridge.dispatch import solve as dispatch
+
+    checked = make_options(options)
+    if isinstance(model, (str, PathLike)):
+        try:
+            problem = read(model)
+        except CrossedBoundsError as error:
+            return crossed_bounds_outcome(error)
+    elif isinstance(model, Problem):
+        problem = model
+    else:
+        raise ProblemError(
+            f"solve() takes a Problem or the path of a model file, not a {type(model).__name__}; "
+            "Pyomo and PuLP models are solved through SolverFactory('gpuheur') and GPUHEUR."
+        )
+    return dispatch(problem, checked, start=start, streams=streams)
+
+
+def solve_many(problems: Iterable[Problem], **options: Any) -> list[Outcome]:
+    """Solve several problems with the same options and return their answers in order.
+
+    ``time_limit`` holds for each problem.
+    """
+    return [solve(problem, **options) for problem in problems]
+
+
+def devices() -> list[Device]:
+    """Return the devices that engines can run on, the CPU first."""
+    from solvers.device import list_devices
+
+    return list_devices()
+
+
+def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
+    """Return the *infeasible* answer for a model whose own bounds contradict each other."""
+    from gpu_bridge.explain import Conflict
+
+    return Outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        engine="presolve",
+        message=str(error),
+        conflict=Conflict(rows=(), columns=(), lines=(str(error),), minimal=True),
+    )

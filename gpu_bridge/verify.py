@@ -1,0 +1,355 @@
+"""The gate: an engine's claim is checked on the original problem before anybody sees it.
+
+Nothing here trusts a number that came from an engine except a bound proven by branch and bound.
+Everything is recomputed in float64 on the CPU:
+
+* a point's violations of rows, bounds and integrality, after snapping what is within tolerance
+  of a bound or an integer exactly on to it (kept only if the rows still hold);
+* for a linear program the reduced costs ``z = c - A'y``, their wrong signs, and the gap between
+  c'x and the dual objective;
+* for a claim of infeasibility or unboundedness by a first-order engine, its ray.
+
+A linear program is *optimal* when three relative residuals are within ``tolerance``, measured as
+the field does for first-order methods (Applegate et al., "Practical large-scale linear
+programming using PDHG", section 2)::
+
+    ||Ax - [Ax]||_2   <= tolerance (1 + ||sides||_2)
+    ||z - [z]||_2     <= tolerance (1 + ||c||_2)
+    |p - d|           <= tolerance (1 + |p| + |d|)
+
+where brackets project on what the bounds allow. A mixed-integer point is *feasible* when every
+single violation is within ``tolerance * max(1, |side|)``, the measure of MIPLIB's checker, and
+*optimal* when its proven bound is within the gap asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
+from solvers.problem import FloatArray, Problem
+
+TRUSTED_PROVERS = frozenset({"highs", "presolve"})
+"""Engines whose proof of infeasibility or unboundedness stands without a certificate."""
+
+RAY_HORIZON = 1e6
+"""A Farkas ray must exclude every point whose columns without bounds stay within this size."""
+
+BOUND_AGREEMENT = 1e-9
+"""Primal and dual objective that agree to this are the same number up to rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Row duals with allowed signs, their reduced costs, and the dual objective they prove."""
+
+    row_dual: FloatArray
+    reduced_cost: FloatArray
+    wrong_sign: FloatArray
+    objective: float
+
+
+def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
+    """Return ``outcome`` with the status, objective, bound and residuals it has earned.
+
+    Parameters
+    ----------
+    problem : Problem
+        The original problem, before any reduction.
+    outcome : Outcome
+        An engine's claim, mapped back to the space of ``problem``.
+    options : EngineOptions
+        Tolerances and gaps.
+    """
+    if outcome.solution_status is SolutionStatus.INFEASIBLE:
+        proven = outcome.engine in TRUSTED_PROVERS or proves_infeasible(problem, outcome.dual_ray)
+        return _claim(outcome, proven)
+    if outcome.solution_status is SolutionStatus.UNBOUNDED:
+        proven = outcome.engine in TRUSTED_PROVERS or (
+            proves_unbounded(problem, outcome.primal_ray, options.tolerance)
+            and _is_feasible(problem, outcome.x, options)
+        )
+        return _claim(outcome, proven)
+    point = outcome.x if outcome.x is not None else outcome.candidate
+    if point is None or point.shape != (problem.num_columns,) or not np.isfinite(point).all():
+        return _without_point(outcome)
+    x = snap(problem, point, options)
+    if problem.is_mip:
+        return _grade_mip(problem, outcome, x, options)
+    return _grade_lp(problem, outcome, x, options)
+
+
+def row_violations(problem: Problem, row_activity: FloatArray) -> FloatArray:
+    """Return by how much each row (m,) leaves its sides; zero where it holds."""
+    below = problem.row_lower - row_activity
+    above = row_activity - problem.row_upper
+    return np.maximum(0.0, np.maximum(below, above))
+
+
+def bound_violations(problem: Problem, x: FloatArray) -> FloatArray:
+    """Return by how much each column (n,) leaves its bounds; zero where it holds."""
+    return np.maximum(0.0, np.maximum(problem.lower - x, x - problem.upper))
+
+
+def integrality_violation(problem: Problem, x: FloatArray) -> float:
+    """Return the largest distance of an integer column from an integer."""
+    values = x[problem.integrality]
+    return float(np.max(np.abs(values - np.round(values)), initial=0.0))
+
+
+def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
+    """Return the largest violation of any row or bound over max(1, |side|)."""
+    activity = problem.matrix @ x
+    rows = _over_side(row_violations(problem, activity), problem.row_lower, problem.row_upper)
+    # An activity is a sum of rounded products: what the sum itself cannot resolve is no violation.
+    rounding = 8 * np.finfo(float).eps * (abs(problem.matrix) @ np.abs(x))
+    rows = np.maximum(0.0, rows - rounding)
+    columns = _over_side(bound_violations(problem, x), problem.lower, problem.upper)
+    return float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
+
+
+def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
+    """Move values within tolerance of a bound or an integer exactly on to it, if rows allow."""
+    snapped = x.copy()
+    whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
+    snapped[whole] = np.round(x[whole])
+    outside = bound_violations(problem, snapped)
+    size = np.maximum(1.0, np.abs(np.where(snapped < problem.lower, problem.lower, problem.upper)))
+    near = (outside > 0) & (outside <= options.tolerance * size)
+    snapped[near] = np.clip(snapped, problem.lower, problem.upper)[near]
+    if np.array_equal(snapped, x):
+        return x
+    allowed = max(options.tolerance, largest_relative_violation(problem, x))
+    return snapped if largest_relative_violation(problem, snapped) <= allowed else x
+
+
+def dual_point(problem: Problem, row_dual: FloatArray) -> DualPoint:
+    """Clip the row duals to their allowed signs and price the columns with them.
+
+    ``wrong_sign`` is the part of each reduced cost that no bound supports; the dual objective
+    leaves it out.
+    """
+    y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
+    y = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
+    z = problem.cost - problem.matrix.T @ y
+    supported = np.where(np.isfinite(problem.lower), z, np.minimum(z, 0.0))
+    supported = np.where(np.isfinite(problem.upper), supported, np.maximum(supported, 0.0))
+    value = _support(y, problem.row_lower, problem.row_upper)
+    value += _support(supported, problem.lower, problem.upper)
+    return DualPoint(y, z, z - supported, value + problem.offset)
+
+
+def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Residuals:
+    """Return all residuals of a primal point and, where given, a dual point."""
+    rows = row_violations(problem, problem.matrix @ x)
+    columns = bound_violations(problem, x)
+    sides = _finite_sides(problem.row_lower, problem.row_upper)
+    primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
+    primal = float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
+    primal_relative = primal_norm / (1.0 + float(np.linalg.norm(sides)))
+    if dual is None:
+        return Residuals(primal, primal_relative, integrality=0.0)
+    dual_norm = float(np.linalg.norm(dual.wrong_sign))
+    objective = problem.objective_at(x)
+    gap = abs(objective - dual.objective)
+    return Residuals(
+        primal=primal,
+        primal_relative=primal_relative,
+        integrality=0.0,
+        dual=float(np.max(np.abs(dual.wrong_sign), initial=0.0)),
+        dual_relative=dual_norm / (1.0 + float(np.linalg.norm(problem.cost))),
+        gap=gap,
+        gap_relative=gap / (1.0 + abs(objective) + abs(dual.objective)),
+    )
+
+
+def proves_infeasible(problem: Problem, dual_ray: FloatArray | None) -> bool:
+    """Whether row multipliers y are a Farkas proof, with a margin that rounding cannot fake.
+
+    Every x within its bounds has y'Ax at most ``reach``; the rows demand at least ``demand``.
+    Columns without the bound they would need may move as far as :data:`RAY_HORIZON`.
+    """
+    if dual_ray is None or not np.isfinite(dual_ray).all() or not np.any(dual_ray):
+        return False
+    y = dual_ray / np.max(np.abs(dual_ray))
+    leaning_on_nothing = ~np.isfinite(np.where(y > 0, problem.row_lower, problem.row_upper))
+    y = np.where(leaning_on_nothing, 0.0, y)
+    demand = _support(y, problem.row_lower, problem.row_upper)
+    g = problem.matrix.T @ y
+    farthest = np.where(np.isfinite(problem.upper), problem.upper, RAY_HORIZON)
+    nearest = np.where(np.isfinite(problem.lower), problem.lower, -RAY_HORIZON)
+    reach = _support(g, farthest, nearest)
+    size = float(np.abs(g) @ np.maximum(np.abs(farthest), np.abs(nearest)))
+    return demand - reach > 1e-9 * (1.0 + abs(demand) + size)
+
+
+def proves_unbounded(problem: Problem, primal_ray: FloatArray | None, tolerance: float) -> bool:
+    """Whether a direction keeps every bound and row for ever and improves the objective."""
+    if primal_ray is None or not np.isfinite(primal_ray).all() or not np.any(primal_ray):
+        return False
+    d = primal_ray / np.max(np.abs(primal_ray))
+    slope = float(problem.cost @ d)
+    activity = problem.matrix @ d
+    worst = max(
+        np.max(np.where(np.isfinite(problem.row_lower), -activity, 0.0), initial=0.0),
+        np.max(np.where(np.isfinite(problem.row_upper), activity, 0.0), initial=0.0),
+        np.max(np.where(np.isfinite(problem.lower), -d, 0.0), initial=0.0),
+        np.max(np.where(np.isfinite(problem.upper), d, 0.0), initial=0.0),
+    )
+    return slope < -1e-9 * (1.0 + float(np.linalg.norm(problem.cost))) and bool(
+        worst <= tolerance * -slope
+    )
+
+
+def gap_closed(objective: float, bound: float, options: EngineOptions) -> bool:
+    """Whether a bound proves an objective optimal within the gaps asked for."""
+    if not (np.isfinite(objective) and np.isfinite(bound)):
+        return False
+    difference = objective - bound
+    return difference <= max(options.abs_gap, options.rel_gap * abs(objective))
+
+
+def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions) -> Outcome:
+    usable = outcome.row_dual is not None and np.isfinite(outcome.row_dual).all()
+    dual = (
+        dual_point(problem, outcome.row_dual) if usable and outcome.row_dual is not None else None
+    )
+    found = lp_residuals(problem, x, dual)
+    tolerance = options.tolerance
+    feasible = found.primal_relative <= tolerance
+    if not feasible:
+        return _without_point(replace(outcome, residuals=found), candidate=x)
+    objective = problem.objective_at(x)
+    bound = -np.inf
+    optimal = False
+    if dual is not None and found.dual_relative <= tolerance:
+        agree = abs(objective - dual.objective) <= BOUND_AGREEMENT * (1.0 + abs(objective))
+        bound = objective if agree else dual.objective
+        optimal = found.gap_relative <= tolerance
+    return replace(
+        outcome,
+        solution_status=SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
+        stop_reason=_stop_reason(outcome, optimal),
+        objective=objective,
+        bound=bound,
+        x=x,
+        candidate=None,
+        row_activity=problem.matrix @ x,
+        row_dual=None if dual is None else dual.row_dual,
+        reduced_cost=None if dual is None else _cleanest(dual.reduced_cost, outcome, tolerance),
+        residuals=found,
+    )
+
+
+def _grade_mip(
+    problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions
+) -> Outcome:
+    rows = row_violations(problem, problem.matrix @ x)
+    columns = bound_violations(problem, x)
+    objective = problem.objective_at(x)
+    gap = objective - outcome.bound if np.isfinite(outcome.bound) else np.nan
+    found = Residuals(
+        primal=float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0))),
+        primal_relative=largest_relative_violation(problem, x),
+        integrality=integrality_violation(problem, x),
+        gap=abs(gap),
+        gap_relative=abs(gap) / max(abs(objective), 1e-9),
+    )
+    if (
+        found.primal_relative > options.tolerance
+        or found.integrality > options.integrality_tolerance
+    ):
+        return _without_point(replace(outcome, residuals=found), candidate=x)
+    # A bound above a verified point is rounding in the prover, and proves this point at most.
+    bound = min(outcome.bound, objective)
+    optimal = gap_closed(objective, bound, options)
+    return replace(
+        outcome,
+        solution_status=SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
+        stop_reason=_stop_reason(outcome, optimal),
+        objective=objective,
+        bound=bound,
+        x=x,
+        candidate=None,
+        row_activity=problem.matrix @ x,
+        row_dual=None,
+        reduced_cost=None,
+        residuals=found,
+    )
+
+
+def _claim(outcome: Outcome, proven: bool) -> Outcome:
+    """Let a proof of infeasibility or unboundedness pass, or take it back."""
+    if proven:
+        return replace(outcome, x=None, objective=np.nan, stop_reason=StopReason.CONVERGED)
+    return replace(
+        outcome,
+        solution_status=SolutionStatus.NOTHING,
+        stop_reason=StopReason.NUMERICAL_TROUBLE,
+        message=f"The engine's proof that the model is {outcome.solution_status.name.lower()} "
+        "did not hold on the original data.",
+    )
+
+
+def _without_point(outcome: Outcome, candidate: FloatArray | None = None) -> Outcome:
+    reason = outcome.stop_reason
+    if reason is StopReason.CONVERGED:
+        reason = StopReason.NUMERICAL_TROUBLE
+    return replace(
+        outcome,
+        solution_status=SolutionStatus.NOTHING,
+        stop_reason=reason,
+        objective=np.nan,
+        x=None,
+        row_activity=None,
+        row_dual=None,
+        reduced_cost=None,
+        basis=None,
+        candidate=candidate,
+    )
+
+
+def _stop_reason(outcome: Outcome, optimal: bool) -> StopReason:
+    if optimal:
+        return StopReason.CONVERGED
+    if outcome.stop_reason is StopReason.CONVERGED:
+        return StopReason.NUMERICAL_TROUBLE
+    return outcome.stop_reason
+
+
+def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions) -> bool:
+    if x is None or not np.isfinite(x).all():
+        return False
+    return (
+        largest_relative_violation(problem, x) <= options.tolerance
+        and integrality_violation(problem, x) <= options.integrality_tolerance
+    )
+
+
+def _cleanest(reduced_cost: FloatArray, outcome: Outcome, tolerance: float) -> FloatArray:
+    """Prefer the engine's reduced costs, whose zeros are exact, where they are the same."""
+    own = outcome.reduced_cost
+    if own is None or own.shape != reduced_cost.shape:
+        return reduced_cost
+    same = np.abs(own - reduced_cost) <= tolerance * (1.0 + np.abs(reduced_cost))
+    return np.where(same, own, reduced_cost)
+
+
+def _over_side(violation: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    return violation / np.maximum(1.0, _finite_sides(low, high))
+
+
+def _finite_sides(low: FloatArray, high: FloatArray) -> FloatArray:
+    return np.maximum(
+        np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
+    )
+
+
+def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multiplier times the side it leans on; zero multipliers lean on none."""
+    side = np.where(multiplier > 0, low, high)
+    leaning = multiplier != 0
+    return float(np.sum(multiplier[leaning] * side[leaning]))
