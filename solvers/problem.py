@@ -80,7 +80,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         n = np.size(self.cost)
-        m = np.size(self.row_lower)
+        m = np.shape(self.matrix)[0] if np.ndim(self.matrix) == 2 else np.size(self.row_lower)
         set_field = object.__setattr__
         set_field(self, "cost", _vector(self.cost, n, "cost"))
         set_field(self, "row_lower", _vector(self.row_lower, m, "row_lower"))
@@ -124,7 +124,7 @@ class Problem:
         Scalars are spread over all rows or columns; columns are non-negative by default, as in
         MPS files. ``cost`` and ``offset`` are those of the model, before any change of sign.
         """
-        c = np.array(cost, dtype=np.float64, ndmin=1)
+        c = _vector(cost, np.size(cost), "cost")
         n = c.size
         A = sp.csr_array((0, n)) if matrix is None else matrix
         m = A.shape[0] if hasattr(A, "shape") else len(A)
