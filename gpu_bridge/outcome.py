@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
 
 __all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """How an iterative engine stood at one moment, in the model's sense; for plots."""
+
+    seconds: float
+    count: int
+    figures: Mapping[str, float | int | str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +43,14 @@ class Outcome(solvers.outcome.Outcome):
         The whole log of the solve.
     conflict : Conflict, optional
         Constraints and bounds that contradict each other, when infeasible.
+    iterations : tuple of IterationRecord
+        A thinned record of an iterative engine's figures over time.
     """
 
     problem: Problem | None = None
     log: str = ""
     conflict: Conflict | None = None
+    iterations: tuple[IterationRecord, ...] = ()
 
     @classmethod
     def in_model_sense(

@@ -96,6 +96,13 @@ class Event:
     source: str
 
 
+def relative_gap(objective: float, bound: float) -> float:
+    """Return |objective - bound| / max(|objective|, 1e-9); inf while either is unknown."""
+    if not (np.isfinite(objective) and np.isfinite(bound)):
+        return np.inf
+    return abs(objective - bound) / max(abs(objective), 1e-9)
+
+
 @dataclass(frozen=True, eq=False)
 class PoolSolution:
     """One of several distinct points: its (n,) values, objective, time and origin."""
@@ -174,6 +181,4 @@ class Outcome:
     @property
     def gap(self) -> float:
         """Relative gap |objective - bound| / max(|objective|, 1e-9); inf while unknown."""
-        if not (np.isfinite(self.objective) and np.isfinite(self.bound)):
-            return np.inf
-        return abs(self.objective - self.bound) / max(abs(self.objective), 1e-9)
+        return relative_gap(self.objective, self.bound)

@@ -1,0 +1,307 @@
+"""The log of a solve, its live line on a terminal and the history of its iterations.
+
+Every line goes to all streams as it happens and is kept in :attr:`BridgeProgress.text`. Figures
+that an engine tells are those of the minimised problem; the log shows them in the model's sense.
+
+Rows are throttled, so that a long solve stays readable: improvements of the incumbent get a line
+each unless they come in bursts, bounds and iterations one line per interval, and the interval
+grows with the time spent. What was withheld last is shown before the footer.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TextIO
+
+import numpy as np
+
+from gpu_bridge import log_text
+from gpu_bridge.live_line import LiveLine, LogStream
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import IterationRecord, Outcome
+from gpu_bridge.statistics import model_statistics
+from solvers.outcome import Event, relative_gap
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+BURST_LINES = 10
+"""Improvements shown in full per second; of faster ones only the last is shown."""
+
+MOST_RECORDS = 1024
+"""Iterations kept for plots; beyond it every second one is dropped and the spacing doubled."""
+
+
+def line_interval(seconds: float) -> float:
+    """Return the seconds between two throttled lines at a given time of a solve."""
+    for end, interval in ((10.0, 1.0), (60.0, 2.0), (300.0, 5.0), (3600.0, 10.0)):
+        if seconds < end:
+            return interval
+    return 60.0
+
+
+class BridgeProgress(Progress):
+    """A :class:`~solvers.progress.Progress` that keeps and shows a log; safe from any thread.
+
+    Parameters
+    ----------
+    time_limit : float
+        Seconds from now; inf for none.
+    streams : sequence of TextIO
+        Where log lines go, each once; a stream that breaks is left out with a note in the log.
+    live : bool
+        Show a moving line on the first stream that is a terminal.
+    maximize : bool
+        The model maximises, so that objectives and bounds are shown with their sign turned.
+    """
+
+    def __init__(
+        self,
+        time_limit: float = np.inf,
+        *,
+        streams: Sequence[TextIO] = (),
+        live: bool = False,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(time_limit)
+        self.maximize = maximize
+        self._lines: list[str] = []
+        self._streams = [LogStream(stream) for stream in _distinct(streams)]
+        self._live = self._live_line() if live else None
+        self._is_mip: bool | None = None
+        self._title = ""
+        self._figure_names: dict[str, None] = {}
+        self._next_line = 0.0
+        self._burst_began = -np.inf
+        self._burst_lines = 0
+        self._shown_incumbent = np.nan
+        self._withheld: Event | None = None
+        self._count = 0
+        self._records: list[IterationRecord] = []
+        self._spacing = 1
+        self._calls = 0
+
+    def __enter__(self) -> BridgeProgress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def text(self) -> str:
+        """The whole log so far."""
+        with self._lock:
+            return "".join(line + "\n" for line in self._lines)
+
+    @property
+    def iterations(self) -> tuple[IterationRecord, ...]:
+        """A thinned history of the engine's iterations, in the model's sense."""
+        with self._lock:
+            return tuple(self._records)
+
+    def log(self, message: str) -> None:
+        """Write a message of one or more lines to the log."""
+        with self._lock:
+            for line in message.splitlines() or [""]:
+                self._write(line)
+
+    def header(
+        self,
+        problem: Problem,
+        options: Options,
+        device: str = "cpu",
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write what is solved, with what and where.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model as it was given, before presolve.
+        options : Options
+            Those that differ from their defaults are named.
+        device : str
+            Name of the device for the reader.
+        versions : mapping, optional
+            Versions by name; those of this package, HiGHS and Python if absent.
+        """
+        statistics = model_statistics(problem)
+        named = ", ".join(f"{name} {text}" for name, text in (versions or _versions()).items())
+        lines = [named, "", *log_text.model_lines(statistics)]
+        lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
+        changed = log_text.changed_options(options)
+        if changed:
+            lines.append(log_text.labelled("Options", changed))
+        lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
+        with self._lock:
+            self._is_mip = problem.is_mip
+            self.log("\n".join(lines))
+            self._show_live()
+
+    def decision(self, text: str) -> None:
+        """Write which engine was chosen, and why."""
+        self.log(log_text.labelled("Engine", text))
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Keep and, when a line is due, show how an iterative engine stands."""
+        with self._lock:
+            self._count = count
+            if self.maximize:
+                figures = log_text.figures_in_model_sense(figures)
+            self._remember(count, figures)
+            self._show_live()
+            if not self._due():
+                return
+            if self._is_mip or (self._is_mip is None and self.history):
+                words = log_text.figure_list(count, figures)
+                self._event_row(Event(self.seconds, self._incumbent, self._bound, words))
+            else:
+                self._iteration_row(count, figures)
+
+    def on_event(self, event: Event) -> None:
+        """Show an improvement, or withhold it where lines would come too fast."""
+        self._show_live()
+        if np.isfinite(event.incumbent) and event.incumbent != self._shown_incumbent:
+            due = self._within_burst()
+        elif self._is_mip is False:
+            return  # the dual values of a linear program are figures of its iterations
+        else:
+            due = self._due()
+        if due:
+            self._event_row(event)
+        else:
+            self._withheld = event
+
+    def footer(self, outcome: Outcome) -> None:
+        """Take the live line away and write the answer's status, values and residuals."""
+        with self._lock:
+            self.close()
+            self.log("\n".join(["", *log_text.footer_lines(outcome)]))
+
+    def close(self) -> None:
+        """Show what was withheld and take the live line away; may be called more than once."""
+        with self._lock:
+            if self._withheld is not None:
+                self._event_row(self._withheld)
+            live, self._live = self._live, None
+            if live is not None:
+                live.stop()
+
+    def _event_row(self, event: Event) -> None:
+        self._withheld = None
+        self._shown_incumbent = event.incumbent
+        if self.maximize:
+            event = log_text.in_model_sense(event)
+        self._row(log_text.EVENT_TITLE, log_text.event_line(event))
+
+    def _iteration_row(self, count: int, figures: log_text.Figures) -> None:
+        self._figure_names.update(dict.fromkeys(figures))
+        cells = {name: figures.get(name, "") for name in self._figure_names}
+        line = log_text.iteration_line(self.seconds, count, cells)
+        self._row(log_text.iteration_title(cells), line)
+
+    def _row(self, title: str, line: str) -> None:
+        """Write a row of a table, below its title if another table stood there before."""
+        if title != self._title:
+            self._title = title
+            self._write("")
+            self._write(title)
+        self._write(line)
+
+    def _due(self) -> bool:
+        now = self.seconds
+        if now < self._next_line:
+            return False
+        self._next_line = now + line_interval(now)
+        return True
+
+    def _within_burst(self) -> bool:
+        now = self.seconds
+        if now >= self._burst_began + 1.0:
+            self._burst_began = now
+            self._burst_lines = 0
+        self._burst_lines += 1
+        return self._burst_lines <= BURST_LINES
+
+    def _remember(self, count: int, figures: log_text.Figures) -> None:
+        if self._calls % self._spacing == 0:
+            self._records.append(IterationRecord(self.seconds, count, dict(figures)))
+            if len(self._records) > MOST_RECORDS:
+                self._records = self._records[::2]
+                self._spacing *= 2
+        self._calls += 1
+
+    def _write(self, line: str) -> None:
+        self._lines.append(line)
+        for stream in self._streams:
+            if self._live is not None and stream is self._live.stream:
+                self._live.print(line)
+            else:
+                stream.write(line + "\n")
+        broken = [stream for stream in self._streams if stream.error]
+        if broken:
+            self._drop(broken)
+
+    def _drop(self, broken: Sequence[LogStream]) -> None:
+        self._streams = [stream for stream in self._streams if stream not in broken]
+        if self._live is not None and self._live.stream in broken:
+            live, self._live = self._live, None
+            live.stop()
+        for stream in broken:
+            self._write(f"A stream of the log could not be written and was dropped: {stream.error}")
+
+    def _live_line(self) -> LiveLine | None:
+        terminals = [stream for stream in self._streams if stream.isatty()]
+        return LiveLine(terminals[0], self._live_text) if terminals else None
+
+    def _show_live(self) -> None:
+        if self._live is not None:
+            self._live.start()
+
+    def _live_text(self) -> str:
+        """Return the text of the live line; runs in its thread and takes no lock."""
+        sign = -1.0 if self.maximize else 1.0
+        limit = f" of {log_text.clock(self.time_limit)}" if np.isfinite(self.time_limit) else ""
+        parts = [log_text.clock(self.seconds) + limit]
+        if np.isfinite(self._incumbent):
+            parts.append(f"incumbent {log_text.number(sign * self._incumbent)}")
+        if np.isfinite(self._bound):
+            parts.append(f"bound {log_text.number(sign * self._bound)}")
+        gap = relative_gap(self._incumbent, self._bound)
+        if np.isfinite(gap):
+            parts.append(f"gap {log_text.percentage(gap)}")
+        if self._count:
+            parts.append(f"iteration {self._count}")
+        if self.interrupted:
+            parts.append("stopping")
+        return "   ".join(parts)
+
+
+def _distinct(streams: Iterable[TextIO]) -> list[TextIO]:
+    return list({id(stream): stream for stream in streams}.values())
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "gpu-bridge": version("gpu-bridge"),
+        "HiGHS": version("highspy"),
+        "Python": platform.python_version(),
+    }
+
+
+def _threads(wanted: int) -> str:
+    if wanted:
+        return f"{wanted} thread" if wanted == 1 else f"{wanted} threads"
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity and sys.platform == "linux" else os.cpu_count() or 1
+    return f"all cores ({cores})"
