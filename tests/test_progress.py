@@ -1,0 +1,465 @@
+"""The log as a reader sees it: what is written, when, with which signs, and to whom."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gpu_bridge import log_text
+from gpu_bridge.live_line import LogStream
+from gpu_bridge.options import make_options
+from gpu_bridge.outcome import Outcome
+from gpu_bridge.progress import BURST_LINES, MOST_RECORDS, BridgeProgress, line_interval
+from solvers.outcome import Event, Residuals, SolutionStatus, StopReason
+from solvers.problem import Problem
+
+
+class FakeClock:
+    """A clock that stands still until it is told to move."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    fake = FakeClock()
+    monkeypatch.setattr("solvers.progress.time.monotonic", fake)
+    return fake
+
+
+class BrokenStream(io.StringIO):
+    """A pipe whose reader goes away after some writes."""
+
+    def __init__(self, good_writes: int) -> None:
+        super().__init__()
+        self.good_writes = good_writes
+
+    def write(self, text: str) -> int:
+        if self.good_writes == 0:
+            raise BrokenPipeError(32, "Broken pipe")
+        self.good_writes -= 1
+        return super().write(text)
+
+
+def small_mip(maximize: bool = False) -> Problem:
+    return Problem.from_arrays(
+        [3.0, 200.0, 0.0],
+        [[1.0, 2.0, 0.0], [0.0, 1.0, 0.5], [1.0, 0.0, 1.0]],
+        [1.0, -np.inf, 2.0],
+        [1.0, 60.0, 4.0],
+        upper=[1.0, 7.0, np.inf],
+        integrality=[True, True, False],
+        maximize=maximize,
+        name="small",
+    )
+
+
+def rows(text: str, word: str) -> list[str]:
+    return [line for line in text.splitlines() if word in line]
+
+
+def test_every_stream_gets_every_line_at_once_and_the_text_keeps_them() -> None:
+    first, second = io.StringIO(), io.StringIO()
+    progress = BridgeProgress(streams=[first, second])
+    progress.log("one\ntwo")
+    assert first.getvalue() == second.getvalue() == "one\ntwo\n"
+    progress.log("")
+    assert progress.text == first.getvalue() == "one\ntwo\n\n"
+
+
+def test_a_stream_given_twice_gets_its_lines_once() -> None:
+    stream = io.StringIO()
+    BridgeProgress(streams=[stream, stream]).log("once")
+    assert stream.getvalue() == "once\n"
+
+
+def test_header_names_model_sizes_kinds_ranges_device_and_changed_options() -> None:
+    progress = BridgeProgress(maximize=True)
+    options = make_options(time_limit=5, rel_gap=0.5, threads=3, log=True)
+    progress.header(small_mip(maximize=True), options, "NVIDIA H200", {"gpu-bridge": "9.9"})
+    text = progress.text
+    assert "gpu-bridge 9.9" in text
+    assert "small, maximize" in text
+    assert "3 (1 equations, 1 one-sided, 1 ranged)" in text
+    assert "3 (1 continuous, 1 binary, 1 integer)" in text
+    assert "6 (66.7% of the matrix)" in text
+    assert "matrix [5e-01, 2e+00]  cost [3e+00, 2e+02]" in text
+    assert "bounds [1e+00, 7e+00]  sides [1e+00, 6e+01]" in text
+    assert "NVIDIA H200, 3 threads" in text
+    assert "rel_gap=0.5, threads=3, time_limit=5.0" in " ".join(
+        sorted(rows(text, "Options")[0].replace(",", "").split()[1:])
+    ).replace(" ", ", ")
+    assert "log=" not in text
+
+
+def test_header_of_an_empty_model_and_of_no_name() -> None:
+    progress = BridgeProgress()
+    progress.header(Problem.from_arrays([]), make_options(), "cpu", {"gpu-bridge": "9.9"})
+    assert "(no name), minimize" in progress.text
+    assert "matrix [-]  cost [-]  bounds [-]  sides [-]" in progress.text
+
+
+def test_header_advises_on_coefficients_of_very_different_size() -> None:
+    progress = BridgeProgress()
+    problem = Problem.from_arrays([1.0, 1.0], [[1e-6, 1e6]], 1.0)
+    progress.header(problem, make_options())
+    assert "The matrix coefficients reach from 1e-06 to 1e+06" in progress.text
+    assert "The objective" not in progress.text
+
+
+def test_decision_says_which_engine() -> None:
+    progress = BridgeProgress()
+    progress.decision("highs on cpu: a linear program; no GPU")
+    assert progress.text == "Engine      highs on cpu: a linear program; no GPU\n"
+
+
+def test_improvements_stand_in_order_with_incumbent_bound_gap_and_source(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    clock.now += 0.25
+    progress.bound(50.0, "root relaxation")
+    clock.now += 2.0
+    progress.incumbent(100.0, "rounding")
+    clock.now += 70.0
+    progress.incumbent(80.0, "local search")
+    table = progress.text.splitlines()
+    assert table[0] == ""
+    assert table[1].split() == ["Time", "Incumbent", "Bound", "Gap", "Found", "by"]
+    assert [line.split() for line in table[2:]] == [
+        ["0.2s", "-", "50", "-", "root", "relaxation"],
+        ["2.2s", "100", "50", "50.00%", "rounding"],
+        ["1:12", "80", "50", "37.50%", "local", "search"],
+    ]
+    ends = {
+        line.index(value) + len(value) for line, value in zip(table[3:], ("100", "80"), strict=True)
+    }
+    assert len(ends) == 1, "values must be aligned"
+
+
+def test_a_worse_incumbent_or_bound_is_no_news() -> None:
+    progress = BridgeProgress()
+    assert progress.incumbent(5.0, "first")
+    assert not progress.incumbent(5.0, "again")
+    assert not progress.incumbent(6.0, "worse")
+    progress.close()
+    assert rows(progress.text, "again") == rows(progress.text, "worse") == []
+
+
+def test_values_are_shown_in_the_sense_of_a_model_that_maximizes(clock: FakeClock) -> None:
+    progress = BridgeProgress(maximize=True)
+    progress.incumbent(-12.0, "rounding")
+    clock.now += 2.0
+    progress.bound(-15.0, "relaxation")
+    assert rows(progress.text, "relaxation")[0].split()[1:4] == ["12", "15", "25.00%"]
+    assert progress.history[-1] == Event(2.0, -12.0, -15.0, "relaxation")
+
+
+def test_zero_has_no_sign_when_the_sense_is_turned() -> None:
+    progress = BridgeProgress(maximize=True)
+    progress.incumbent(0.0, "rounding")
+    assert "-0" not in progress.text
+
+
+def test_objective_figures_turn_with_the_sense_and_others_do_not(clock: FakeClock) -> None:
+    progress = BridgeProgress(maximize=True)
+    progress.iteration(7, objective=-42.5, primal_residual=0.25)
+    assert progress.text.splitlines()[-1].split() == ["0.0s", "7", "42.5", "2.500e-01"]
+    assert progress.iterations[0].figures == {"objective": 42.5, "primal_residual": 0.25}
+
+
+def test_iterations_are_throttled_by_an_interval_that_grows(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    for count in range(3201):
+        progress.iteration(count, residual=1.0)
+        clock.now += 0.125
+    shown = [line.split()[0] for line in progress.text.splitlines()[2:]]
+    assert shown[:3] == ["0.0s", "1.0s", "2.0s"]
+    seconds = np.array([_seconds(text) for text in shown])
+    steps = np.diff(seconds)
+    assert (steps > 0).all()
+    for low, high, interval in ((0, 9, 1.0), (12, 58, 2.0), (66, 290, 5.0), (312, 400, 10.0)):
+        inside = (seconds[:-1] >= low) & (seconds[1:] <= high)
+        np.testing.assert_allclose(steps[inside], interval, atol=1.01)
+    assert len(shown) < 110
+
+
+def _seconds(text: str) -> float:
+    parts = [float(part) for part in text.rstrip("s").split(":")]
+    return sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "interval"), [(0, 1), (9.99, 1), (10, 2), (60, 5), (300, 10), (3600, 60)]
+)
+def test_line_interval(seconds: float, interval: float) -> None:
+    assert line_interval(seconds) == interval
+
+
+def test_bounds_alone_are_throttled_and_the_last_one_is_shown_at_the_end(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    for k in range(50):
+        progress.bound(float(k), f"node {k}")
+        clock.now += 0.01
+    assert rows(progress.text, "node") == [line for line in rows(progress.text, "node 0")]
+    progress.close()
+    assert len(rows(progress.text, "node")) == 2
+    assert rows(progress.text, "node 49")
+    assert len(progress.history) == 50
+
+
+def test_a_burst_of_improvements_is_cut_and_its_last_is_shown(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    for k in range(1000):
+        progress.incumbent(1000.0 - k, "jump")
+    assert len(rows(progress.text, "jump")) == BURST_LINES
+    clock.now += 1.5
+    progress.incumbent(-5.0, "later")
+    assert rows(progress.text, "later")
+    progress.close()
+    assert len(rows(progress.text, "jump")) == BURST_LINES, "what was withheld is out of date"
+
+
+def test_withheld_improvement_comes_before_the_footer() -> None:
+    progress = BridgeProgress()
+    for k in range(100):
+        progress.incumbent(float(-k), "jump")
+    progress.footer(Outcome(SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT, objective=-99.0))
+    text = progress.text
+    assert text.index("-99 ") < text.index("Status")
+
+
+def test_iterations_of_a_mip_stand_in_the_table_of_improvements(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    progress.header(small_mip(), make_options())
+    progress.iteration(10, nodes=3, objective=4.0)
+    clock.now += 3.0
+    progress.incumbent(5.0, "rounding")
+    clock.now += 3.0
+    progress.iteration(20, nodes=6, objective=4.0)
+    assert len(rows(progress.text, "Incumbent")) == 1
+    assert rows(progress.text, "iteration 20")[0].split()[1] == "5"
+    assert "nodes 6" in progress.text
+    assert "objective" not in progress.text
+
+
+def test_dual_values_of_a_linear_program_do_not_break_its_table(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    progress.header(small_mip().relaxation(), make_options())
+    for k in range(5):
+        progress.iteration(k, residual=1.0 / (k + 1))
+        progress.bound(float(k), "dual objective")
+        clock.now += 3.0
+    assert rows(progress.text, "dual objective") == []
+    assert len(rows(progress.text, "Iteration")) == 1
+
+
+def test_a_figure_that_comes_later_gets_a_column_of_its_own(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    progress.iteration(1, primal=1.0)
+    clock.now += 5.0
+    progress.iteration(2, dual=2.0)
+    clock.now += 5.0
+    progress.iteration(3, primal=3.0, dual=4.0)
+    lines = progress.text.splitlines()
+    assert lines[4].split() == ["Time", "Iteration", "primal", "dual"]
+    assert lines[5].index("2.000e+00") == lines[6].index("4.000e+00")
+
+
+def test_history_of_iterations_is_thinned_but_reaches_from_start_to_end() -> None:
+    progress = BridgeProgress()
+    for count in range(20 * MOST_RECORDS):
+        progress.iteration(count, residual=1.0)
+    counts = [record.count for record in progress.iterations]
+    assert MOST_RECORDS / 4 < len(counts) <= MOST_RECORDS
+    assert counts[0] == 0
+    assert len(set(np.diff(counts))) == 1
+    assert counts[-1] > 19 * MOST_RECORDS
+
+
+def test_footer_tells_everything_known_and_nothing_else() -> None:
+    progress = BridgeProgress()
+    outcome = Outcome(
+        SolutionStatus.FEASIBLE,
+        StopReason.TIME_LIMIT,
+        objective=-0.0,
+        bound=-2.5,
+        residuals=Residuals(primal=1e-9, primal_relative=2e-10, integrality=0.0),
+        engine="highs",
+        device="cpu",
+        seconds=1.25,
+        message="Presolve was off.",
+        statistics={"simplex_iterations": 12, "nodes": 3},
+    )
+    progress.footer(outcome)
+    text = progress.text
+    assert rows(text, "Status")[0].endswith("feasible: a verified point, not proven optimal")
+    assert rows(text, "Stopped")[0].endswith("the time limit was reached")
+    assert rows(text, "Objective")[0].split() == ["Objective", "0"]
+    assert rows(text, "Bound")[0].split() == ["Bound", "-2.5"]
+    assert "Presolve was off." in text
+    assert "primal 1.0e-09 (relative 2.0e-10), integrality 0.0e+00" in text
+    assert "dual " not in text
+    assert "simplex iterations 12, nodes 3" in text
+    assert "highs on cpu" in text
+    assert "1.25 s" in text
+
+
+def test_footer_without_a_point_invents_no_numbers() -> None:
+    progress = BridgeProgress()
+    progress.footer(Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine="highs"))
+    for word in ("Objective", "Bound", "Gap", "Residuals", "nan", "inf "):
+        assert word not in progress.text
+
+
+def test_a_broken_stream_is_dropped_with_a_note_and_the_others_go_on() -> None:
+    broken, good = BrokenStream(good_writes=1), io.StringIO()
+    progress = BridgeProgress(streams=[broken, good])
+    for line in ("one", "two", "three"):
+        progress.log(line)
+    assert broken.getvalue() == "one\n"
+    lines = good.getvalue().splitlines()
+    assert [line for line in lines if "stream" not in line] == ["one", "two", "three"]
+    assert len(rows(good.getvalue(), "BrokenPipeError")) == 1
+    assert progress.text == good.getvalue()
+
+
+def test_a_closed_stream_and_one_without_flush_do_no_harm() -> None:
+    class Bare:
+        text = ""
+
+        def write(self, text: str) -> None:
+            self.text += text
+
+    closed, bare = io.StringIO(), Bare()
+    closed.close()
+    progress = BridgeProgress(streams=[closed, bare], live=True)  # type: ignore[list-item]
+    progress.log("hello")
+    assert "ValueError" in bare.text
+    assert bare.text.startswith("hello\n")
+
+
+def test_characters_outside_the_stream_s_encoding_become_question_marks() -> None:
+    raw = io.BytesIO()
+    progress = BridgeProgress(streams=[io.TextIOWrapper(raw, encoding="ascii")])
+    progress.log("model Größe")
+    assert raw.getvalue() == b"model Gr??e\n"
+    assert progress.text == "model Größe\n"
+
+
+def test_lines_of_many_threads_stay_whole() -> None:
+    stream = io.StringIO()
+    progress = BridgeProgress(streams=[stream])
+
+    def tell(name: str) -> None:
+        for k in range(200):
+            progress.log(f"{name} {k} end")
+            progress.iteration(k, residual=0.5)
+
+    threads = [threading.Thread(target=tell, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    whole = [line for line in stream.getvalue().splitlines() if line.endswith("end")]
+    assert len(whole) == 800
+    assert stream.getvalue() == progress.text
+
+
+def test_no_live_line_without_a_terminal() -> None:
+    stream = io.StringIO()
+    with BridgeProgress(5.0, streams=[stream], live=True) as progress:
+        progress.header(small_mip(), make_options())
+        progress.iteration(1, residual=1.0)
+    assert "\x1b" not in stream.getvalue()
+    assert "\r" not in stream.getvalue()
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, LogStream]]:
+    reader, writer = pty.openpty()
+    with os.fdopen(writer, "w", encoding="utf-8") as stream:
+        yield reader, stream  # type: ignore[misc]
+    os.close(reader)
+
+
+def test_live_line_shares_a_terminal_with_the_log(
+    terminal: tuple[int, io.TextIOWrapper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    reader, stream = terminal
+    with BridgeProgress(60.0, streams=[stream], live=True, maximize=True) as progress:
+        progress.iteration(41, residual=1.0)
+        progress.incumbent(-7.0, "rounding")
+        progress.log("a line in between")
+        progress.iteration(42, residual=0.5)
+        assert progress._live is not None
+        assert "of 1:00" in progress._live_text()
+        assert "incumbent 7" in progress._live_text()
+        assert "iteration 42" in progress._live_text()
+    written = os.read(reader, 65536).decode()
+    assert "a line in between\r\n" in written
+    assert "\x1b[?25l" in written, "the live line was shown"
+    assert written.count("\x1b[?25h") == 1, "the cursor comes back"
+    assert "\x1b" not in progress.text
+
+
+def test_live_line_goes_with_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(BrokenStream):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    progress = BridgeProgress(60.0, streams=[Terminal(good_writes=1)], live=True)
+    progress.log("one")
+    progress.iteration(1, residual=1.0)
+    progress.log("two")
+    progress.log("three")
+    progress.close()
+    assert "dropped" in progress.text
+    assert progress.text.endswith("three\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.nan, "-"),
+        (-np.inf, "-"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1234567.0, "1234567"),
+        (0.1, "0.1"),
+        (1e15, "1e+15"),
+        (27800.123456, "27800.12346"),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert log_text.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("gap", "text"),
+    [(np.inf, "-"), (0.0, "0.00%"), (0.123456, "12.35%"), (2e-6, "2e-04%"), (1e9, "large")],
+)
+def test_percentage(gap: float, text: str) -> None:
+    assert log_text.percentage(gap) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0.0s"), (59.94, "59.9s"), (61, "1:01"), (3661, "1:01:01")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert log_text.clock(seconds) == text
+
+
+def test_byte_size() -> None:
+    sizes = [log_text.byte_size(count) for count in (5, 2048, 3 * 2**30, 5 * 2**40)]
+    assert sizes == ["5 B", "2.0 KiB", "3.0 GiB", "5.0 TiB"]
