@@ -1,0 +1,10 @@
+"""HiGHS as the reference engine: linear programs, branch and bound, crossover, conflicts.
+
+The front door is :func:`solve`; ``crossover.to_vertex`` moves another engine's point on to a
+vertex. Small models run in a thread of this process, the others in a child process that can be
+killed when its time is up, because HiGHS does not look at the clock everywhere.
+"""
+
+from solvers.highs.engine import solve
+
+__all__ = ["solve"]

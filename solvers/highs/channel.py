@@ -1,0 +1,54 @@
+"""What running HiGHS may ask and tell, whichever process it runs in."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from solvers.highs.task import Ending, FloatArray
+
+
+class Channel(Protocol):
+    """The line between a running HiGHS and whoever waits for it; every call must be quick."""
+
+    def time_left(self) -> float:
+        """Return the seconds left, never negative; inf without a limit."""
+
+    def stop(self) -> Ending | None:
+        """Return why to stop now (time or interruption), or None to go on."""
+
+    def incumbent(self, objective: float, x: FloatArray) -> None:
+        """Tell of a better feasible point."""
+
+    def bound(self, value: float) -> None:
+        """Tell of a lower bound on the optimum."""
+
+    def iteration(self, count: int) -> None:
+        """Tell how many iterations an LP has taken."""
+
+    def log(self, line: str) -> None:
+        """Pass on a line of HiGHS's log."""
+
+    def offered_point(self) -> FloatArray | None:
+        """Return a point found elsewhere that HiGHS has not been given yet, or None."""
+
+
+class Quiet:
+    """A channel that lets a side question run without mixing its figures into the history."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.time_left = channel.time_left
+        self.stop = channel.stop
+        self.log = channel.log
+
+    def incumbent(self, objective: float, x: FloatArray) -> None:
+        """Objectives of a side question say nothing on the model's."""
+
+    def bound(self, value: float) -> None:
+        """Nor do its bounds."""
+
+    def iteration(self, count: int) -> None:
+        """Nor its iterations."""
+
+    def offered_point(self) -> FloatArray | None:
+        """No point is offered to a side question."""
+        return None

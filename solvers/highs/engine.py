@@ -1,0 +1,135 @@
+"""The front door of the reference engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.highs.in_process import run_in_thread
+from solvers.highs.model import Prepared, prepare
+from solvers.highs.settings import lp_settings, mip_settings
+from solvers.highs.task import Reply, Task
+from solvers.options import EngineOptions
+from solvers.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+RAY_NONZEROS = 100_000
+"""Up to this size an infeasible LP is solved again for its Farkas multipliers."""
+
+
+def solve(
+    problem: Problem, options: EngineOptions, progress: Progress, start: Start | None = None
+) -> Outcome:
+    """Solve a linear or mixed-integer problem with HiGHS.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : EngineOptions
+        ``lp_algorithm`` picks simplex, interior point or HiGHS's PDLP for linear programs.
+    progress : Progress
+        Keeps the time limit; told of incumbents, bounds and log lines.
+    start : Start, optional
+        For a MIP ``x``, possibly with NaN for "unknown"; for an LP ``basis``, or a full ``x``
+        from which a basis is guessed.
+
+    Returns
+    -------
+    Outcome
+        In the minimised sense. Unbounded comes with a feasible ``x`` and a ``primal_ray``;
+        an infeasible LP of moderate size with a ``dual_ray``.
+
+    Raises
+    ------
+    EngineError
+        HiGHS refuses the model (with its reason) or fails without an answer.
+    """
+    stopped = progress.should_stop()
+    if stopped is not None:
+        return _outcome(SolutionStatus.NOTHING, stopped)
+    prepared = prepare(problem)
+    if prepared.empty_column is not None:
+        return _no_integer(problem, prepared.empty_column)
+    if not problem.num_columns:
+        return _no_columns(problem)
+    task = make_task(prepared, options, start)
+    return to_outcome(run_in_thread(task, progress), prepared)
+
+
+def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:
+    """Return the task of solving a prepared model."""
+    model = prepared.model
+    begin = Start() if start is None else start
+    return Task(
+        model=model,
+        settings=mip_settings(options) if model.is_mip else lp_settings(options),
+        tolerance=options.tolerance,
+        crossover=options.crossover != "off",
+        want_ray=model.value.size <= RAY_NONZEROS,
+        x=begin.x,
+        row_dual=prepared.duals_in(begin.row_dual),
+        column_status=None if begin.basis is None else begin.basis.column_status,
+        row_status=None if begin.basis is None else begin.basis.row_status,
+    )
+
+
+def to_outcome(reply: Reply, prepared: Prepared) -> Outcome:
+    """Translate HiGHS's reply into an outcome in the units of the problem."""
+    basis = None
+    if reply.column_status is not None and reply.row_status is not None:
+        basis = Basis(reply.column_status, reply.row_status)
+    return _outcome(
+        SolutionStatus[reply.finding.name],
+        StopReason[reply.ending.name],
+        objective=reply.objective,
+        bound=reply.bound,
+        x=reply.x,
+        row_activity=prepared.rows_back(reply.row_activity),
+        row_dual=prepared.duals_back(reply.row_dual),
+        reduced_cost=reply.reduced_cost,
+        basis=basis,
+        primal_ray=reply.primal_ray,
+        dual_ray=prepared.duals_back(reply.dual_ray),
+        candidate=reply.candidate,
+        message=reply.message,
+        statistics=dict(reply.statistics),
+    )
+
+
+def _outcome(status: SolutionStatus, reason: StopReason, **fields: object) -> Outcome:
+    return Outcome(status, reason, engine="highs", device="cpu", **fields)  # type: ignore[arg-type]
+
+
+def _no_integer(problem: Problem, column: int) -> Outcome:
+    return _outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        message=f"No integer lies between the bounds {problem.lower[column]:g} and "
+        f"{problem.upper[column]:g} of the integer variable '{problem.column_label(column)}'.",
+    )
+
+
+def _no_columns(problem: Problem) -> Outcome:
+    """Answer a problem without columns: its rows hold at zero, or they do not."""
+    low, high = problem.row_lower, problem.row_upper
+    bad = np.flatnonzero((low > 0) | (high < 0))
+    if bad.size:
+        row = int(bad[0])
+        return _outcome(
+            SolutionStatus.INFEASIBLE,
+            StopReason.CONVERGED,
+            message=f"Row '{problem.row_label(row)}' has no variables and needs a value between "
+            f"{low[row]:g} and {high[row]:g}.",
+        )
+    m = problem.num_rows
+    return _outcome(
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        objective=problem.offset,
+        bound=problem.offset,
+        x=np.zeros(0),
+        row_activity=np.zeros(m),
+        row_dual=np.zeros(m),
+        reduced_cost=np.zeros(0),
+        basis=Basis(np.zeros(0, dtype=np.int8), np.ones(m, dtype=np.int8)),
+    )

@@ -1,0 +1,89 @@
+"""HiGHS in a thread of this process: no start-up cost, for models where it stops when asked.
+
+A thread of its own for every solve, because HiGHS ties its scheduler to the thread it first ran
+in, and because the caller's thread has to stay awake for Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from solvers.highs.run import run
+from solvers.highs.task import Ending, FloatArray, Reply, Task
+from solvers.outcome import StopReason
+from solvers.progress import Progress
+
+LOOK_AGAIN = 0.05
+"""Seconds between two looks at the running thread, so that signals are heard."""
+
+
+class ProgressChannel:
+    """Hands what HiGHS asks and tells straight to a :class:`Progress`."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Make HiGHS stop although the progress object does not ask for it."""
+        self._given_up.set()
+
+    def time_left(self) -> float:
+        """Return the seconds left."""
+        return self._progress.time_left
+
+    def stop(self) -> Ending | None:
+        """Return why to stop now, or None."""
+        if self._given_up.is_set():
+            return Ending.INTERRUPTED
+        reason = self._progress.should_stop()
+        if reason is None:
+            return None
+        return Ending.TIME_LIMIT if reason is StopReason.TIME_LIMIT else Ending.INTERRUPTED
+
+    def incumbent(self, objective: float, x: FloatArray) -> None:
+        """Report a feasible point."""
+        self._progress.incumbent(objective, "highs", x)
+
+    def bound(self, value: float) -> None:
+        """Report a bound."""
+        self._progress.bound(value, "highs")
+
+    def iteration(self, count: int) -> None:
+        """Report an iteration count."""
+        self._progress.iteration(count)
+
+    def log(self, line: str) -> None:
+        """Pass on a log line."""
+        self._progress.log(line)
+
+    def offered_point(self) -> FloatArray | None:
+        """No other engine runs beside HiGHS in this process."""
+        return None
+
+
+def run_in_thread(task: Task, progress: Progress) -> Reply:
+    """Run a task in a fresh thread and wait for it; whatever it raises is raised here."""
+    channel = ProgressChannel(progress)
+    replies: list[Reply] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            replies.append(run(task, channel))
+        except BaseException as failure:  # carried over to the caller's thread
+            failures.append(failure)
+
+    thread = threading.Thread(target=work, name="highs", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(LOOK_AGAIN)
+    except BaseException:
+        # a KeyboardInterrupt: HiGHS must not go on behind the caller's back
+        channel.give_up()
+        thread.join()
+        raise
+    if failures:
+        raise failures[0]
+    return replies[0]

@@ -1,0 +1,145 @@
+"""Branch and bound by HiGHS, with every way out settled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from solvers.errors import EngineError
+from solvers.highs.channel import Channel, Quiet
+from solvers.highs.lp import recession_ray
+from solvers.highs.session import Session, Status
+from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
+
+PROVEN = (Status.kOptimal, Status.kModelEmpty)
+UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
+LIMITS = {
+    Status.kTimeLimit: Ending.TIME_LIMIT,
+    Status.kInterrupt: Ending.INTERRUPTED,
+    Status.kIterationLimit: Ending.ITERATION_LIMIT,
+    Status.kSolutionLimit: Ending.ITERATION_LIMIT,
+    Status.kMemoryLimit: Ending.OUT_OF_MEMORY,
+}
+
+
+def solve_mip(task: Task, channel: Channel) -> Reply:
+    """Solve a mixed-integer task and say honestly what came out.
+
+    Raises
+    ------
+    EngineError
+        HiGHS refuses the model or fails without an answer.
+    """
+    session = Session(task.model, task.settings, channel)
+    if task.x is not None:
+        give_start(session, task.x)
+    status = session.run()
+    if status == Status.kInfeasible:
+        return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=_statistics(session))
+    if status in UNCLEAR:
+        return _settle_unbounded(task, channel)
+    return _with_point(session, status)
+
+
+def give_start(session: Session, x: FloatArray) -> None:
+    """Offer a start; HiGHS completes one with unknown values by a small search of its own."""
+    known = np.flatnonzero(np.isfinite(x)).astype(np.int32)
+    if not known.size:
+        return
+    values = x[known]
+    integer = session.model.integer[known].astype(bool)
+    values[integer] = np.round(values[integer])
+    values = np.clip(values, session.model.lower[known], session.model.upper[known])
+    # a start that HiGHS cannot use is no reason to fail
+    session.highs.setSolution(known.size, known, values)
+
+
+def _with_point(session: Session, status: Any) -> Reply:
+    info = session.highs.getInfo()
+    x, _ = session.solution()
+    bound = float(info.mip_dual_bound)
+    has_point = x is not None and info.primal_solution_status == 2
+    statistics = _statistics(session)
+    if status in PROVEN and has_point:
+        finding, ending = Finding.OPTIMAL, Ending.CONVERGED
+    elif status in LIMITS:
+        finding = Finding.FEASIBLE if has_point else Finding.NOTHING
+        ending = session.ending(LIMITS[status])
+    elif status == Status.kUnknown:
+        finding = Finding.FEASIBLE if has_point else Finding.NOTHING
+        ending = Ending.NUMERICAL_TROUBLE
+    else:
+        raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
+    reply = Reply(finding, ending, bound=bound, statistics=statistics)
+    if not has_point or x is None:
+        return reply
+    x = whole(session, x)
+    model = session.model
+    objective = float(model.cost @ x) + model.offset
+    return replace(reply, x=x, objective=objective, row_activity=model.activity(x))
+
+
+def whole(session: Session, x: FloatArray) -> FloatArray:
+    """Round the integer columns of ``x`` exactly if the rows hold no worse for it."""
+    model = session.model
+    integer = model.integer.astype(bool)
+    rounded = x.copy()
+    rounded[integer] = np.round(x[integer])
+    if np.array_equal(rounded, x):
+        return x
+    before, after = _violation(session, x), _violation(session, rounded)
+    return rounded if after <= max(before, 1e-9) else x
+
+
+def _violation(session: Session, x: FloatArray) -> float:
+    model = session.model
+    activity = model.activity(x)
+    size = np.maximum(1.0, np.abs(activity))
+    outside = np.maximum(model.row_lower - activity, activity - model.row_upper) / size
+    return float(np.max(outside, initial=0.0))
+
+
+def _settle_unbounded(task: Task, channel: Channel) -> Reply:
+    """Tell unbounded from infeasible by solving for any feasible point.
+
+    With rational data a feasible MIP whose relaxation is unbounded is unbounded itself
+    (Meyer, "On the existence of optimal solutions to integer and mixed-integer programming
+    problems", 1974).
+    """
+    model = task.model
+    feasibility = replace(model, cost=np.zeros(model.num_columns), offset=0.0)
+    session = Session(feasibility, task.settings, Quiet(channel))
+    status = session.run()
+    if status == Status.kInfeasible:
+        return Reply(Finding.INFEASIBLE, Ending.CONVERGED)
+    reply = _with_point(session, status)
+    if reply.x is None:
+        return Reply(Finding.NOTHING, reply.ending, statistics=reply.statistics)
+    found = replace(
+        reply,
+        finding=Finding.UNBOUNDED,
+        ending=Ending.CONVERGED,
+        objective=float(model.cost @ reply.x) + model.offset,
+        bound=-np.inf,
+        primal_ray=recession_ray(_relaxed(task), channel),
+    )
+    if found.primal_ray is not None:
+        return found
+    ending = session.ending(Ending.NUMERICAL_TROUBLE)
+    return replace(found, finding=Finding.FEASIBLE, ending=ending)
+
+
+def _relaxed(task: Task) -> Task:
+    """Return the linear relaxation, without a start; threads must stay as they are."""
+    model = replace(task.model, integer=np.zeros(task.model.num_columns, dtype=np.int8))
+    return Task(model, task.settings, tolerance=task.tolerance)
+
+
+def _statistics(session: Session) -> dict[str, float | int | str]:
+    info = session.highs.getInfo()
+    return {
+        "nodes": max(0, int(info.mip_node_count)),
+        "simplex_iterations": max(0, int(info.simplex_iteration_count)),
+    }

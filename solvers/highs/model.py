@@ -1,0 +1,121 @@
+"""From a :class:`~solvers.problem.Problem` to what HiGHS can take without losing anything.
+
+HiGHS drops matrix entries of at most ``small_matrix_value``, which cannot be set below
+1e-12. No coefficient of a model may vanish unseen, so rows
+that hold such entries are multiplied by a power of two, which is exact, and their duals and
+activities are divided again afterwards. Integer columns get the integers inside their bounds,
+because HiGHS reads a bound of 0.5 on an integer as it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.errors import EngineError
+from solvers.highs.task import FloatArray, Model
+from solvers.problem import Problem
+
+SMALLEST_ENTRY = 1e-12
+"""Entries of at most this size are dropped by HiGHS, whatever its options say."""
+
+LARGEST_SCALED_ENTRY = 1e15
+"""Entries beyond this, reached by scaling up a row, leave no digit to its tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model for HiGHS and the way back: row i was multiplied by ``row_scale[i]``."""
+
+    model: Model
+    row_scale: FloatArray | None
+    empty_column: int | None
+
+    def rows_back(self, activity: FloatArray | None) -> FloatArray | None:
+        """Return row activities in the units of the problem."""
+        if activity is None or self.row_scale is None:
+            return activity
+        return np.asarray(activity / self.row_scale)
+
+    def duals_back(self, row_dual: FloatArray | None) -> FloatArray | None:
+        """Return row duals or Farkas multipliers in the units of the problem."""
+        if row_dual is None or self.row_scale is None:
+            return row_dual
+        return np.asarray(row_dual * self.row_scale)
+
+    def duals_in(self, row_dual: FloatArray | None) -> FloatArray | None:
+        """Return row duals of the problem in the units of the model."""
+        if row_dual is None or self.row_scale is None:
+            return row_dual
+        return np.asarray(row_dual / self.row_scale)
+
+
+def prepare(problem: Problem, integer_tolerance: float = 1e-9) -> Prepared:
+    """Turn a problem into arrays for HiGHS.
+
+    ``empty_column`` of the result names an integer column that has no integer within its
+    bounds; the model then is infeasible and need not be solved.
+
+    Raises
+    ------
+    EngineError
+        A row whose coefficients span more than 27 orders of magnitude.
+    """
+    lower, upper = problem.lower, problem.upper
+    empty = None
+    if problem.is_mip:
+        lower, upper = _integer_bounds(problem, integer_tolerance)
+        crossed = np.flatnonzero(lower > upper)
+        empty = int(crossed[0]) if crossed.size else None
+    A = problem.matrix
+    scale = _row_scale(problem)
+    value, row_lower, row_upper = A.data, problem.row_lower, problem.row_upper
+    if scale is not None:
+        value = value * np.repeat(scale, np.diff(A.indptr))
+        row_lower, row_upper = row_lower * scale, row_upper * scale
+    model = Model(
+        cost=problem.cost,
+        offset=problem.offset,
+        lower=lower,
+        upper=upper,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        start=A.indptr.astype(np.int32, copy=False),
+        index=A.indices.astype(np.int32, copy=False),
+        value=value,
+        integer=problem.integrality.astype(np.int8),
+    )
+    return Prepared(model, scale, empty)
+
+
+def _integer_bounds(problem: Problem, tolerance: float) -> tuple[FloatArray, FloatArray]:
+    """Round the bounds of integer columns inwards, forgiving rounding errors."""
+    integer = problem.integrality
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    lower[integer] = np.ceil(lower[integer] - tolerance)
+    upper[integer] = np.floor(upper[integer] + tolerance)
+    return lower, upper
+
+
+def _row_scale(problem: Problem) -> FloatArray | None:
+    """Return powers of two that lift every row's entries above HiGHS's limit, or None."""
+    size = np.abs(problem.matrix.data)
+    if not size.size or size.min() > SMALLEST_ENTRY:
+        return None
+    m = problem.num_rows
+    rows = np.repeat(np.arange(m), np.diff(problem.matrix.indptr))
+    smallest, largest = np.full(m, np.inf), np.zeros(m)
+    np.minimum.at(smallest, rows, size)
+    np.maximum.at(largest, rows, size)
+    scale = np.ones(m)
+    for i in np.flatnonzero(smallest <= SMALLEST_ENTRY):
+        # as little as needed, so that the row's tolerance keeps its meaning
+        scale[i] = 2.0 ** (int(np.floor(np.log2(SMALLEST_ENTRY) - np.log2(smallest[i]))) + 1)
+        if largest[i] * scale[i] > LARGEST_SCALED_ENTRY:
+            raise EngineError(
+                f"The coefficients of row '{problem.row_label(int(i))}' run from "
+                f"{smallest[i]:.3g} to {largest[i]:.3g}, more than the reference engine can hold "
+                "in one row; change the units of its variables or drop its tiny coefficients."
+            )
+    return scale

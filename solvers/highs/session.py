@@ -1,0 +1,166 @@
+"""One HiGHS object with its model: every call checked, every callback safe.
+
+HiGHS keeps one task scheduler per operating-system thread, made at the first run in that thread
+with the number of threads asked for then; another number later is an error. Each session
+therefore has to be opened, used and dropped within one short-lived thread (or a process of its
+own), which also keeps two solves at once apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from highspy import _core
+
+from solvers.errors import EngineError
+from solvers.highs.channel import Channel
+from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
+
+Status = _core.HighsModelStatus
+CALL_OK = (_core.HighsStatus.kOk, _core.HighsStatus.kWarning)
+ROWWISE = int(_core.MatrixFormat.kRowwise)
+NOISE = ("No semi-integer/integer variables in model with non-empty integrality",)
+"""Lines of HiGHS's log that speak of our way of calling it, not of the model."""
+
+
+class Session:
+    """A HiGHS object holding one model.
+
+    Parameters
+    ----------
+    model : Model
+    settings : mapping
+        HiGHS options by name.
+    channel : Channel
+        Whom to ask and tell while it runs.
+
+    Raises
+    ------
+    EngineError
+        HiGHS refuses an option or the model; the message carries its own words.
+    """
+
+    def __init__(self, model: Model, settings: Mapping[str, Setting], channel: Channel) -> None:
+        self.model = model
+        self.channel = channel
+        self.complaints: list[str] = []
+        self._failure: BaseException | None = None
+        self.highs = _core._Highs()
+        for name, value in settings.items():
+            self.set(name, value)
+        self._subscribe()
+        self._pass(model)
+
+    def set(self, name: str, value: Setting) -> None:
+        """Set one HiGHS option."""
+        if self.highs.setOptionValue(name, value) != _core.HighsStatus.kOk:
+            raise EngineError(f"The reference engine refuses its option {name} = {value!r}.")
+
+    def run(self) -> Any:
+        """Solve what is loaded within the time left and return HiGHS's model status."""
+        self.set("time_limit", min(self.channel.time_left(), 1e9))
+        outcome = self.highs.run()
+        status = self.highs.getModelStatus()
+        self._raise_failure()
+        if outcome == _core.HighsStatus.kError and status == Status.kNotset:
+            raise EngineError(f"The reference engine cannot start{self.reasons()}")
+        return status
+
+    def check(self, status: Any, doing: str) -> None:
+        """Raise what a callback raised, or an error if HiGHS reports one."""
+        self._raise_failure()
+        if status not in CALL_OK:
+            raise EngineError(f"The reference engine cannot {doing}{self.reasons()}")
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    def reasons(self) -> str:
+        """Return HiGHS's own words on what is wrong, to end a sentence with."""
+        return f": {' '.join(self.complaints)}" if self.complaints else "."
+
+    def ending(self, default: Ending) -> Ending:
+        """Return why the channel wants to stop, or ``default`` if it does not."""
+        stop = self.channel.stop()
+        return default if stop is None else stop
+
+    def set_basis(self, column_status: ByteArray, row_status: ByteArray, alien: bool) -> bool:
+        """Hand a basis over; ``alien`` lets HiGHS repair one with a wrong number of basics."""
+        basis = _core.HighsBasis()
+        kinds = [_core.HighsBasisStatus(k) for k in range(5)]
+        basis.col_status = [kinds[k] for k in column_status]
+        basis.row_status = [kinds[k] for k in row_status]
+        basis.valid = True
+        basis.alien = alien
+        return bool(self.highs.setBasis(basis) in CALL_OK)
+
+    def basis(self) -> tuple[ByteArray, ByteArray] | None:
+        """Return the statuses of columns and rows, or None without a valid basis."""
+        basis = self.highs.getBasis()
+        if not basis.valid:
+            return None
+        columns = np.array([int(k) for k in basis.col_status], dtype=np.int8)
+        return columns, np.array([int(k) for k in basis.row_status], dtype=np.int8)
+
+    def solution(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return column values (n,) and row duals (m,), None where HiGHS has none."""
+        found = self.highs.getSolution()
+        x = np.array(found.col_value, dtype=np.float64) if found.value_valid else None
+        y = np.array(found.row_dual, dtype=np.float64) if found.dual_valid else None
+        return x, y
+
+    def dual_ray(self) -> FloatArray | None:
+        """Return a direction (m,) in which the duals improve for ever, of either sign."""
+        if not self.model.num_rows:
+            return None
+        highs: Any = self.highs  # its stub file misses this method
+        _, exists, ray = highs.getDualRay()
+        return np.array(ray, dtype=np.float64) if exists else None
+
+    def _pass(self, model: Model) -> None:
+        self.check(
+            self.highs.passModel(
+                model.num_columns,
+                model.num_rows,
+                model.value.size,
+                ROWWISE,
+                int(_core.ObjSense.kMinimize),
+                model.offset,
+                model.cost,
+                model.lower,
+                model.upper,
+                model.row_lower,
+                model.row_upper,
+                model.start,
+                model.index,
+                model.value,
+                model.integer.astype(np.int32),
+            ),
+            "take the model",
+        )
+        if self.highs.getNumNz() != model.value.size:
+            raise EngineError(f"The reference engine drops coefficients{self.reasons()}")
+
+    def _subscribe(self) -> None:
+        from solvers.highs.callbacks import handlers
+
+        table = handlers(self)
+
+        def on_callback(kind: int, message: str, out: Any, into: Any, user: Any) -> None:
+            try:
+                table[int(kind)](message, out, into)
+            except BaseException as failure:  # must not unwind through HiGHS's own frames
+                self._failure = failure
+                if into is not None:
+                    into.user_interrupt = True
+
+        highs: Any = self.highs  # its stub file gives the callback the wrong types
+        self.check(highs.setCallback(on_callback, None), "take callbacks")
+        for kind in table:
+            self.check(
+                self.highs.startCallback(_core.cb.HighsCallbackType(kind)), "start a callback"
+            )

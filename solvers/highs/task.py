@@ -1,0 +1,205 @@
+"""What goes into HiGHS and what comes out, as plain arrays and numbers.
+
+Both sides of a child process speak in these classes, so this module needs NumPy and nothing
+else: a child that starts in a tenth of a second must not import SciPy first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int32]
+ByteArray = npt.NDArray[np.int8]
+Setting = bool | int | float | str
+
+
+class Finding(IntEnum):
+    """What HiGHS holds; the names are those of :class:`solvers.outcome.SolutionStatus`."""
+
+    OPTIMAL = 0
+    FEASIBLE = 1
+    INFEASIBLE = 2
+    UNBOUNDED = 3
+    NOTHING = 4
+
+
+class Ending(IntEnum):
+    """Why HiGHS stopped; the names are those of :class:`solvers.outcome.StopReason`."""
+
+    CONVERGED = 0
+    TIME_LIMIT = 1
+    ITERATION_LIMIT = 2
+    INTERRUPTED = 3
+    NUMERICAL_TROUBLE = 4
+    OUT_OF_MEMORY = 5
+
+
+class Work(IntEnum):
+    """What a task asks for."""
+
+    SOLVE = 0
+    CROSSOVER = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A minimisation by rows: m rows, n columns, infinite bounds as inf.
+
+    ``start`` (m+1,), ``index`` and ``value`` hold A in compressed rows; ``integer`` (n,) is 1
+    for integer columns.
+    """
+
+    cost: FloatArray
+    offset: float
+    lower: FloatArray
+    upper: FloatArray
+    row_lower: FloatArray
+    row_upper: FloatArray
+    start: IndexArray
+    index: IndexArray
+    value: FloatArray
+    integer: ByteArray
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows m."""
+        return int(self.row_lower.size)
+
+    @property
+    def num_columns(self) -> int:
+        """Number of columns n."""
+        return int(self.cost.size)
+
+    @property
+    def is_mip(self) -> bool:
+        """Whether any column is integer."""
+        return bool(self.integer.any())
+
+    def row_of_entry(self) -> IndexArray:
+        """Return the row of every stored entry, (nnz,)."""
+        rows = np.arange(self.num_rows, dtype=np.int32)
+        return np.repeat(rows, np.diff(self.start))
+
+    def activity(self, x: FloatArray) -> FloatArray:
+        """Return A x, (m,)."""
+        terms = self.value * x[self.index]
+        sums = np.bincount(self.row_of_entry(), weights=terms, minlength=self.num_rows)
+        return sums.astype(np.float64, copy=False)  # an empty count is of integers
+
+    def reduced_cost(self, row_dual: FloatArray) -> FloatArray:
+        """Return c - A'y, (n,)."""
+        terms = self.value * row_dual[self.row_of_entry()]
+        return self.cost - np.bincount(self.index, weights=terms, minlength=self.num_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One piece of work for HiGHS.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    settings : mapping
+        HiGHS options by name; the time limit is not among them.
+    tolerance : float
+        Largest violation, relative to the size of the side or cost, of a solved LP.
+    crossover : bool
+        Whether an LP's answer should be a vertex.
+    want_ray : bool
+        Whether an infeasible LP is worth a second solve for its Farkas multipliers.
+    x, row_dual : arrays, optional
+        Point to start from; NaN in ``x`` means unknown.
+    column_status, row_status : arrays, optional
+        Basis to start from.
+    """
+
+    model: Model
+    settings: Mapping[str, Setting]
+    work: Work = Work.SOLVE
+    tolerance: float = 1e-6
+    crossover: bool = True
+    want_ray: bool = False
+    x: FloatArray | None = None
+    row_dual: FloatArray | None = None
+    column_status: ByteArray | None = None
+    row_status: ByteArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """The answer to a :class:`Task`, with the fields of :class:`solvers.outcome.Outcome`."""
+
+    finding: Finding
+    ending: Ending
+    objective: float = np.nan
+    bound: float = -np.inf
+    x: FloatArray | None = None
+    row_activity: FloatArray | None = None
+    row_dual: FloatArray | None = None
+    reduced_cost: FloatArray | None = None
+    column_status: ByteArray | None = None
+    row_status: ByteArray | None = None
+    primal_ray: FloatArray | None = None
+    dual_ray: FloatArray | None = None
+    candidate: FloatArray | None = None
+    message: str = ""
+    statistics: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+def save(thing: Task | Reply, path: Path) -> None:
+    """Write a task or reply to ``path``, uncompressed; it appears there all at once."""
+    arrays, plain = _split(thing)
+    arrays["plain"] = np.frombuffer(json.dumps(plain).encode(), dtype=np.uint8)
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # the stubs miss **arrays
+    partial.replace(path)
+
+
+def load_task(path: Path) -> Task:
+    """Read back what :func:`save` wrote of a task."""
+    values = _load(path)
+    names = {item.name for item in dataclasses.fields(Model)}
+    model = Model(**{name: values.pop(name) for name in names})
+    return Task(model=model, **{**values, "work": Work(values["work"])})
+
+
+def load_reply(path: Path) -> Reply:
+    """Read back what :func:`save` wrote of a reply."""
+    values = _load(path)
+    values["finding"] = Finding(values["finding"])
+    values["ending"] = Ending(values["ending"])
+    return Reply(**values)
+
+
+def _split(thing: Task | Reply) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    plain: dict[str, Any] = {}
+    parts: list[Any] = [thing, thing.model] if isinstance(thing, Task) else [thing]
+    for part in parts:
+        for item in dataclasses.fields(part):
+            value = getattr(part, item.name)
+            if isinstance(value, np.ndarray):
+                # a task has x and row_dual of its own; the model has neither
+                arrays[item.name] = value
+            elif value is not None and not isinstance(value, Model):
+                plain[item.name] = dict(value) if isinstance(value, Mapping) else value
+    return arrays, plain
+
+
+def _load(path: Path) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as stored:
+        values: dict[str, Any] = {name: stored[name] for name in stored.files}
+    plain = json.loads(values.pop("plain").tobytes())
+    return {**values, **plain}
