@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.highs.in_process import run_in_thread
+from solvers.highs.child import Offers
 from solvers.highs.model import Prepared, prepare
+from solvers.highs.place import run_task
 from solvers.highs.settings import lp_settings, mip_settings
 from solvers.highs.task import Reply, Task
 from solvers.options import EngineOptions
@@ -18,7 +19,12 @@ RAY_NONZEROS = 100_000
 
 
 def solve(
-    problem: Problem, options: EngineOptions, progress: Progress, start: Start | None = None
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    offers: Offers | None = None,
 ) -> Outcome:
     """Solve a linear or mixed-integer problem with HiGHS.
 
@@ -32,6 +38,9 @@ def solve(
     start : Start, optional
         For a MIP ``x``, possibly with NaN for "unknown"; for an LP ``basis``, or a full ``x``
         from which a basis is guessed.
+    offers : callable, optional
+        Asked often during branch and bound in a child process; returns a feasible point found
+        elsewhere, or None.
 
     Returns
     -------
@@ -53,7 +62,7 @@ def solve(
     if not problem.num_columns:
         return _no_columns(problem)
     task = make_task(prepared, options, start)
-    return to_outcome(run_in_thread(task, progress), prepared)
+    return to_outcome(run_task(task, progress, offers), prepared)
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:

@@ -1,0 +1,49 @@
+"""Where a task runs: in a thread of this process, or in a child that can be killed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.highs.child import ChildCannotStartError, ChildCrashedError, Offers, can_start, run_in_child
+from solvers.highs.in_process import run_in_thread
+from solvers.highs.task import Reply, Task, Work
+from solvers.progress import Progress
+
+SMALL_LP, SMALL_MIP, SMALL_CROSSOVER = 50_000, 5_000, 5_000
+"""Models with at most this many nonzeros, rows and columns run in this process."""
+
+
+def run_task(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
+    """Run a task where its limit can be kept, with a second try after a crash.
+
+    Raises
+    ------
+    EngineError
+        HiGHS refuses the model, or crashed twice.
+    """
+    if is_small(task) or not can_start():
+        return run_in_thread(task, progress)
+    try:
+        return run_in_child(task, progress, offers)
+    except ChildCannotStartError as failure:
+        progress.log(f"No child process can be started ({failure}); working in this one.")
+        return run_in_thread(task, progress)
+    except ChildCrashedError as failure:
+        if progress.should_stop() is not None or task.work is not Work.SOLVE:
+            raise
+        progress.log(f"{failure} Trying once more without presolve.")
+        return run_in_child(_careful(task), progress, offers)
+
+
+def is_small(task: Task) -> bool:
+    """Whether HiGHS will stop soon enough by itself when asked."""
+    model = task.model
+    size = max(model.num_rows, model.num_columns, model.value.size)
+    if task.work is Work.CROSSOVER:
+        return size <= SMALL_CROSSOVER
+    return size <= (SMALL_MIP if model.is_mip else SMALL_LP)
+
+
+def _careful(task: Task) -> Task:
+    settings = {**task.settings, "presolve": "off", "threads": 1}
+    return replace(task, settings=settings)
