@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from solvers.device import Device, find_device
 from solvers.errors import FileFormatError, OptionError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from gpu_bridge.explain import Conflict
 
 PDLP_NONZEROS = 1_000_000
 """From this size on a linear program goes to PDLP when there is a GPU."""
@@ -143,7 +146,9 @@ def solve(
         if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
             conflict = _explain(problem, progress)
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
-        outcome = Outcome.in_model_sense(answer, problem, conflict=conflict)
+        outcome = Outcome.in_model_sense(
+            answer, problem, conflict=conflict, iterations=progress.iterations
+        )
         progress.footer(outcome)
         return dataclasses.replace(outcome, log=progress.text)
 
@@ -233,7 +238,7 @@ def _better(
     return first if ours > theirs else second
 
 
-def _explain(problem: Problem, progress: BridgeProgress):  # type: ignore[no-untyped-def]
+def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:
     from gpu_bridge.explain import explain
 
     allowed = min(progress.time_left, 2.0 + EXPLANATION_SHARE * progress.seconds)

@@ -1,0 +1,198 @@
+"""The pipeline answers every problem of the table rightly, whichever engine is asked."""
+
+from __future__ import annotations
+
+import io
+import signal
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from gpu_bridge.dispatch import ENGINES, choose
+from gpu_bridge.options import METHODS, make_options
+from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemError
+from solvers.outcome import SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+from tests.problems import INTEGER, LINEAR, Case
+
+WAYS = [
+    {"method": "auto"},
+    {"method": "highs", "presolve": False},
+    {"method": "highs", "lp_algorithm": "ipm"},
+    {"method": "pdlp", "device": "cpu"},
+    {"method": "pdlp", "device": "cpu", "presolve": False},
+]
+
+
+def test_every_method_of_the_option_table_has_an_engine() -> None:
+    assert set(METHODS) == {"auto", *ENGINES}
+
+
+def test_every_engine_is_in_the_table_of_ways() -> None:
+    assert {str(way["method"]) for way in WAYS} == set(METHODS)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+@pytest.mark.parametrize("case", LINEAR, ids=str)
+def test_linear(case: Case, way: dict[str, object]) -> None:
+    check(case, gpu_bridge.solve(case.problem, **way))
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("case", INTEGER, ids=str)
+def test_integer(case: Case, presolve: bool) -> None:
+    check(case, gpu_bridge.solve(case.problem, presolve=presolve))
+
+
+def check(case: Case, outcome: gpu_bridge.Outcome) -> None:
+    assert outcome.solution_status is case.status, outcome.log
+    assert outcome.stop_reason is StopReason.CONVERGED
+    if case.status is not SolutionStatus.OPTIMAL:
+        assert outcome.x is None
+        assert np.isnan(outcome.objective)
+        return
+    assert outcome.objective == pytest.approx(case.objective, abs=1e-8, rel=1e-8)
+    assert outcome.bound == pytest.approx(case.objective, abs=1e-5, rel=1e-4)
+    assert outcome.x is not None
+    assert outcome.row_activity is not None
+    if not case.problem.is_mip:
+        assert_kkt(case.problem, outcome)
+
+
+def assert_kkt(problem: Problem, outcome: gpu_bridge.Outcome, tolerance: float = 1e-6) -> None:
+    """Check stationarity, signs and complementarity, turned back to the minimised sense."""
+    assert outcome.x is not None
+    assert outcome.row_dual is not None
+    assert outcome.reduced_cost is not None
+    sign = -1.0 if problem.maximize else 1.0
+    y, z = sign * outcome.row_dual, sign * outcome.reduced_cost
+    assert problem.cost - problem.matrix.T @ y == pytest.approx(z, abs=tolerance)
+    activity = problem.matrix @ outcome.x
+    for multiplier, value, low, high in (
+        (y, activity, problem.row_lower, problem.row_upper),
+        (z, outcome.x, problem.lower, problem.upper),
+    ):
+        at_low = np.abs(value - low) <= tolerance * (1 + np.abs(low))
+        at_high = np.abs(value - high) <= tolerance * (1 + np.abs(high))
+        assert (at_low | (multiplier <= tolerance)).all()
+        assert (at_high | (multiplier >= -tolerance)).all()
+
+
+def test_relax_solves_the_relaxation() -> None:
+    problem = Problem.from_arrays([1.0], [[2.0]], [3.0], integrality=True)
+    assert gpu_bridge.solve(problem, relax=True).objective == pytest.approx(1.5)
+
+
+def test_time_limit_zero_stops_at_once() -> None:
+    for case in (LINEAR[0], INTEGER[0]):
+        outcome = gpu_bridge.solve(case.problem, time_limit=0)
+        assert outcome.solution_status is SolutionStatus.NOTHING
+        assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
+def test_pdlp_refuses_integers() -> None:
+    with pytest.raises(OptionError, match=r"pdlp.*relax=True"):
+        gpu_bridge.solve(INTEGER[0].problem, method="pdlp")
+
+
+def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(wanted: str) -> None:
+        raise DeviceError("There is no CUDA device.")
+
+    monkeypatch.setattr("gpu_bridge.dispatch.find_device", none)
+    with pytest.raises(DeviceError, match="CUDA"):
+        gpu_bridge.solve(LINEAR[0].problem, device="cuda")
+
+
+def test_the_log_says_what_was_picked_and_why() -> None:
+    stream = io.StringIO()
+    outcome = gpu_bridge.solve(LINEAR[0].problem, streams=[stream])
+    assert "highs on cpu: a linear program" in stream.getvalue()
+    assert stream.getvalue() == outcome.log
+
+
+def test_log_file(tmp_path: object) -> None:
+    path = f"{tmp_path}/solve.log"
+    outcome = gpu_bridge.solve(LINEAR[0].problem, log_file=path)
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == outcome.log
+    with pytest.raises(FileFormatError, match="cannot be written"):
+        gpu_bridge.solve(LINEAR[0].problem, log_file=f"{tmp_path}/none/solve.log")
+
+
+def test_what_is_not_a_model_is_refused() -> None:
+    with pytest.raises(ProblemError, match="list"):
+        gpu_bridge.solve([1, 2])  # type: ignore[arg-type]
+
+
+def test_a_start_of_the_wrong_shape_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"\(3,\).*\(2,\)"):
+        gpu_bridge.solve(LINEAR[0].problem, start=Start(x=np.zeros(3)))
+
+
+def test_explanation_can_be_left_out() -> None:
+    case = next(case for case in LINEAR if case.name == "infeasible")
+    assert gpu_bridge.solve(case.problem).conflict is not None
+    assert gpu_bridge.solve(case.problem, explain=False).conflict is None
+
+
+def test_solve_many_keeps_the_order() -> None:
+    outcomes = gpu_bridge.solve_many([case.problem for case in LINEAR[:3]])
+    assert [outcome.objective for outcome in outcomes] == pytest.approx([9.0, 12.0, 2.0])
+
+
+def test_two_solves_in_two_threads() -> None:
+    results: dict[str, float] = {}
+
+    def work(case: Case) -> None:
+        results[case.name] = gpu_bridge.solve(case.problem).objective
+
+    cases = [case for case in LINEAR + INTEGER if case.status is SolutionStatus.OPTIMAL]
+    threads = [threading.Thread(target=work, args=(case,)) for case in cases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == pytest.approx({case.name: case.objective for case in cases}, abs=1e-7)
+
+
+def test_choose_names_its_reason() -> None:
+    choice = choose(INTEGER[0].problem, make_options())
+    assert (choice.method, choice.device) == ("highs", "cpu")
+    assert "pure binary program" in choice.reason
+
+
+@pytest.fixture
+def hard_problem() -> Problem:
+    """Return a market-split problem, hopeless to prove within the test's patience."""
+    generator = np.random.default_rng(5)
+    A = generator.integers(0, 100, size=(6, 60)).astype(float)
+    return Problem.from_arrays(
+        np.ones(60), A, A.sum(axis=1) // 2, A.sum(axis=1) // 2, upper=1.0, integrality=True
+    )
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    timer = threading.Timer(1.5, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_returns_what_there_is(hard_problem: Problem) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    outcome = gpu_bridge.solve(hard_problem, time_limit=60)
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    assert outcome.solution_status in (SolutionStatus.NOTHING, SolutionStatus.FEASIBLE)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_time_limit_on_a_hard_model(hard_problem: Problem) -> None:
+    outcome = gpu_bridge.solve(hard_problem, time_limit=1.0)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert np.isfinite(outcome.bound)
