@@ -11,9 +11,7 @@ grows with the time spent. What was withheld last is shown before the footer.
 from __future__ import annotations
 
 import os
-import platform
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TextIO
 
@@ -24,6 +22,7 @@ from gpu_bridge.live_line import LiveLine, LogStream
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.statistics import model_statistics
+from gpu_bridge.versions import version_line
 from solvers.outcome import Event, relative_gap
 from solvers.problem import Problem
 from solvers.progress import Progress
@@ -118,7 +117,6 @@ class BridgeProgress(Progress):
         problem: Problem,
         options: Options,
         device: str = "cpu",
-        versions: Mapping[str, str] | None = None,
     ) -> None:
         """Write what is solved, with what and where.
 
@@ -130,12 +128,9 @@ class BridgeProgress(Progress):
             Those that differ from their defaults are named.
         device : str
             Name of the device for the reader.
-        versions : mapping, optional
-            Versions by name; those of this package, HiGHS and Python if absent.
         """
         statistics = model_statistics(problem)
-        named = ", ".join(f"{name} {text}" for name, text in (versions or _versions()).items())
-        lines = [named, "", *log_text.model_lines(statistics)]
+        lines = [version_line(), "", *log_text.model_lines(statistics)]
         lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
         changed = log_text.changed_options(options)
         if changed:
@@ -289,19 +284,8 @@ def _distinct(streams: Iterable[TextIO]) -> list[TextIO]:
     return list({id(stream): stream for stream in streams}.values())
 
 
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {
-        "gpu-bridge": version("gpu-bridge"),
-        "HiGHS": version("highspy"),
-        "Python": platform.python_version(),
-    }
-
-
 def _threads(wanted: int) -> str:
-    if wanted:
-        return f"{wanted} thread" if wanted == 1 else f"{wanted} threads"
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity and sys.platform == "linux" else os.cpu_count() or 1
-    return f"all cores ({cores})"
+    if not wanted:
+        affinity = getattr(os, "sched_getaffinity", None)
+        wanted = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return f"{wanted} thread" if wanted == 1 else f"{wanted} threads"

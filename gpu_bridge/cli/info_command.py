@@ -1,0 +1,72 @@
+"""``gpu-bridge info``: what a model looks like and what would be done with it."""
+
+from __future__ import annotations
+
+import argparse
+
+from gpu_bridge.cli.exit_codes import CommandError, ExitCode
+from gpu_bridge.cli.parser import given_options
+from gpu_bridge.cli.solve_command import read_model
+from gpu_bridge.log_text import byte_size, labelled, model_lines, range_advice
+from gpu_bridge.options import Options, make_options
+from gpu_bridge.statistics import LengthStatistics, ModelStatistics, memory_needed, model_statistics
+from solvers.errors import CrossedBoundsError, DeviceError, OptionError
+from solvers.problem import Problem
+
+
+def run_info(arguments: argparse.Namespace) -> ExitCode:
+    """Describe a model and the engine it would get; return the exit code."""
+    try:
+        options = make_options(given_options(arguments))
+    except OptionError as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from error
+    try:
+        problem = read_model(arguments.model)
+    except CrossedBoundsError as error:
+        print(labelled("Infeasible", str(error)))
+        return ExitCode.INFEASIBLE
+    if options.relax:
+        problem = problem.relaxation()
+    statistics = model_statistics(problem)
+    lines = [*model_lines(statistics), *_length_lines(statistics)]
+    lines += [labelled("Advice", text) for text in range_advice(statistics)]
+    lines += [*_engine_lines(problem, options), *_memory_lines(problem)]
+    print("\n".join(lines))
+    return ExitCode.OPTIMAL
+
+
+def _engine_lines(problem: Problem, options: Options) -> list[str]:
+    from gpu_bridge.classify import classify
+    from gpu_bridge.dispatch import choose
+
+    try:
+        choice = choose(problem, options)
+    except OptionError as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from error
+    except DeviceError as error:
+        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+    return [
+        labelled("Structure", classify(problem).sentence),
+        labelled("Engine", f"{choice.method} on {choice.device}: {choice.reason}"),
+    ]
+
+
+def _memory_lines(problem: Problem) -> list[str]:
+    needs = []
+    for need in memory_needed(problem):
+        device = f" and {byte_size(need.device_bytes)} on the GPU" if need.device_bytes else ""
+        needs.append(f"about {byte_size(need.host_bytes)}{device} for {need.engine}")
+    return [labelled("Memory", "\n".join(needs))]
+
+
+def _length_lines(statistics: ModelStatistics) -> list[str]:
+    return [
+        labelled("Per row", _length_text(statistics.row_length)),
+        labelled("Per column", _length_text(statistics.column_length)),
+    ]
+
+
+def _length_text(lengths: LengthStatistics) -> str:
+    return (
+        f"{lengths.shortest} to {lengths.longest} nonzeros, half of them at most {lengths.median:g}"
+    )

@@ -1,0 +1,145 @@
+"""The grammar of the command line; flags for options are made from the option table."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from gpu_bridge.cli.exit_codes import CommandError, ExitCode, exit_code_help
+from gpu_bridge.option_docs import default_text
+from gpu_bridge.options import OptionRow, option_table, parse_text
+
+OPTION_PREFIX = "option_"
+NOT_FLAGS = frozenset({"log"})
+"""Options of the table that the command line sets itself: the log is on unless --quiet."""
+
+FILE_FLAGS = ("--solution", "--json", "--plot", "--start", "--quiet", "--option")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are ours: one line and the documented exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of exiting with argparse's own code, which means infeasible here."""
+        raise CommandError(ExitCode.USAGE, f"{message} (see '{self.prog} --help')")
+
+    def parse_words(self, words: Sequence[str] | None) -> argparse.Namespace:
+        """Parse all words; one that is not known is refused with the nearest flag there is."""
+        given, unknown = self.parse_known_args(words)
+        if unknown:
+            word = unknown[0].partition("=")[0]
+            flags = ["--" + row.name.replace("_", "-") for row in option_table()]
+            near = difflib.get_close_matches(word, [*flags, *FILE_FLAGS], n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            self.error(f"'{word}' is not known here{hint}")
+        return given
+
+
+def build_parser() -> Parser:
+    """Return the parser of ``gpu-bridge``."""
+    parser = Parser(
+        prog="gpu-bridge",
+        description="Solve linear and mixed-integer models from MPS and LP files, on a GPU where "
+        "there is one.",
+        epilog=exit_code_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="show the versions and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    _add_solve(commands)
+    _add_info(commands)
+    for name, help_text in (
+        ("devices", "list the devices that engines can run on"),
+        ("options", "show the table of options"),
+    ):
+        commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
+    return parser
+
+
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the table that were given, by flag or by ``--option name=value``.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, a wrong type or a value out of range.
+    CommandError
+        A ``--option`` without an equals sign, or an option given twice with different values.
+    """
+    values: dict[str, Any] = {}
+    for row in option_table():
+        text = getattr(arguments, OPTION_PREFIX + row.name, None)
+        if text is not None:
+            values[row.name] = text if isinstance(text, bool) else parse_text(row.name, text)
+    for pair in arguments.option or ():
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise CommandError(ExitCode.USAGE, f"--option needs NAME=VALUE; '{pair}' was given.")
+        name = name.strip().replace("-", "_")
+        value = parse_text(name, text)
+        if name in values and values[name] != value:
+            raise CommandError(
+                ExitCode.USAGE, f"Option '{name}' was given twice: {values[name]} and {value}."
+            )
+        values[name] = value
+    return values
+
+
+def _add_solve(commands: Any) -> None:
+    solve = commands.add_parser(
+        "solve",
+        help="solve a model and write its answer",
+        description="Solve the model in an MPS or LP file (plain or .gz), show the log and the "
+        "result.",
+        epilog=exit_code_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    solve.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
+    files = solve.add_argument_group("files")
+    files.add_argument("--solution", metavar="FILE.sol", help="write the point in MIPLIB's format")
+    files.add_argument("--json", metavar="FILE.json", help="write everything known as JSON")
+    files.add_argument("--plot", metavar="FILE.png", help="draw incumbent and bound over time")
+    files.add_argument("--start", metavar="FILE.sol", help="start from the point in this file")
+    solve.add_argument("--quiet", action="store_true", help="show the result without the log")
+    _add_options(solve)
+
+
+def _add_info(commands: Any) -> None:
+    info = commands.add_parser(
+        "info",
+        help="describe a model: statistics, structure, engine and memory",
+        description="Describe the model in a file and say which engine would solve it, and why.",
+        epilog=exit_code_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    info.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
+    _add_options(info)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("options (also as --option NAME=VALUE)")
+    for row in option_table():
+        if row.name not in NOT_FLAGS:
+            _add_flag(group, row)
+    group.add_argument(
+        "--option", action="append", metavar="NAME=VALUE", help="set any option of the table"
+    )
+
+
+def _add_flag(group: Any, row: OptionRow) -> None:
+    flag = "--" + row.name.replace("_", "-")
+    destination = OPTION_PREFIX + row.name
+    values = f" [{row.range}]" if row.range and row.type != "bool" else ""
+    help_text = f"{row.sentence}{values} (default: {default_text(row.default)})"
+    help_text = help_text.replace("%", "%%")
+    if row.type == "bool":
+        action = argparse.BooleanOptionalAction
+        group.add_argument(flag, dest=destination, action=action, default=None, help=help_text)
+    else:
+        metavar = "FILE" if row.name.endswith("_file") else "VALUE"
+        group.add_argument(flag, dest=destination, metavar=metavar, help=help_text)

@@ -1,0 +1,20 @@
+"""Versions that a report about a solve should name."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+
+def versions() -> dict[str, str]:
+    """Return versions by name, without importing any engine."""
+    return {
+        "gpu-bridge": version("gpu-bridge"),
+        "HiGHS": version("highspy"),
+        "Python": platform.python_version(),
+    }
+
+
+def version_line() -> str:
+    """Return the versions on one line."""
+    return ", ".join(f"{name} {text}" for name, text in versions().items())
