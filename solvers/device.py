@@ -1,0 +1,243 @@
+"""Where an engine runs: the CPU, or a CUDA GPU through CuPy.
+
+Importing this module costs nothing: no CuPy, no CUDA context. Whether there is a GPU at all is
+asked of the driver library alone, which makes no context either; CuPy is imported only when a
+GPU is going to be used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.errors import DeviceError
+
+CUDA_13 = 13000
+"""Driver interface version from which the CUDA 13 build of CuPy is the right one."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One place to compute.
+
+    Parameters
+    ----------
+    kind : {'cpu', 'cuda'}
+    name : str
+        Model of the processor or GPU.
+    memory_total, memory_free : int
+        Bytes; ``memory_free`` is as of the moment of asking, and 0 where that is not known.
+    index : int
+        Number of the GPU among those visible; 0 for the CPU.
+    note : str
+        Why this GPU cannot be used, or empty.
+    """
+
+    kind: str
+    name: str
+    memory_total: int = 0
+    memory_free: int = 0
+    index: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        memory = f", {self.memory_total / 2**30:.0f} GiB" if self.memory_total else ""
+        return f"{self.kind}: {self.name}{memory}" + (f" ({self.note})" if self.note else "")
+
+    @property
+    def xp(self) -> Any:
+        """The array module: NumPy or CuPy."""
+        if self.kind == "cpu":
+            return np
+        import cupy
+
+        return cupy
+
+    def activate(self) -> AbstractContextManager[Any]:
+        """Return a context in which this device and a stream of its own are the current ones."""
+        return nullcontext() if self.kind == "cpu" else _OwnStream(self.index)
+
+    def to_device(self, array: npt.NDArray[Any]) -> Any:
+        """Return a contiguous copy of a host array in this device's memory."""
+        if self.kind == "cpu":
+            return np.array(array, order="C", copy=True)
+        return self.xp.asarray(np.ascontiguousarray(array))
+
+    def to_host(self, array: Any) -> npt.NDArray[Any]:
+        """Return an array of this device as a NumPy array; waits for its computation."""
+        if self.kind == "cpu":
+            return np.array(array, copy=True)
+        host: npt.NDArray[Any] = self.xp.asnumpy(array)
+        return host
+
+    def synchronize(self) -> None:
+        """Wait until the work queued on the current stream is done."""
+        if self.kind == "cuda":
+            self.xp.cuda.get_current_stream().synchronize()
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Whether an exception says that this device's memory is exhausted."""
+        if isinstance(error, MemoryError):
+            return True
+        if self.kind == "cpu":
+            return False
+        return isinstance(error, self.xp.cuda.memory.OutOfMemoryError)
+
+    def release_memory(self) -> None:
+        """Give cached device memory back to the driver."""
+        if self.kind == "cuda":
+            self.xp.get_default_memory_pool().free_all_blocks()
+
+
+class _OwnStream:
+    """Makes a GPU and a fresh non-blocking stream current, and puts the old ones back."""
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def __enter__(self) -> None:
+        import cupy
+
+        self._device = cupy.cuda.Device(self._index)
+        self._device.__enter__()
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self._stream.synchronize()
+        finally:
+            self._stream.__exit__(*error)
+            self._device.__exit__(*error)
+
+
+def find_device(wanted: str = "auto") -> Device:
+    """Return the device to use.
+
+    Parameters
+    ----------
+    wanted : {'auto', 'cuda', 'cpu'}
+        'auto' takes a usable GPU where there is one and the CPU otherwise.
+
+    Raises
+    ------
+    DeviceError
+        'cuda' was asked for and there is no GPU, or CuPy is missing or does not work with it.
+    """
+    if wanted == "cpu":
+        return cpu()
+    if wanted not in ("auto", "cuda"):
+        raise DeviceError(f"There is no device '{wanted}'; use 'auto', 'cuda' or 'cpu'.")
+    seen = _gpus()
+    if not seen:
+        if wanted == "auto":
+            return cpu()
+        raise DeviceError(
+            "device='cuda' was asked for, but no NVIDIA GPU is visible here: the driver library "
+            "is missing, or CUDA_VISIBLE_DEVICES hides the GPU. Use device='cpu' or 'auto'."
+        )
+    device = _with_memory(seen[0])
+    if device.note and wanted == "cuda":
+        raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
+    return cpu() if device.note else device
+
+
+def list_devices() -> tuple[Device, ...]:
+    """Return the CPU and every GPU seen, each unusable one with a note that says why."""
+    return (cpu(), *(_with_memory(device) for device in _gpus()))
+
+
+@lru_cache(maxsize=1)
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return platform.processor() or platform.machine()
+
+
+def cpu() -> Device:
+    """Return the CPU as a device."""
+    total = _memory_pages("SC_PHYS_PAGES")
+    free = _memory_pages("SC_AVPHYS_PAGES")
+    return Device("cpu", f"{_cpu_name()}, {os.cpu_count() or 1} cores", total, free)
+
+
+def _memory_pages(name: str) -> int:
+    if name not in getattr(os, "sysconf_names", {}):
+        return 0
+    return max(0, os.sysconf(name)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _gpus() -> tuple[Device, ...]:
+    """Return the visible GPUs by name, asking the driver without making a context."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
+        return ()
+    return _driver_gpus()
+
+
+@lru_cache(maxsize=1)
+def _driver_gpus() -> tuple[Device, ...]:
+    driver = _driver()
+    if driver is None:
+        return ()
+    count = ctypes.c_int()
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return ()
+    note = _why_unusable(driver)
+    found = []
+    for index in range(count.value):
+        name = ctypes.create_string_buffer(256)
+        total = ctypes.c_size_t()
+        handle = ctypes.c_int()
+        driver.cuDeviceGet(ctypes.byref(handle), index)
+        driver.cuDeviceGetName(name, len(name), handle)
+        driver.cuDeviceTotalMem_v2(ctypes.byref(total), handle)
+        label = name.value.decode(errors="replace")
+        found.append(Device("cuda", label, total.value, 0, index, note))
+    return tuple(found)
+
+
+def _driver() -> ctypes.CDLL | None:
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def _why_unusable(driver: ctypes.CDLL) -> str:
+    if importlib.util.find_spec("cupy") is not None:
+        return ""
+    version = ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    extra = "cuda13" if version.value >= CUDA_13 else "cuda12"
+    return f'CuPy is not installed; run: pip install "gpu-bridge[{extra}]"'
+
+
+def _with_memory(device: Device) -> Device:
+    """Return the GPU with its free memory, or with a note where CuPy cannot drive it."""
+    if device.note:
+        return device
+    from dataclasses import replace
+
+    try:
+        import cupy
+
+        free, total = cupy.cuda.Device(device.index).mem_info
+    except Exception as error:  # CuPy raises many types; each one means "not usable"
+        return replace(device, note=f"CuPy does not work with it: {error}")
+    return replace(device, memory_total=int(total), memory_free=int(free))

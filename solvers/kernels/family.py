@@ -1,0 +1,250 @@
+"""Kernel families: declared once, implemented as CUDA C++ and as a plain Numba twin.
+
+A family is three files with one stem. ``step.py`` declares (this module's classes), ``step.cu``
+holds ``extern "C"`` kernels and ``step_cpu.py`` their twins, with the same names and arguments
+in the same order. An engine imports the declaration only and calls ``family["name"](...)``;
+whether the ``.cu`` or the twin runs follows from where the arrays live.
+
+Device code is compiled at the first launch on a GPU, once per (family, number type, index type,
+GPU); twins at their first call, and kept on disk by Numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from solvers.errors import EngineError
+
+ARRAYS = ("real[]", "index[]")
+SCALARS = ("real", "index", "int")
+
+C_TYPES = {"float64": "double", "float32": "float", "int32": "int", "int64": "long long"}
+"""What REAL and INDEX stand for in device code, by NumPy's name of the type."""
+
+_INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel.
+
+    ``kind`` is ``real[]`` or ``index[]`` for arrays and ``real``, ``index`` or ``int`` (32 bits)
+    for scalars; ``direction`` is ``in``, ``out`` or ``inout``.
+    """
+
+    name: str
+    kind: str
+    direction: str = "in"
+
+    def __post_init__(self) -> None:
+        if self.kind not in ARRAYS + SCALARS or self.direction not in ("in", "out", "inout"):
+            raise ValueError(f"argument '{self.name}': {self.kind} {self.direction}")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Shape of a launch: blocks in the grid and threads in a block, both one-dimensional."""
+
+    grid: int
+    block: int
+
+
+Values = Mapping[str, Any]
+"""The arguments of one call, by name."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The declaration of one kernel.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the ``.cu`` file and in the twin's module.
+    arguments : sequence of Argument
+    contract : str
+        What holds before and after, and how exactly device and twin agree.
+    launch : callable
+        From the arguments of a call to the shape of its launch.
+    work : callable
+        From the arguments to the number of elementary steps, by which the CPU decides whether
+        threads pay.
+    bytes_moved : callable
+        From the arguments to the bytes that have to travel at least once.
+    """
+
+    name: str
+    arguments: Sequence[Argument]
+    contract: str
+    launch: Callable[[Values], Launch]
+    work: Callable[[Values], int]
+    bytes_moved: Callable[[Values], int]
+
+    def by_name(self, values: Sequence[Any]) -> Values:
+        """Pair the values of a call with the declared names."""
+        if len(values) != len(self.arguments):
+            raise TypeError(
+                f"{self.name}() takes {len(self.arguments)} arguments, {len(values)} were given"
+            )
+        return {
+            argument.name: value for argument, value in zip(self.arguments, values, strict=True)
+        }
+
+
+def by_owner(owners: str, lanes: str | None = None, block: int = 256) -> Callable[[Values], Launch]:
+    """Return a launch rule: ``lanes`` threads per owner, whole blocks of ``block`` threads."""
+
+    def launch(values: Values) -> Launch:
+        threads = int(values[owners]) * (1 if lanes is None else int(values[lanes]))
+        return Launch(-(-threads // block), block)
+
+    return launch
+
+
+class Family:
+    """Kernels that stand in one ``.cu`` file and one twin module.
+
+    Parameters
+    ----------
+    package : str
+        Import path of the folder the files stand in.
+    stem : str
+        Their common stem.
+    kernels : sequence of Kernel
+    """
+
+    def __init__(self, package: str, stem: str, kernels: Sequence[Kernel]) -> None:
+        self.package = package
+        self.stem = stem
+        self.kernels = {kernel.name: kernel for kernel in kernels}
+        self._modules: dict[tuple[str, str, int], Any] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, name: str) -> Callable[..., None]:
+        """Return the kernel as a function of its declared arguments (and ``threads=``)."""
+        kernel = self.kernels[name]
+
+        def call(*values: Any, threads: int = 0) -> None:
+            named = kernel.by_name(values)
+            if _on_gpu(kernel, values):
+                self._launch(kernel, values, named)
+            else:
+                from solvers.kernels.twin import run_twin
+
+                run_twin(getattr(self.twin, name), values, kernel.work(named), threads)
+
+        call.__name__ = name
+        call.__doc__ = kernel.contract
+        return call
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels.values())
+
+    @property
+    def twin(self) -> Any:
+        """The module of the Numba twins; importing it imports Numba."""
+        return importlib.import_module(f"{self.package}.{self.stem}_cpu")
+
+    def source(self) -> str:
+        """Return the device code with its shared headers put in."""
+        return load_source(self.package, f"{self.stem}.cu")
+
+    def _launch(self, kernel: Kernel, values: Sequence[Any], named: Values) -> None:
+        shape = kernel.launch(named)
+        if shape.grid == 0:
+            return
+        real, index = _number_types(kernel, values)
+        function = self._module(real, index).get_function(kernel.name)
+        function((shape.grid,), (shape.block,), _device_arguments(kernel, values, real, index))
+
+    def _module(self, real: str, index: str) -> Any:
+        import cupy
+
+        key = (real, index, int(cupy.cuda.runtime.getDevice()))
+        with self._lock:
+            if key not in self._modules:
+                self._modules[key] = self._compile(cupy, real, index)
+            return self._modules[key]
+
+    def _compile(self, cupy: Any, real: str, index: str) -> Any:
+        options = compile_options(real, index)
+        module = cupy.RawModule(code=self.source(), options=options, backend="nvrtc")
+        try:
+            module.compile()
+        except cupy.cuda.compiler.CompileException as error:
+            raise EngineError(
+                f"The GPU kernels '{self.package}.{self.stem}' do not compile here; the "
+                f"compiler says:\n{error}"
+            ) from error
+        return module
+
+
+def compile_options(real: str, index: str) -> tuple[str, ...]:
+    """Return the compiler options for a number type and an index type, by NumPy's names."""
+    return ("-std=c++17", f"-DREAL={C_TYPES[real]}", f"-DINDEX={C_TYPES[index]}")
+
+
+def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
+    """Read a ``.cu`` or ``.cuh`` file; ``#include "x.cuh"`` puts in the shared header once.
+
+    Headers stand in ``solvers/kernels/device``. Line directives keep the compiler's messages
+    pointing at the file as it is on disk.
+    """
+    seen = set() if _seen is None else _seen
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    lines = [f'#line 1 "{name}"']
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _INCLUDE.match(line)
+        if match is None:
+            lines.append(line)
+            continue
+        header = match["file"]
+        if header not in seen:
+            seen.add(header)
+            lines.append(load_source("solvers.kernels.device", header, seen))
+        lines.append(f'#line {number + 1} "{name}"')
+    return "\n".join(lines) + "\n"
+
+
+def _on_gpu(kernel: Kernel, values: Sequence[Any]) -> bool:
+    for argument, value in zip(kernel.arguments, values, strict=True):
+        if argument.kind in ARRAYS:
+            return type(value).__module__.partition(".")[0] == "cupy"
+    return False
+
+
+def _number_types(kernel: Kernel, values: Sequence[Any]) -> tuple[str, str]:
+    """Return the types of the real and the index arrays of a call."""
+    found = {"real[]": "float64", "index[]": "int32"}
+    for argument, value in zip(kernel.arguments, values, strict=True):
+        if argument.kind in ARRAYS:
+            found[argument.kind] = str(value.dtype)
+    return found["real[]"], found["index[]"]
+
+
+def _device_arguments(
+    kernel: Kernel, values: Sequence[Any], real: str, index: str
+) -> tuple[Any, ...]:
+    """Check the arrays and give every scalar the width the device code expects."""
+    scalar_types = {"real": np.dtype(real), "index": np.dtype(index), "int": np.dtype("int32")}
+    array_types = {"real[]": real, "index[]": index}
+    arguments = []
+    for argument, value in zip(kernel.arguments, values, strict=True):
+        if argument.kind in scalar_types:
+            arguments.append(scalar_types[argument.kind].type(value))
+            continue
+        if str(value.dtype) != array_types[argument.kind] or not value.flags.c_contiguous:
+            raise TypeError(
+                f"{kernel.name}(): '{argument.name}' must be a contiguous array of "
+                f"{array_types[argument.kind]}, like the others of its kind"
+            )
+        arguments.append(value)
+    return tuple(arguments)

@@ -1,0 +1,133 @@
+"""First-order linear programming: restarted, reflected Halpern PDHG ("PDLP").
+
+The method is that of cuPDLPx (Lu, Peng, Yang: "cuPDLPx: a further enhanced GPU-based first-order
+solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. A reader finds
+each noun of the paper in a file of its own: ``scaling``, ``step_size``, ``iterate``, ``restart``,
+``primal_weight``, ``termination``, ``certificate``; ``run`` is the loop and ``kernels`` are the
+loops that take the time. Importing this package compiles nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from solvers.device import Device, cpu, find_device
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.pdlp.run import run
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.start import finite_sides, prepare
+from solvers.pdlp.without_coefficients import solve_without_coefficients
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+__all__ = ["Settings", "prepare", "run", "solve"]
+
+TIGHTEST = 1e-10
+"""Tightest tolerance ever used inside."""
+
+
+def solve(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    settings: Settings = DEFAULT,
+) -> Outcome:
+    """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
+
+    Parameters
+    ----------
+    problem : Problem
+        Integrality is ignored.
+    options : EngineOptions
+        ``device``, ``threads``, ``seed``, ``tolerance`` and ``iteration_limit`` are read.
+    progress : Progress
+        Asked about time and interruption about ten times a second.
+    start : Start, optional
+        ``x`` and ``row_dual`` are used; a basis is not.
+    settings : Settings
+        Constants of the method.
+
+    Returns
+    -------
+    Outcome
+        OPTIMAL only if the three relative errors hold on the original data; INFEASIBLE with
+        ``dual_ray`` and UNBOUNDED with ``primal_ray`` and a feasible ``x`` only if the ray is
+        proven there. On a limit: the best point, and the statistics of how near it is.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for where there is none.
+    """
+    device = _choose_device(problem, options, settings)
+    if problem.num_nonzeros == 0:
+        return solve_without_coefficients(problem, device.kind)
+    try:
+        outcome = _solve_on(device, problem, options, progress, start, settings)
+    except Exception as error:
+        if device.kind == "cpu" or not device.is_out_of_memory(error):
+            raise
+        device.release_memory()
+        progress.log(f"{device.name} is out of memory; going on on the CPU.")
+        outcome = _solve_on(cpu(), problem, options, progress, start, settings)
+    if outcome.solution_status is SolutionStatus.UNBOUNDED:
+        outcome = _with_feasible_point(problem, outcome, options, progress, settings)
+    return dataclasses.replace(outcome, seconds=progress.seconds)
+
+
+def _solve_on(
+    device: Device,
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    settings: Settings,
+) -> Outcome:
+    with device.activate():
+        state = prepare(problem, options, device, progress, start, settings)
+        return run(state, options, progress)
+
+
+def _choose_device(problem: Problem, options: EngineOptions, settings: Settings) -> Device:
+    if options.device == "auto" and problem.num_nonzeros < settings.gpu_from_nonzeros:
+        return cpu()
+    return find_device(options.device)
+
+
+def _with_feasible_point(
+    problem: Problem,
+    outcome: Outcome,
+    options: EngineOptions,
+    progress: Progress,
+    settings: Settings,
+) -> Outcome:
+    """Find a feasible point for an improving ray: without one, nothing is unbounded.
+
+    The point is sought by the same method without the objective, so tightly that each single
+    row holds within the tolerance.
+    """
+    progress.log("Found a direction of endless improvement; looking for a feasible point.")
+    size = 1.0 + float(sum(finite_sides(problem) ** 2)) ** 0.5
+    tolerance = max(TIGHTEST, options.tolerance / size)
+    feasibility = dataclasses.replace(problem, cost=0.0 * problem.cost, offset=0.0)
+    found = solve(
+        feasibility,
+        dataclasses.replace(options, tolerance=tolerance),
+        progress,
+        settings=settings,
+    )
+    if found.solution_status is SolutionStatus.INFEASIBLE:
+        return found
+    if found.solution_status is SolutionStatus.OPTIMAL and found.x is not None:
+        return dataclasses.replace(outcome, x=found.x, row_activity=found.row_activity)
+    reason = found.stop_reason
+    return dataclasses.replace(
+        outcome,
+        solution_status=SolutionStatus.NOTHING,
+        stop_reason=StopReason.NUMERICAL_TROUBLE if reason is StopReason.CONVERGED else reason,
+        message="The objective improves without limit along a ray, but no feasible point is "
+        "known: the model is infeasible or unbounded.",
+    )

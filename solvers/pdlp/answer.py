@@ -1,0 +1,113 @@
+"""Bringing a point back to the original problem and judging it there, in float64 on the CPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.pdlp.start import allowed_duals, finite_sides
+from solvers.pdlp.state import State
+from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
+from solvers.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A primal and a dual point of the original problem, with their exact figures.
+
+    x (n,) is within its bounds and row_dual (m,) has allowed signs; reduced_cost (n,) is
+    c - A'y and row_activity (m,) A x.
+    """
+
+    x: FloatArray
+    row_dual: FloatArray
+    row_activity: FloatArray
+    reduced_cost: FloatArray
+    statistics: Statistics
+    proven_bound: float
+
+
+def unscaled(state: State, x: Any, y: Any) -> Answer:
+    """Make an answer of scaled points (n,) and (m,) on the device."""
+    host, scaling = state.problem.device.to_host, state.problem.scaling
+    return judge(state.problem.original, host(x * scaling.column), host(y * scaling.row))
+
+
+def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
+    """Clip a point into its bounds and allowed signs, and compute all its figures."""
+    x = np.clip(x, problem.lower, problem.upper)
+    y = allowed_duals(problem, row_dual)
+    activity = problem.matrix @ x
+    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
+    reduced = problem.cost - problem.matrix.T @ y
+    side = np.where(reduced > 0, problem.lower, problem.upper)
+    supported = np.isfinite(side)
+    support = _support(y, problem.row_lower, problem.row_upper) + float(
+        reduced[supported] @ side[supported]
+    )
+    unsupported = reduced[~supported]
+    statistics = Statistics(
+        primal_residual=float(np.linalg.norm(violation)),
+        dual_residual=float(np.linalg.norm(unsupported)),
+        primal_objective=problem.objective_at(x),
+        dual_objective=support + problem.offset,
+        side_norm=float(np.linalg.norm(finite_sides(problem))),
+        cost_norm=float(np.linalg.norm(problem.cost)),
+        primal_distance=0.0,
+        dual_distance=0.0,
+        metric_squared=0.0,
+    )
+    bound = -np.inf if unsupported.any() else statistics.dual_objective
+    return Answer(x, y, activity, reduced, statistics, bound)
+
+
+def to_outcome(
+    answer: Answer,
+    criteria: Criteria,
+    stop_reason: StopReason,
+    counts: dict[str, float | int | str],
+    device: str,
+    feasible_x: FloatArray | None = None,
+) -> Outcome:
+    """Give an answer the status it has earned.
+
+    Without optimality the point is ``x`` where it is feasible, else ``candidate``; then
+    ``feasible_x``, an earlier feasible point, takes the place of ``x``. The duals always belong
+    to the answer.
+    """
+    statistics = answer.statistics
+    figures = {
+        **counts,
+        "relative_primal_residual": statistics.relative_primal,
+        "relative_dual_residual": statistics.relative_dual,
+        "relative_gap": statistics.relative_gap,
+    }
+    optimal = is_optimal(statistics, criteria)
+    feasible = is_primal_feasible(statistics, criteria)
+    x: FloatArray | None = answer.x if feasible else feasible_x
+    status = SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE
+    return Outcome(
+        solution_status=status if x is not None else SolutionStatus.NOTHING,
+        stop_reason=StopReason.CONVERGED if optimal else stop_reason,
+        objective=statistics.primal_objective if feasible else np.nan,
+        bound=statistics.dual_objective if optimal else answer.proven_bound,
+        x=x,
+        row_activity=answer.row_activity if feasible else None,
+        row_dual=answer.row_dual,
+        reduced_cost=answer.reduced_cost,
+        candidate=None if feasible else answer.x,
+        engine="pdlp",
+        device=device,
+        statistics=figures,
+    )
+
+
+def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multipliers times the sides they lean on."""
+    leaning = multiplier != 0
+    side = np.where(multiplier > 0, low, high)
+    return float(multiplier[leaning] @ side[leaning])

@@ -1,0 +1,72 @@
+"""The constants of the method, each with its meaning and where it comes from.
+
+They are those of cuPDLPx (Lu, Peng, Yang, arXiv 2507.14051) unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What steers a solve beside the caller's options."""
+
+    # Scaling
+    geometric_passes: int = 12
+    """Passes that divide rows, then columns, by the geometric mean of their extremes."""
+    ruiz_passes: int = 10
+    """Passes that divide rows and columns at once by the root of their greatest magnitude."""
+
+    # Step size
+    step_fraction: float = 0.998
+    """Step size as a part of 1 / ||A||, the largest for which the iteration converges."""
+    power_iterations: int = 5000
+    """Most power iterations spent on ||A||."""
+    power_tolerance: float = 1e-4
+    """Relative residual of the eigenvector at which ||A|| counts as known."""
+    power_check: int = 10
+    """Power iterations between two looks at that residual."""
+    norm_growth: float = 1.05
+    """Factor on the estimate of ||A|| when the fixed-point metric proves it too small."""
+
+    # Iteration
+    reflection: float = 1.0
+    """1 takes the fully reflected point, 1/2 would be plain Halpern PDHG."""
+    check_interval: int = 200
+    """Iterations between two checks of termination and restart."""
+
+    # Restarts: the metric against its value at the first iteration since the last restart
+    sufficient_decrease: float = 0.2
+    """Restart when the metric has fallen to this part."""
+    necessary_decrease: float = 0.5
+    """Restart when the metric has fallen to this part and begins to grow again."""
+    artificial_share: float = 0.36
+    """Restart when this part of all iterations has passed since the last restart."""
+
+    # Primal weight: a PID controller on the logarithm of dual over primal distance
+    proportional: float = 0.99
+    integral: float = 0.01
+    derivative: float = 0.0
+    integral_memory: float = 0.3
+    """Factor on the accumulated error at each update."""
+    shortest_distance: float = 1e-16
+    longest_distance: float = 1e12
+    """Distances outside this range say nothing; the best weight so far is taken instead."""
+    largest_imbalance: float = 1e8
+    """So is it when the relative dual and primal residual differ by more than this factor."""
+
+    # Certificates of infeasibility and unboundedness
+    certificate_growth: float = 1.2
+    """The next look for a certificate comes when the iterations have grown by this factor."""
+
+    # Running
+    slice_seconds: float = 0.1
+    """About how long to compute between two looks at the clock and the interruption flag."""
+    long_row: int = 2048
+    """Rows with more entries than this get a whole thread block each on the GPU."""
+    gpu_from_nonzeros: int = 100_000
+    """Nonzeros from which device='auto' uses the GPU; smaller problems fit the CPU's caches."""
+
+
+DEFAULT = Settings()

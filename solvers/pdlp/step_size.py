@@ -1,0 +1,54 @@
+"""The step size, from the spectral norm of the scaled matrix by power iteration on A A'."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.device import Device
+from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.matrix import CompressedRows
+from solvers.pdlp.settings import Settings
+from solvers.progress import Progress
+
+NORM_AFTER_SCALING = 1.0
+"""Upper bound on ||A||_2 after the last stage of scaling: safe when time runs short."""
+
+
+def spectral_norm(
+    by_row: CompressedRows,
+    by_column: CompressedRows,
+    device: Device,
+    settings: Settings,
+    progress: Progress,
+    seed: int = 0,
+    threads: int = 0,
+) -> float:
+    """Estimate ||A||_2 of a scaled matrix, given as A and as A'.
+
+    Stops at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``. When time runs out first, the
+    bound that the scaling guarantees is returned.
+    """
+    xp = device.xp
+    generator = np.random.default_rng(seed)
+    q = device.to_device(generator.standard_normal(by_row.rows))
+    q /= xp.linalg.norm(q)
+    by_columns, image = xp.empty(by_column.rows), xp.empty(by_row.rows)
+    eigenvalue = NORM_AFTER_SCALING**2
+    for count in range(1, settings.power_iterations + 1):
+        MATRIX["multiply"](*by_column.arguments, q, by_columns, threads=threads)
+        MATRIX["multiply"](*by_row.arguments, by_columns, image, threads=threads)
+        if count % settings.power_check == 0:
+            if progress.should_stop():
+                return NORM_AFTER_SCALING
+            eigenvalue = float(q @ image)
+            residual = float(xp.linalg.norm(image - eigenvalue * q))
+            if residual < settings.power_tolerance * min(1.0, eigenvalue):
+                break
+        q, image = _normalised(image, xp), q
+    return float(np.sqrt(eigenvalue))
+
+
+def _normalised(vector: Any, xp: Any) -> Any:
+    return vector / xp.linalg.norm(vector)

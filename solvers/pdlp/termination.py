@@ -1,0 +1,40 @@
+"""When the answer is good enough: a pure function of statistics and criteria.
+
+The measure is the field's for first-order methods (Applegate et al. 2021, section 2), on the
+unscaled problem: primal and dual residual against ``1 + ||sides||`` and ``1 + ||c||``, and the
+gap against ``1 + |p| + |d|``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.pdlp.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Relative tolerances on the three errors."""
+
+    primal: float
+    dual: float
+    gap: float
+
+    @classmethod
+    def uniform(cls, tolerance: float) -> Criteria:
+        """Return the same tolerance for all three."""
+        return cls(tolerance, tolerance, tolerance)
+
+
+def is_primal_feasible(statistics: Statistics, criteria: Criteria) -> bool:
+    """Whether the primal residual is within its tolerance."""
+    return statistics.relative_primal <= criteria.primal
+
+
+def is_optimal(statistics: Statistics, criteria: Criteria) -> bool:
+    """Whether all three errors are within their tolerances; False for NaN."""
+    return (
+        is_primal_feasible(statistics, criteria)
+        and statistics.relative_dual <= criteria.dual
+        and statistics.relative_gap <= criteria.gap
+    )
