@@ -57,7 +57,9 @@ def percentage(gap: float) -> str:
     share = 100.0 * gap
     if share >= 1000.0:
         return "large"
-    return f"{share:.2f}%" if share >= 0.01 or share == 0.0 else f"{share:.0e}%"
+    if share >= 0.01 or share == 0.0:
+        return f"{share:.2f}%"
+    return f"{share:.4f}%" if share >= 1e-4 else "<0.0001%"
 
 
 def clock(seconds: float) -> str:
@@ -202,7 +204,8 @@ def footer_lines(outcome: Outcome) -> list[str]:
         lines.append(labelled("Bound", f"{outcome.bound + 0.0:.12g}"))
     if np.isfinite(outcome.gap):
         lines.append(labelled("Gap", percentage(outcome.gap)))
-    residuals = residual_text(outcome.residuals)
+    is_mip = outcome.problem is None or outcome.problem.is_mip
+    residuals = residual_text(outcome.residuals, with_integrality=is_mip)
     if residuals:
         lines.append(labelled("Residuals", residuals))
     counts = ", ".join(
@@ -216,11 +219,11 @@ def footer_lines(outcome: Outcome) -> list[str]:
     return lines
 
 
-def residual_text(residuals: Residuals) -> str:
+def residual_text(residuals: Residuals, *, with_integrality: bool = True) -> str:
     """Return the known residuals, absolute and relative; empty when none is known."""
     pairs = (
         ("primal", residuals.primal, residuals.primal_relative),
-        ("integrality", residuals.integrality, np.nan),
+        ("integrality", residuals.integrality if with_integrality else np.nan, np.nan),
         ("dual", residuals.dual, residuals.dual_relative),
         ("gap", residuals.gap, residuals.gap_relative),
     )

@@ -57,8 +57,8 @@ class OptionRow:
             return ", ".join(self.choices)
         if self.low is None and self.high is None:
             return "true, false" if self.type == "bool" else ""
-        low = "" if self.low is None else f"{self.low:g}"
-        return f"at least {low}" if self.high is None else f"{low} to {self.high:g}"
+        low = "" if self.low is None else f"{self.low:.12g}"
+        return f"at least {low}" if self.high is None else f"{low} to {self.high:.12g}"
 
 
 @lru_cache(maxsize=1)

@@ -112,6 +112,16 @@ class BridgeProgress(Progress):
             for line in message.splitlines() or [""]:
                 self._write(line)
 
+    def engine_output(self, line: str) -> None:
+        """Show a wrapped engine's own line, set in, until the table of improvements begins.
+
+        From then on its lines would say the same as ours. A linear program has no such table,
+        so there they all are shown.
+        """
+        with self._lock:
+            if self._title != log_text.EVENT_TITLE:
+                self._write(f"  {line}")
+
     def header(
         self,
         problem: Problem,
@@ -153,7 +163,7 @@ class BridgeProgress(Progress):
                 figures = log_text.figures_in_model_sense(figures)
             self._remember(count, figures)
             self._show_live()
-            if not self._due():
+            if not figures or not self._due():
                 return
             if self._is_mip or (self._is_mip is None and self.history):
                 words = log_text.figure_list(count, figures)
@@ -164,13 +174,10 @@ class BridgeProgress(Progress):
     def on_event(self, event: Event) -> None:
         """Show an improvement, or withhold it where lines would come too fast."""
         self._show_live()
-        if np.isfinite(event.incumbent) and event.incumbent != self._shown_incumbent:
-            due = self._within_burst()
-        elif self._is_mip is False:
-            return  # the dual values of a linear program are figures of its iterations
-        else:
-            due = self._due()
-        if due:
+        if self._is_mip is False:
+            return  # a linear program's values are figures of its iterations
+        is_better = np.isfinite(event.incumbent) and event.incumbent != self._shown_incumbent
+        if self._within_burst() if is_better else self._due():
             self._event_row(event)
         else:
             self._withheld = event

@@ -115,6 +115,9 @@ class Progress:
     def log(self, message: str) -> None:
         """Say something a user following the log should know."""
 
+    def engine_output(self, line: str) -> None:
+        """Pass on a line of a wrapped engine's own log, which may be left out of ours."""
+
     def _record(self, source: str) -> None:
         self._history.append(Event(self.seconds, self._incumbent, self._bound, source))
         self.on_event(self._history[-1])

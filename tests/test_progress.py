@@ -264,6 +264,39 @@ def test_dual_values_of_a_linear_program_do_not_break_its_table(clock: FakeClock
     assert len(rows(progress.text, "Iteration")) == 1
 
 
+def test_a_linear_program_has_no_table_of_improvements() -> None:
+    progress = BridgeProgress()
+    progress.header(small_mip().relaxation(), make_options())
+    before = progress.text
+    assert progress.incumbent(5.0, "clean-up")
+    assert progress.bound(5.0, "clean-up")
+    progress.iteration(100)
+    progress.close()
+    assert progress.text == before
+    assert len(progress.history) == 2
+
+
+def test_output_of_a_wrapped_engine_is_set_in_and_ends_where_our_table_begins() -> None:
+    progress = BridgeProgress()
+    progress.header(small_mip(), make_options())
+    progress.engine_output("Presolving model")
+    progress.incumbent(5.0, "rounding")
+    progress.engine_output("its own table")
+    progress.log("a word of ours")
+    assert "\n  Presolving model\n" in progress.text
+    assert "its own table" not in progress.text
+    assert "a word of ours" in progress.text
+
+
+def test_output_of_a_wrapped_engine_is_whole_for_a_linear_program() -> None:
+    progress = BridgeProgress()
+    progress.header(small_mip().relaxation(), make_options())
+    progress.engine_output("first")
+    progress.incumbent(5.0, "simplex")
+    progress.engine_output("last")
+    assert progress.text.endswith("  first\n  last\n")
+
+
 def test_a_figure_that_comes_later_gets_a_column_of_its_own(clock: FakeClock) -> None:
     progress = BridgeProgress()
     progress.iteration(1, primal=1.0)
@@ -449,7 +482,14 @@ def test_number(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("gap", "text"),
-    [(np.inf, "-"), (0.0, "0.00%"), (0.123456, "12.35%"), (2e-6, "2e-04%"), (1e9, "large")],
+    [
+        (np.inf, "-"),
+        (0.0, "0.00%"),
+        (0.123456, "12.35%"),
+        (2e-6, "0.0002%"),
+        (1e-9, "<0.0001%"),
+        (1e9, "large"),
+    ],
 )
 def test_percentage(gap: float, text: str) -> None:
     assert log_text.percentage(gap) == text
