@@ -8,6 +8,7 @@ cleaned up by simplex without presolve, from the basis at hand.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,11 @@ def solve_lp(task: Task, channel: Channel) -> Reply:
     """
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
-    status = session.run()
+    return finish(session, session.run(), task, channel)
+
+
+def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
+    """Turn HiGHS's status after a run into a reply, cleaning up where it falls short."""
     if status in STUCK or (status in SOLVED and not _good(session, task)):
         status = clean_up(session, status)
     if status in UNCLEAR:
@@ -88,7 +93,7 @@ def statuses_near(model: Model, x: FloatArray) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def clean_up(session: Session, status: object) -> object:
+def clean_up(session: Session, status: Any) -> Any:
     """Run simplex without presolve from the basis at hand; keep ``status`` if time is up."""
     if session.channel.stop() is not None:
         return status

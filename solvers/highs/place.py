@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.highs.child import ChildCannotStartError, ChildCrashedError, Offers, can_start, run_in_child
+from solvers.highs.child import (
+    ChildCannotStartError,
+    ChildCrashedError,
+    Offers,
+    can_start,
+    run_in_child,
+)
 from solvers.highs.in_process import run_in_thread
 from solvers.highs.task import Reply, Task, Work
 from solvers.progress import Progress
 
-SMALL_LP, SMALL_MIP, SMALL_CROSSOVER = 50_000, 5_000, 5_000
-"""Models with at most this many nonzeros, rows and columns run in this process."""
+SMALL_LP = 100_000
+"""LPs with at most this many nonzeros, rows and columns run in this process.
+
+Measured: simplex and interior point up to 600,000 nonzeros stop within 0.35 s of being asked, and
+within 0.2 s below this size.
+"""
+
+SMALL_MIP = 8_000
+"""MIPs up to this size run in this process: of 120 MIPLIB models up to 60,000 nonzeros none below
+13,000 took more than 0.1 s to stop, the worst above took 2.4 s."""
+
+SMALL_STUBBORN = 5_000
+"""Up to this size crossover and HiGHS's PDLP run in this process; they do not heed interrupts."""
 
 
 def run_task(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
@@ -39,8 +56,8 @@ def is_small(task: Task) -> bool:
     """Whether HiGHS will stop soon enough by itself when asked."""
     model = task.model
     size = max(model.num_rows, model.num_columns, model.value.size)
-    if task.work is Work.CROSSOVER:
-        return size <= SMALL_CROSSOVER
+    if task.work is Work.CROSSOVER or task.settings.get("solver") == "pdlp":
+        return size <= SMALL_STUBBORN
     return size <= (SMALL_MIP if model.is_mip else SMALL_LP)
 
 

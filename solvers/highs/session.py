@@ -48,6 +48,7 @@ class Session:
         self.complaints: list[str] = []
         self._failure: BaseException | None = None
         self.highs = _core._Highs()
+        self._threads = int(settings.get("threads", 0))
         for name, value in settings.items():
             self.set(name, value)
         self._subscribe()
@@ -67,6 +68,31 @@ class Session:
         if outcome == _core.HighsStatus.kError and status == Status.kNotset:
             raise EngineError(f"The reference engine cannot start{self.reasons()}")
         return status
+
+    def crossover(self, x: FloatArray, reduced_cost: FloatArray, row_dual: FloatArray) -> None:
+        """Push a complementary point on to a basis; :meth:`basis` then tells whether it worked.
+
+        HiGHS's return code says little: an imprecise point is a warning like any other.
+        """
+        self._start_scheduler()
+        given = _core.HighsSolution()
+        given.col_value = x.tolist()
+        given.row_value = self.model.activity(x).tolist()
+        given.col_dual, given.row_dual = reduced_cost.tolist(), row_dual.tolist()
+        given.value_valid = given.dual_valid = True
+        self.set("time_limit", min(self.channel.time_left(), 1e9))
+        self.highs.crossover(given)
+        self._raise_failure()
+
+    def _start_scheduler(self) -> None:
+        """Make this thread's scheduler, which ``run`` does and ``crossover`` needs but does not.
+
+        Without it crossover crashes the process at its first parallel loop.
+        """
+        empty = _core._Highs()
+        empty.setOptionValue("output_flag", False)
+        empty.setOptionValue("threads", self._threads)
+        empty.run()
 
     def check(self, status: Any, doing: str) -> None:
         """Raise what a callback raised, or an error if HiGHS reports one."""
