@@ -1,0 +1,77 @@
+"""Bounds and integrality of the variables that became columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_bridge.adapters.pyomo.entries import to_sides
+from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
+from solvers.errors import CrossedBoundsError
+from solvers.problem import BoolArray, FloatArray
+
+ROUNDING = 1e-6
+"""Bounds of integer variables this close to an integer mean that integer."""
+
+
+def column_bounds(columns: list[Any]) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return lower bounds, upper bounds and integrality, each (n,).
+
+    Domains and declared bounds are intersected; bounds of integer variables are rounded inwards.
+
+    Raises
+    ------
+    IncompatiblePyomoModelError
+        A domain that is neither an interval nor all integers of one.
+    CrossedBoundsError
+        An integer variable with no integer between its bounds.
+    ProblemError
+        A bound without a value.
+    """
+    domains = [variable._domain for variable in columns]
+    kinds = {id(domain): k for k, domain in enumerate(domains)}
+    numbers = {key: k for k, key in enumerate(kinds)}
+    examples = [columns[k] for k in kinds.values()]
+    domain_of = np.fromiter((numbers[id(domain)] for domain in domains), np.int64, len(domains))
+    of_domains = [_domain_bounds(variable) for variable in examples]
+    low, high, whole = (np.array(part) for part in zip(*of_domains, strict=True))
+    integrality: BoolArray = whole.astype(bool)[domain_of]
+    lower = to_sides([v._lb for v in columns], -np.inf, lambda k: _bound_of("lower", columns[k]))
+    upper = to_sides([v._ub for v in columns], np.inf, lambda k: _bound_of("upper", columns[k]))
+    lower = np.maximum(lower, low[domain_of])
+    upper = np.minimum(upper, high[domain_of])
+    if integrality.any():
+        _round_inwards(columns, lower, upper, integrality)
+    return lower, upper, integrality
+
+
+def _domain_bounds(variable: Any) -> tuple[float, float, bool]:
+    integer = variable.is_integer()
+    if not integer and not variable.is_continuous():
+        raise IncompatiblePyomoModelError(
+            f"Variable '{variable.name}' has the domain {variable.domain}, which is neither an "
+            "interval nor all integers of one; model it with binary variables instead."
+        )
+    low, high = variable.domain.bounds()
+    return (-np.inf if low is None else low), (np.inf if high is None else high), integer
+
+
+def _bound_of(side: str, variable: Any) -> str:
+    return f"The {side} bound of variable '{variable.name}'"
+
+
+def _round_inwards(
+    columns: list[Any], lower: FloatArray, upper: FloatArray, integrality: BoolArray
+) -> None:
+    low = np.ceil(lower[integrality] - ROUNDING)
+    high = np.floor(upper[integrality] + ROUNDING)
+    empty = np.flatnonzero((low > high) & (lower[integrality] <= upper[integrality]))
+    if empty.size:
+        column = int(np.flatnonzero(integrality)[empty[0]])
+        raise CrossedBoundsError(
+            f"There is no integer between the bounds {lower[column]:g} and {upper[column]:g} of "
+            f"the integer variable '{columns[column].name}', so the model is infeasible."
+        )
+    lower[integrality] = low
+    upper[integrality] = high

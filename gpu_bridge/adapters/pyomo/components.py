@@ -1,0 +1,117 @@
+"""Which components of a Pyomo model take part in a solve, and which forbid it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyomo.common.collections import ComponentSet
+from pyomo.core.base import (
+    Block,
+    Constraint,
+    Expression,
+    ExternalFunction,
+    Objective,
+    Param,
+    RangeSet,
+    Set,
+    SortComponents,
+    SOSConstraint,
+    Suffix,
+    Var,
+)
+from pyomo.core.base.block import BlockData
+from pyomo.network import Port
+from pyomo.repn.util import categorize_valid_components
+
+from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
+
+# Sets, functions and ports say that they are active whatever they are; none of them is a demand.
+HARMLESS = frozenset({Block, Constraint, Expression, ExternalFunction, Param, Port, RangeSet})
+HARMLESS |= frozenset({Set, SOSConstraint, Suffix, Objective, Var})
+
+ADVICE = {
+    "Disjunction": "apply TransformationFactory('gdp.bigm').apply_to(model) first",
+    "Disjunct": "apply TransformationFactory('gdp.bigm').apply_to(model) first",
+    "LogicalConstraint": "apply TransformationFactory('core.logical_to_linear') first",
+    "Complementarity": "apply the transformations 'mpec.simple_disjunction' and 'gdp.bigm' first",
+    "Arc": "apply TransformationFactory('network.expand_arcs').apply_to(model) first",
+}
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is not a constructed Pyomo model, or holds components without a linear form.
+
+    Raises
+    ------
+    IncompatiblePyomoModelError
+        Names the components and, where there is one, the transformation that helps.
+    """
+    if not isinstance(model, BlockData):
+        raise IncompatiblePyomoModelError(
+            f"gpuheur solves pyomo.environ models and blocks, not a {type(model).__name__} "
+            f"of {type(model).__module__}."
+        )
+    if not model.is_constructed():
+        raise IncompatiblePyomoModelError(
+            f"The model '{model.name}' is not constructed; call create_instance() on it first."
+        )
+    _, foreign = categorize_valid_components(
+        model, active=True, sort=SortComponents.ORDERED_INDICES, valid=HARMLESS
+    )
+    if foreign:
+        raise IncompatiblePyomoModelError(" ".join(map(_refusal, foreign, foreign.values())))
+
+
+def _refusal(component_type: type, found: list[Any]) -> str:
+    kind = component_type.__name__
+    names = ", ".join(f"'{item.name}'" for item in found[:3]) + (", ..." if len(found) > 3 else "")
+    advice = ADVICE.get(kind, "replace it by linear constraints, or deactivate it")
+    return f"The model holds active components of type {kind} ({names}): {advice}."
+
+
+def active_constraints(model: Any) -> Iterator[Any]:
+    """Yield, container by container, iterables over constraint data that may be active.
+
+    The members' own ``active`` flags are left to the caller, who looks at each of them anyway.
+    """
+    references = any(
+        component.is_reference() for component in model.component_objects(Constraint, active=True)
+    )
+    if references:  # only then can the same constraint be met twice
+        yield model.component_data_objects(
+            Constraint, active=True, sort=SortComponents.ORDERED_INDICES
+        )
+        return
+    for component in model.component_objects(
+        Constraint, active=True, descend_into=True, sort=SortComponents.ORDERED_INDICES
+    ):
+        if component.is_indexed():
+            yield component.values(SortComponents.ORDERED_INDICES)
+        else:
+            yield component._data.values()  # empty for a skipped scalar constraint
+
+
+def active_objective(model: Any) -> Any | None:
+    """Return the one active objective, or None for a feasibility problem.
+
+    Raises
+    ------
+    IncompatiblePyomoModelError
+        More than one objective is active.
+    """
+    found = list(model.component_data_objects(Objective, active=True, descend_into=True))
+    if len(found) > 1:
+        names = ", ".join(f"'{item.name}'" for item in found[:4])
+        raise IncompatiblePyomoModelError(
+            f"The model has {len(found)} active objectives ({names}{', ...' * (len(found) > 4)}); "
+            "deactivate all but one of them."
+        )
+    return found[0] if found else None
+
+
+def active_sos(model: Any) -> list[Any]:
+    """Return the active special ordered sets, each once."""
+    return list(
+        ComponentSet(model.component_data_objects(SOSConstraint, active=True, descend_into=True))
+    )

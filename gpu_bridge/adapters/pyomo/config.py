@@ -1,0 +1,73 @@
+"""What a user can set on the solver, and how that becomes the bridge's own options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyomo.common.config import Bool, ConfigValue
+from pyomo.contrib.solver.common.config import BranchAndBoundConfig
+
+from gpu_bridge.options import Options, make_options, option_table
+
+PYOMO_NAMES = ("threads", "time_limit", "rel_gap", "abs_gap")
+"""Settings that Pyomo names itself; ``solver_options`` of the same name go before them."""
+
+
+class GpuHeurConfig(BranchAndBoundConfig):  # type: ignore[misc]
+    """Pyomo's branch-and-bound settings and the warm start switches."""
+
+    def __init__(
+        self,
+        description: str | None = None,
+        doc: str | None = None,
+        implicit: bool = False,
+        implicit_domain: Any = None,
+        visibility: int = 0,
+    ) -> None:
+        super().__init__(
+            description=description,
+            doc=doc,
+            implicit=implicit,
+            implicit_domain=implicit_domain,
+            visibility=visibility,
+        )
+        self.warmstart: bool = self.declare(
+            "warmstart",
+            ConfigValue(
+                default=False,
+                domain=Bool,
+                description="Start from the current values of the variables.",
+            ),
+        )
+        self.warmstart_discrete_vars: bool = self.declare(
+            "warmstart_discrete_vars",
+            ConfigValue(
+                default=False,
+                domain=Bool,
+                description="Start from the current values of the integer variables only.",
+            ),
+        )
+
+
+def make_bridge_options(config: Any) -> Options:
+    """Return the validated options of one solve.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name in ``solver_options`` (with the nearest valid one), or a bad value.
+    """
+    values = {name: config[name] for name in PYOMO_NAMES if config[name] is not None}
+    return make_options({**values, **plain_values(config.solver_options)})
+
+
+def plain_values(options: Any) -> dict[str, Any]:
+    """Return a mapping of options, be it a dictionary or one of Pyomo's containers, as a dict."""
+    plain = options.value() if callable(getattr(options, "value", None)) else options
+    return dict(plain) if isinstance(plain, Mapping) else dict(plain.items())
+
+
+def option_help() -> str:
+    """Return a line per option, for docstrings."""
+    return "\n".join(f"{row.name} : {row.type}\n    {row.sentence}" for row in option_table())

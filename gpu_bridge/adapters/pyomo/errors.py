@@ -1,0 +1,11 @@
+"""The exception for Pyomo models with parts that no engine here can treat."""
+
+from __future__ import annotations
+
+from pyomo.contrib.solver.common.util import IncompatibleModelError
+
+from solvers.errors import UnsupportedModelError
+
+
+class IncompatiblePyomoModelError(UnsupportedModelError, IncompatibleModelError):  # type: ignore[misc]
+    """A model with a nonlinear, logical or otherwise foreign part; caught under both its bases."""

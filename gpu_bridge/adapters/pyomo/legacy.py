@@ -1,0 +1,181 @@
+"""The same solver behind Pyomo's old interface, ``pyomo.environ.SolverFactory('gpuheur')``.
+
+Pyomo wraps new solvers for its old interface itself, but its wrapper keeps the options of a call
+for later calls, refuses ``warmstart``, ``logfile`` and ``suffixes``, raises where a model is
+infeasible and reports unproven points as optimal. This class does what the old solvers do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyomo.contrib.solver.common.base import LegacySolverWrapper
+
+from gpu_bridge.adapters.pyomo.config import plain_values
+from gpu_bridge.adapters.pyomo.solver import GpuHeur
+from gpu_bridge.options import option_table, parse_text
+from solvers.errors import OptionError
+
+logger = logging.getLogger(__name__)
+
+SUFFIXES = ("dual", "rc", "slack")
+"""The suffixes the solver can fill."""
+
+
+class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
+    """Solve Pyomo models through the old interface.
+
+    >>> import gpu_bridge
+    >>> import pyomo.environ as pyo
+    >>> pyo.SolverFactory("gpuheur").solve(model, timelimit=60, tee=True)    # doctest: +SKIP
+
+    ``options`` takes the names of the option table; those set on the object hold for all its
+    solves, those given to :meth:`solve` for that call only.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.pop("solver_io", None)  # frameworks pass one to every solver; here is just one way
+        kwargs.pop("executable", None)
+        super().__init__(**kwargs)
+
+    def solve(
+        self,
+        model: Any,
+        *,
+        tee: Any = None,
+        load_solutions: bool = True,
+        timelimit: float | None = None,
+        time_limit: float | None = None,
+        threads: int | None = None,
+        rel_gap: float | None = None,
+        abs_gap: float | None = None,
+        options: Mapping[str, Any] | str | None = None,
+        solver_options: Mapping[str, Any] | str | None = None,
+        options_string: str | None = None,
+        warmstart: bool = False,
+        logfile: str | None = None,
+        suffixes: Sequence[str] = (),
+        symbolic_solver_labels: bool = False,
+        raise_exception_on_nonoptimal_result: bool = False,
+        report_timing: bool = False,
+        **ignored: Any,
+    ) -> Any:
+        """Solve a model and return results of the old interface.
+
+        Parameters
+        ----------
+        model : Block
+            What to solve.
+        tee : bool, stream or logger
+            Where the log of the solve goes, besides ``logfile``.
+        load_solutions : bool
+            Load values and suffixes into the model; otherwise they are in ``results.solution``.
+        timelimit, time_limit : float
+            Seconds of wall-clock time, conversion included.
+        threads, rel_gap, abs_gap
+            As in the new interface.
+        options, solver_options, options_string
+            Options of this call by name, as a dictionary or as text like ``"rel_gap=0.01"``.
+        warmstart : bool
+            Start from the current values of the variables.
+        suffixes : list of str
+            Names or regular expressions of suffixes to bring along in ``results.solution``.
+        raise_exception_on_nonoptimal_result : bool
+            Raise NoOptimalSolutionError without a proven optimum; old solvers do not.
+        report_timing : bool
+            Write a table of times to standard output.
+        **ignored
+            ``keepfiles``, ``solnfile``, ``solver_io`` and ``file_determinism`` mean nothing to a
+            solver that writes no files. Any other name is an error.
+
+        Raises
+        ------
+        OptionError
+            Unknown argument or option.
+        """
+        from gpu_bridge.adapters.pyomo.legacy_results import make_legacy_results, wanted_suffixes
+        from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
+
+        _check_ignored(ignored)
+        wanted = wanted_suffixes(suffixes, SUFFIXES)
+        config = self.config(value={}, preserve_implicit=True)
+        for name, value in (
+            ("tee", tee),
+            ("time_limit", timelimit if time_limit is None else time_limit),
+            ("threads", threads),
+            ("rel_gap", rel_gap),
+            ("abs_gap", abs_gap),
+        ):
+            if value is not None:
+                config[name] = value
+        for given in (options, solver_options, options_string):
+            for name, value in read_options(given).items():
+                config.solver_options[name] = value
+        if logfile is not None:
+            config.solver_options["log_file"] = logfile
+        config.warmstart = config.warmstart or warmstart
+        config.symbolic_solver_labels = symbolic_solver_labels
+        config.load_solutions = False
+        config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
+        results = finish(solve_model(self, model, config), config)
+        if report_timing:
+            self._report(results.timing_info.timer)
+        return make_legacy_results(self, model, results, load_solutions, wanted)
+
+    def set_options(self, options: Any) -> None:
+        """Set options for all later solves, from a mapping or from text."""
+        for name, value in read_options(options).items():
+            if name == "timelimit":
+                self.config.time_limit = value
+            else:
+                self.options[name] = value
+
+    def warm_start_capable(self) -> bool:
+        """Return True: ``solve(model, warmstart=True)`` works."""
+        return True
+
+    def _report(self, timer: Any) -> None:
+        import sys
+
+        sys.stdout.write(f"{timer}\n")  # what the old interface promises of report_timing
+
+
+def read_options(given: Any) -> dict[str, Any]:
+    """Return options given as a mapping, as text, or not at all, leaving out those that are None.
+
+    Raises
+    ------
+    OptionError
+        Text that is not a list of ``name=value``.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, str):
+        return {name: value for name, value in plain_values(given).items() if value is not None}
+    values = {}
+    for part in given.replace(",", " ").split():
+        name, equals, text = part.partition("=")
+        if not equals:
+            raise OptionError(f"Options are read as name=value; '{part}' has no '='.")
+        values[name] = parse_text("time_limit" if name == "timelimit" else name, text)
+    return values
+
+
+def _check_ignored(ignored: Mapping[str, Any]) -> None:
+    """Refuse arguments that no solver knows; note those that have no meaning here."""
+    meaningless = {"keepfiles", "solnfile", "solver_io", "file_determinism", "writer_config"}
+    for name, value in ignored.items():
+        if name in meaningless:
+            if value:
+                logger.debug("gpuheur writes no files; %s=%r is ignored.", name, value)
+            continue
+        known = ["tee", "timelimit", "options", "warmstart", "logfile", "suffixes", "threads"]
+        known += ["load_solutions", "rel_gap", "abs_gap", "time_limit", "report_timing"]
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"did you mean '{near[0]}'?" if near else ""
+        if name in {row.name for row in option_table()}:
+            hint = f"give it as options={{'{name}': {value!r}}}."
+        raise OptionError(f"solve() has no argument '{name}'; {hint}".rstrip("; "))

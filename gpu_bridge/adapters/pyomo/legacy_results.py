@@ -1,0 +1,144 @@
+"""Results in the form of Pyomo's old interface."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.contrib.solver.common.results import Results
+from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError
+from pyomo.core.base import SymbolMap
+from pyomo.core.base.label import NumericLabeler
+from pyomo.core.base.suffix import Suffix
+from pyomo.opt.results.results_ import SolverResults
+from pyomo.opt.results.solution import Solution
+
+from gpu_bridge.adapters.pyomo.results import explanation
+from gpu_bridge.adapters.pyomo.statuses import old_statuses
+from solvers.errors import OptionError
+
+logger = logging.getLogger(__name__)
+
+
+def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set[str]:
+    """Return the known suffixes that match one of the names or regular expressions.
+
+    Raises
+    ------
+    OptionError
+        A pattern that matches none.
+    """
+    wanted: set[str] = set()
+    for pattern in patterns or ():
+        matching = {name for name in known if re.fullmatch(pattern, name)}
+        if not matching:
+            raise OptionError(
+                f"There is no suffix '{pattern}' to read; gpuheur gives {', '.join(known)}."
+            )
+        wanted |= matching
+    return wanted
+
+
+def make_legacy_results(
+    solver: Any, model: Any, results: Results, load: bool, suffixes: set[str]
+) -> SolverResults:
+    """Translate ``results``, and load the solution into the model or into the translation.
+
+    Without a point to load the model is left alone and a warning says why.
+    """
+    legacy = SolverResults()
+    solution = Solution()
+    loader = results.solution_loader
+    outcome = loader.outcome
+    statuses = old_statuses(outcome.solution_status, outcome.stop_reason)
+    legacy.solver.name = solver.name
+    legacy.solver.status = statuses.solver
+    legacy.solver.termination_condition = statuses.condition
+    legacy.solver.termination_message = explanation(outcome)
+    legacy.solver.message = explanation(outcome)
+    legacy.solver.wallclock_time = results.timing_info.wall_time
+    _describe_problem(legacy.problem, model, results)
+    solution.status = statuses.solution
+    solution.gap = _absolute_gap(results)
+    solution.symbol_map = SymbolMap()
+    solution.symbol_map.default_labeler = NumericLabeler("x")
+    legacy._smap_id = None
+    if not loader.get_number_of_solutions():
+        if load:
+            logger.warning(
+                "No solution is available for model '%s', whose values stay as they were. %s",
+                model.name,
+                explanation(outcome),
+            )
+    elif load:
+        loader.load_solution()
+    else:
+        _fill_solution(solution, model, loader, suffixes)
+        legacy.solution.insert(solution)
+        legacy._smap_id = id(solution.symbol_map)
+        legacy._smap = solution.symbol_map
+    legacy.timing_info = results.timing_info.value()
+    return legacy
+
+
+def _describe_problem(problem: Any, model: Any, results: Results) -> None:
+    problem.name = model.name
+    converted = results.solution_loader.converted
+    if converted is None:
+        return
+    size = converted.problem
+    problem.number_of_constraints = size.num_rows
+    problem.number_of_variables = size.num_columns
+    problem.number_of_nonzeros = size.num_nonzeros
+    problem.number_of_integer_variables = int(size.integrality.sum())
+    problem.number_of_continuous_variables = size.num_columns - int(size.integrality.sum())
+    problem.number_of_objectives = 0 if converted.objective is None else 1
+    if converted.objective is None:
+        return
+    problem.sense = converted.objective.sense
+    bound, incumbent = results.objective_bound, results.incumbent_objective
+    lower, upper = (incumbent, bound) if size.maximize else (bound, incumbent)
+    if lower is not None:
+        problem.lower_bound = lower
+    if upper is not None:
+        problem.upper_bound = upper
+
+
+def _absolute_gap(results: Results) -> float | None:
+    bound, incumbent = results.objective_bound, results.incumbent_objective
+    if bound is None or incumbent is None or math.isinf(bound):
+        return None
+    return float(abs(incumbent - bound))
+
+
+def _fill_solution(solution: Solution, model: Any, loader: Any, suffixes: set[str]) -> None:
+    """Store values, and the suffixes that the model declares or the caller wants."""
+    symbol = solution.symbol_map.getSymbol
+    for variable, value in loader.get_vars().items():
+        solution.variable[symbol(variable)] = {"Value": value}
+    declared = {
+        suffix.local_name
+        for suffix in model.component_objects(Suffix, active=True, descend_into=True)
+        if suffix.import_enabled()
+    }
+    wanted = declared | suffixes
+    for name, key, entries, read in (
+        ("rc", "Rc", solution.variable, loader.get_reduced_costs),
+        ("dual", "Dual", solution.constraint, loader.get_duals),
+        ("slack", "Slack", solution.constraint, loader.get_slacks),
+    ):
+        if name not in wanted:
+            continue
+        try:
+            values = read()
+        except (NoDualsError, NoReducedCostsError):
+            loader.warn_without(name)
+            continue
+        for component, value in values.items():
+            entries.setdefault(symbol(component), {})[key] = value
+    if loader.converted.objective is not None:
+        objective = loader.converted.objective
+        solution.objective[symbol(objective)] = {"Value": loader.outcome.objective}

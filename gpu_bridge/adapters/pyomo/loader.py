@@ -1,0 +1,177 @@
+"""From an outcome back into the model: values, duals, reduced costs and slacks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pyomo.common.collections import ComponentMap
+from pyomo.contrib.solver.common.solution_loader import SolutionLoader
+from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError, NoSolutionError
+from pyomo.core.base.enums import TraversalStrategy
+from pyomo.core.base.suffix import Suffix
+from pyomo.core.staleflag import StaleFlagManager
+
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
+from gpu_bridge.outcome import Outcome
+from solvers.problem import FloatArray
+
+logger = logging.getLogger(__name__)
+
+
+class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
+    """Gives the solutions of one solve; it owns its arrays, so later solves do not spoil it.
+
+    Attributes ``outcome`` and ``converted`` hold everything the bridge knows of the solve.
+    With more than one solution the identifiers are 0 (the best), 1, ...; the others come without
+    duals.
+    """
+
+    def __init__(self, model: Any, converted: ConvertedModel | None, outcome: Outcome) -> None:
+        self._pyomo_model = model
+        self.converted = converted
+        self.outcome = outcome
+        self._points = _points(outcome)
+        self._selected: int | None = None
+
+    def get_number_of_solutions(self) -> int:
+        """Return how many distinct points there are."""
+        return len(self._points)
+
+    def get_solution_ids(self) -> list[Any]:
+        """Return the identifiers for ``solution(id)``; the best point is the first."""
+        return list(range(len(self._points))) if len(self._points) != 1 else [None]
+
+    def _set_solution_id(self, solution_id: Any) -> Any:
+        if solution_id not in (None, *range(len(self._points))):
+            raise ValueError(
+                f"There is no solution {solution_id!r}; known are {self.get_solution_ids()}."
+            )
+        before, self._selected = self._selected, solution_id
+        return before
+
+    def get_vars(self, vars_to_load: Sequence[Any] | None = None) -> ComponentMap:
+        """Return a ComponentMap from variables to values at the selected solution."""
+        return self._of_variables(self._values(), vars_to_load)
+
+    get_primals = get_vars  # the name before Pyomo 6.10.1
+
+    def load_vars(self, vars_to_load: Sequence[Any] | None = None) -> None:
+        """Set the values of the model's variables; those not in the problem stay as they are."""
+        if vars_to_load is None:
+            for variable, value in zip(self._columns, self._values().tolist(), strict=False):
+                variable.set_value(value, True)
+        else:
+            for variable, value in self.get_vars(vars_to_load).items():
+                variable.set_value(value, True)
+        StaleFlagManager.mark_all_as_stale(delayed=True)
+
+    def get_duals(self, cons_to_load: Sequence[Any] | None = None) -> dict[Any, float]:
+        """Return d(objective)/d(side) of each constraint, in the model's own sense."""
+        if self._selected or self.outcome.row_dual is None or self.converted is None:
+            raise NoDualsError()
+        constant = dict.fromkeys(self.converted.constant_rows, 0.0)
+        return self._of_constraints(self.outcome.row_dual, constant, cons_to_load)
+
+    def get_reduced_costs(self, vars_to_load: Sequence[Any] | None = None) -> ComponentMap:
+        """Return d(objective)/d(bound) of each variable, in the model's own sense."""
+        if self._selected or self.outcome.reduced_cost is None:
+            raise NoReducedCostsError()
+        return self._of_variables(self.outcome.reduced_cost, vars_to_load)
+
+    def get_slacks(self, cons_to_load: Sequence[Any] | None = None) -> dict[Any, float]:
+        """Return side - body of each constraint; of two sides the farther one counts."""
+        x = self._values()
+        assert self.converted is not None  # a point comes from a problem
+        problem = self.converted.problem
+        slack = row_slack(problem.row_lower, problem.row_upper, problem.matrix @ x)
+        return self._of_constraints(slack, self.converted.constant_rows, cons_to_load)
+
+    def load_import_suffixes(self) -> None:
+        """Clear the import suffixes of the model and fill ``dual``, ``rc`` and ``slack``.
+
+        What does not exist, such as the duals of a mixed-integer model, stays empty.
+        """
+        suffixes = self._cleared_import_suffixes()
+        readers = {
+            "dual": self.get_duals,
+            "rc": self.get_reduced_costs,
+            "slack": self.get_slacks,
+        }
+        for name, read in readers.items():
+            if name not in suffixes:
+                continue
+            try:
+                suffixes[name].update(read())
+            except (NoDualsError, NoReducedCostsError):
+                self.warn_without(name)
+
+    def warn_without(self, suffix: str) -> None:
+        """Say in the log why a suffix stays empty."""
+        logger.warning("Suffix '%s' stays empty: %s", suffix, self._why_no_duals())
+
+    def _why_no_duals(self) -> str:
+        problem = None if self.converted is None else self.converted.problem
+        if problem is not None and problem.is_mip:
+            return (
+                "a mixed-integer model has no duals; fix its integer variables and solve again, "
+                "or solve the relaxation with the option relax=True."
+            )
+        return "the engine ended without duals."
+
+    def _cleared_import_suffixes(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for suffix in self._pyomo_model.component_objects(
+            Suffix,
+            active=True,
+            descend_into=True,
+            descent_order=TraversalStrategy.BreadthFirstSearch,
+        ):
+            if suffix.import_enabled():
+                suffix.clear()
+                found.setdefault(suffix.local_name, suffix)
+        return found
+
+    @property
+    def _columns(self) -> list[Any]:
+        return [] if self.converted is None else self.converted.columns
+
+    def _values(self) -> FloatArray:
+        if not self._points:
+            raise NoSolutionError()
+        return self._points[self._selected or 0]
+
+    def _of_variables(self, values: FloatArray, wanted: Sequence[Any] | None) -> ComponentMap:
+        everything = ComponentMap(zip(self._columns, values.tolist(), strict=False))
+        if wanted is None:
+            return everything
+        return ComponentMap((variable, _look_up(everything, variable)) for variable in wanted)
+
+    def _of_constraints(
+        self, values: FloatArray, constant: dict[Any, float], wanted: Sequence[Any] | None
+    ) -> dict[Any, float]:
+        assert self.converted is not None
+        everything = dict(zip(self.converted.rows, values.tolist(), strict=False))
+        everything.update(constant)
+        if wanted is None:
+            return everything
+        return {constraint: _look_up(everything, constraint) for constraint in wanted}
+
+
+def _look_up(known: Any, component: Any) -> float:
+    if component not in known:
+        raise KeyError(
+            f"'{component.name}' took no part in the solve, so there is no value for it: it is "
+            "fixed, inactive, unbounded on both sides or has no nonzero coefficient."
+        )
+    return float(known[component])
+
+
+def _points(outcome: Outcome) -> list[FloatArray]:
+    """Return the distinct points of an outcome, the best first."""
+    if not outcome.solution_status.has_point or outcome.x is None:
+        return []
+    others = [entry.x for entry in outcome.pool if not np.array_equal(entry.x, outcome.x)]
+    return [outcome.x, *others]

@@ -1,0 +1,57 @@
+"""An outcome in the words of Pyomo's API version 2."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pyomo.contrib.solver.common.results import Results
+
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel
+from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
+from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
+from gpu_bridge.outcome import Outcome, SolutionStatus
+
+
+def make_results(
+    model: Any, converted: ConvertedModel | None, outcome: Outcome, config: Any
+) -> Results:
+    """Return results with every field filled but the solver's name and the times."""
+    results = Results()
+    results.solution_loader = GpuHeurSolutionLoader(model, converted, outcome)
+    results.termination_condition = new_condition(outcome.solution_status, outcome.stop_reason)
+    results.solution_status = new_status(outcome.solution_status)
+    if converted is not None and converted.objective is not None:
+        if outcome.solution_status.has_point:
+            results.incumbent_objective = outcome.objective
+        if not math.isnan(outcome.bound) and _has_optimum(outcome):
+            results.objective_bound = outcome.bound
+    results.solver_config = config
+    results.solver_log = outcome.log
+    _fill_extra_info(results.extra_info, outcome)
+    return results
+
+
+def _has_optimum(outcome: Outcome) -> bool:
+    """Whether there may be an optimum for the bound to bound."""
+    return outcome.solution_status not in (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+
+def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
+    extra.gap = outcome.gap
+    extra.engine = outcome.engine
+    extra.device = outcome.device
+    extra.solve_seconds = outcome.seconds
+    extra.answer = str(outcome.solution_status)
+    extra.stop_reason = str(outcome.stop_reason)
+    extra.message = outcome.message
+    extra.residuals = outcome.residuals
+    extra.conflict = outcome.conflict
+    extra.statistics = dict(outcome.statistics)
+
+
+def explanation(outcome: Outcome) -> str:
+    """Return the sentences that say why there is no proven optimum."""
+    reason = f"The answer is {outcome.solution_status}; {outcome.stop_reason}."
+    more = [outcome.message, "" if outcome.conflict is None else str(outcome.conflict)]
+    return " ".join([reason, *dict.fromkeys(text for text in more if text)])

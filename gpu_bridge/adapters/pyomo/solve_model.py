@@ -1,0 +1,104 @@
+"""One solve of a Pyomo model: options, conversion, dispatch, results."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+from pyomo.common.timing import HierarchicalTimer
+from pyomo.contrib.solver.common.results import Results, TerminationCondition
+from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalSolutionError
+from pyomo.core.staleflag import StaleFlagManager
+
+from gpu_bridge.adapters.pyomo.config import make_bridge_options
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.results import explanation, make_results
+from gpu_bridge.api import crossed_bounds_outcome
+from gpu_bridge.dispatch import solve as dispatch
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import Outcome
+from solvers.errors import CrossedBoundsError
+from solvers.outcome import Start
+
+
+def solve_model(solver: Any, model: Any, config: Any) -> Results:
+    """Solve ``model`` and return results whose solution is not loaded yet.
+
+    Parameters
+    ----------
+    solver : GpuHeur
+        For its name and version.
+    model : BlockData
+    config : GpuHeurConfig
+        Of this one call; nothing in it is changed but a missing timer.
+    """
+    began = time.perf_counter()
+    timestamp = datetime.now(timezone.utc)
+    options = make_bridge_options(config)
+    timer = config.timer = config.timer or HierarchicalTimer()
+    converted: ConvertedModel | None = None
+    try:
+        timer.start("convert")
+        try:
+            converted = convert(model)
+        finally:
+            timer.stop("convert")
+        StaleFlagManager.mark_all_as_stale()
+        timer.start("solve")
+        try:
+            outcome = _dispatch(converted, options, config, began)
+        finally:
+            timer.stop("solve")
+    except CrossedBoundsError as error:
+        outcome = crossed_bounds_outcome(error)
+    results = make_results(model, converted, outcome, config)
+    results.solver_name = solver.name
+    results.solver_version = solver.version()
+    results.timing_info.start_timestamp = timestamp
+    results.timing_info.wall_time = time.perf_counter() - began
+    results.timing_info.timer = timer
+    return results
+
+
+def finish(results: Results, config: Any) -> Results:
+    """Raise for what the configuration forbids, load what it asks for, and return the results.
+
+    The model is not touched before anything is raised, so that it keeps the values it had.
+    """
+    outcome = results.solution_loader.outcome
+    converged = results.termination_condition == TerminationCondition.convergenceCriteriaSatisfied
+    if not converged and config.raise_exception_on_nonoptimal_result:
+        raise NoOptimalSolutionError(
+            f"{NoOptimalSolutionError.default_message} {explanation(outcome)}"
+        )
+    if config.load_solutions:
+        if not results.solution_loader.get_number_of_solutions():
+            raise NoFeasibleSolutionError(
+                f"{NoFeasibleSolutionError.default_message} {explanation(outcome)}"
+            )
+        config.timer.start("load")
+        results.solution_loader.load_solution()
+        config.timer.stop("load")
+    return results
+
+
+def _dispatch(converted: ConvertedModel, options: Options, config: Any, began: float) -> Outcome:
+    if options.time_limit is not None:
+        left = max(0.0, options.time_limit - (time.perf_counter() - began))
+        options = dataclasses.replace(options, time_limit=left)
+    return dispatch(converted.problem, options, start=_start(converted, config), streams=config.tee)
+
+
+def _start(converted: ConvertedModel, config: Any) -> Start | None:
+    """Return the current values of the variables as a start, NaN where there are none."""
+    if not (config.warmstart or config.warmstart_discrete_vars):
+        return None
+    values = [variable.value for variable in converted.columns]
+    x = np.full(converted.problem.num_columns, np.nan)
+    x[: len(values)] = [np.nan if value is None else value for value in values]
+    if not config.warmstart:
+        x[~converted.problem.integrality] = np.nan
+    return None if np.isnan(x).all() else Start(x=x)

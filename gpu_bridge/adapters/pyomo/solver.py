@@ -1,0 +1,62 @@
+"""The solver class of Pyomo's API version 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyomo.contrib.solver.common.base import Availability, SolverBase
+from pyomo.contrib.solver.common.results import Results
+
+from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help
+
+
+class GpuHeur(SolverBase):  # type: ignore[misc]
+    """Solve linear and mixed-integer linear Pyomo models with gpu-bridge.
+
+    >>> import gpu_bridge
+    >>> from pyomo.contrib.solver.common.factory import SolverFactory
+    >>> results = SolverFactory("gpuheur").solve(model, time_limit=60)    # doctest: +SKIP
+
+    The configuration takes Pyomo's own names (``time_limit``, ``threads``, ``rel_gap``,
+    ``abs_gap``, ``tee``, ``load_solutions``, ``raise_exception_on_nonoptimal_result``),
+    ``warmstart`` and ``warmstart_discrete_vars``; ``solver_options`` takes the options below.
+    """
+
+    CONFIG = GpuHeurConfig()
+
+    def available(self) -> Availability:
+        """Return FullLicense: without a GPU the same engines run on the CPU."""
+        return Availability.FullLicense
+
+    def version(self) -> tuple[int, ...]:
+        """Return the version of gpu-bridge."""
+        from gpu_bridge import __version__
+
+        return tuple(int(part) for part in __version__.split(".") if part.isdigit())
+
+    def solve(self, model: Any, **kwds: Any) -> Results:
+        """Solve a model and, unless told otherwise, load the solution into it.
+
+        Keywords are those of the configuration; they hold for this call only.
+
+        Raises
+        ------
+        IncompatibleModelError, UnsupportedModelError
+            A part of the model is not linear; the message names it.
+        ProblemError
+            A coefficient, side or bound has no usable value.
+        OptionError
+            Unknown option or bad value.
+        NoOptimalSolutionError
+            There is no proven optimum, unless ``raise_exception_on_nonoptimal_result=False``.
+        NoFeasibleSolutionError
+            There is no point to load, unless ``load_solutions=False``.
+        """
+        # the engines' side, with NumPy and SciPy, comes in at the first solve
+        from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
+
+        config = self.config(value=kwds, preserve_implicit=True)
+        return finish(solve_model(self, model, config), config)
+
+
+GpuHeur.__doc__ = f"{GpuHeur.__doc__}\nOptions\n-------\n{option_help()}\n"
