@@ -1,0 +1,137 @@
+"""A strict look at the text of an LP file before HiGHS reads it.
+
+HiGHS 1.15 takes several slips without a word: ``2 * x`` loses its coefficient, a variable that
+appears twice in the objective counts once, a constant on the left of a constraint is dropped,
+``2 3 x`` means ``2 x``. Objective and constraints are therefore matched against the grammar,
+one constraint per step, and the first place that does not fit is shown with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from gpu_bridge.adapters.files.source import Source, line_number
+from solvers.errors import FileFormatError, UnsupportedModelError
+
+_COMMENT = re.compile(rb"\\[^\n]*")
+_OBJECTIVE = re.compile(rb"^[ \t]*(?:max|min)(?:imi[sz]e|imum)?\b[ \t]*:?", re.I | re.M)
+_CONSTRAINTS = re.compile(
+    rb"^[ \t]*(?:subject\s+to|such\s+that|st\b\.?|s\.t\.)[ \t]*:?", re.I | re.M
+)
+_NEXT_SECTION = re.compile(
+    rb"^[ \t]*(bounds?|gen(?:eral)?s?|integers?|int|bin(?:ary|aries)?|semi(?:-continuous)?s?|sec|"
+    rb"sos[12]?|lazy\s+constraints|user\s+cuts|general\s+constraints|end)[ \t]*:?[ \t]*\r?$",
+    re.I | re.M,
+)
+_REFUSED = {
+    b"semi": "semi-continuous variables",
+    b"sec": "semi-continuous variables",
+    b"sos": "special ordered sets (SOS)",
+    b"lazy": "lazy constraints",
+    b"user": "user cuts",
+}
+
+_NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NAME = rb"[^\s\d.\[\]<>=:+\-*/^\\][^\s\[\]<>=:+\-*/^\\]*"
+_TERM = rb"(?:%b[ \t]*\s*)?%b" % (_NUMBER, _NAME)
+_LABEL = rb"(?:[^\s:\[\]<>=]+\s*:)?"
+_SIGNS = rb"(?:[+-]\s*)+"
+_OBJECTIVE_TEXT = re.compile(
+    rb"\s*%b\s*(?:(?:%b)?(?:%b|%b))?\s*(?:%b(?:%b|%b)\s*)*"
+    % (_LABEL, _SIGNS, _TERM, _NUMBER, _SIGNS, _TERM, _NUMBER)
+)
+_CONSTRAINT = re.compile(
+    rb"\s*%b\s*(?:%b)?%b\s*(?:%b%b\s*)*(?:<=?|>=?|=<|=>|=)\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*"
+    % (_LABEL, _SIGNS, _TERM, _SIGNS, _TERM, _NUMBER),
+    re.I,
+)
+_VARIABLE = re.compile(rb"(?<![^\s+\-\d.])%b(?!\s*:)" % _NAME)
+
+
+def check_lp(source: Source) -> None:
+    """Refuse what HiGHS would misread.
+
+    Raises
+    ------
+    FileFormatError
+        No END line (a truncated file), text that does not fit the grammar, a variable repeated
+        in the objective.
+    UnsupportedModelError
+        Semi-continuous variables, special ordered sets, indicators, quadratic parts.
+    """
+    text = _COMMENT.sub(lambda comment: b" " * len(comment.group()), source.text)
+    goal, rows = _OBJECTIVE.search(text), _CONSTRAINTS.search(text)
+    if rows is None or (goal is not None and goal.start() > rows.start()):
+        raise FileFormatError(
+            f"'{source.path}' is not an LP file or was cut short: it has no 'Subject To' line."
+        )
+    sections = list(_NEXT_SECTION.finditer(text, rows.end()))
+    for section in sections:
+        keyword = section.group(1).lower()
+        what = next((text for word, text in _REFUSED.items() if keyword.startswith(word)), None)
+        if what is None and keyword.startswith(b"general") and b"constraints" in keyword:
+            what = "general constraints"
+        if what is not None:
+            raise UnsupportedModelError(
+                f"'{source.path}' has {what}, in the section of line "
+                f"{line_number(text, section.start(1))}; only linear and mixed-integer linear "
+                "models can be solved here. Reformulate that part."
+            )
+    if not sections or sections[-1].group(1).lower() != b"end":
+        raise FileFormatError(
+            f"'{source.path}' has no 'End' line, so it was cut short; fetch or write it again."
+        )
+    if goal is not None:
+        _check_objective(source, text, goal.end(), rows.start())
+    _check_constraints(source, text, rows.end(), sections[0].start())
+
+
+def _check_objective(source: Source, text: bytes, start: int, end: int) -> None:
+    match = _OBJECTIVE_TEXT.match(text, start, end)
+    stop = start if match is None else match.end()
+    if stop < end and text[stop:end].strip():
+        raise _misfit(source, text, stop, end, "the objective")
+    label = re.compile(rb"\s*%b" % _LABEL).match(text, start, end)
+    names = Counter(_VARIABLE.findall(text, label.end() if label else start, end))
+    for name, count in names.most_common(1):
+        if count > 1:
+            raise FileFormatError(
+                f"'{source.path}': variable '{name.decode(errors='replace')}' appears {count} "
+                "times in the objective; add its coefficients up to one term."
+            )
+
+
+def _check_constraints(source: Source, text: bytes, start: int, end: int) -> None:
+    position = start
+    while position < end:
+        match = _CONSTRAINT.match(text, position, end)
+        if match is None:
+            if text[position:end].strip():
+                raise _misfit(source, text, position, end, "a constraint")
+            return
+        position = match.end()
+
+
+def _misfit(
+    source: Source, text: bytes, start: int, end: int, what: str
+) -> FileFormatError | UnsupportedModelError:
+    piece = text[start:end].lstrip()
+    where = line_number(text, end - len(piece))
+    shown = piece.splitlines()[0].decode(errors="replace").strip()[:80]
+    place = f"'{source.path}', line {where}"
+    first = piece.split(b":", 2)[1] if b":" in piece.splitlines()[0] else piece
+    if b"[" in first.splitlines()[0]:
+        return UnsupportedModelError(
+            f"{place}: {what} has a quadratic part, '{shown}'; only linear and mixed-integer "
+            "linear models can be solved here."
+        )
+    if b"->" in first.splitlines()[0]:
+        return UnsupportedModelError(
+            f"{place}: '{shown}' is an indicator constraint; write it with a big-M term instead."
+        )
+    return FileFormatError(
+        f"{place}: '{shown}' does not read as {what}. Terms look like '+ 2 x' (no '*'), all "
+        "variables stand left of one '<=', '>=' or '=' and one number right of it; split a row "
+        "with two sides into two rows."
+    )

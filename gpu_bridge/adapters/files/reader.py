@@ -1,0 +1,192 @@
+"""MPS and LP files into a :class:`~solvers.problem.Problem`, parsed by HiGHS.
+
+HiGHS parses; what it would lose in silence is caught before (``mps_text``, ``lp_text``), in its
+messages, or after. Its limits on coefficients are opened, so that :class:`Problem` decides.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gpu_bridge.adapters.files.lp_text import check_lp
+from gpu_bridge.adapters.files.mps_text import check_mps, free_below
+from gpu_bridge.adapters.files.source import Source, load_source
+from solvers.errors import FileFormatError, ProblemError, UnsupportedModelError
+from solvers.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
+
+SMALLEST_COEFFICIENT = 1e-12
+"""HiGHS drops matrix entries of at most this size; it is the least it can be told."""
+
+_UNSUPPORTED = {
+    "SOS not supported": "special ordered sets (SOS)",
+    "Quadratic": "quadratic constraints",
+    "Cones": "conic constraints",
+    "INDICATORS": "indicator constraints",
+    "indicator constraints": "indicator constraints",
+}
+_LOST = re.compile(r"WARNING: .*(is not defined|duplicate (nonzero|cost|entr)).*", re.I)
+_ODD = re.compile(r"WARNING: .*ignored")
+
+
+def read_problem(path: str | PathLike[str]) -> Problem:
+    """Read a model file: MPS (free or fixed) or LP, plain or gzipped.
+
+    Names, integrality, ranges, the objective's constant and its sense are taken over. A negative
+    upper bound without a lower one in an MPS file means "no lower bound", as most solvers have
+    it. Lines that HiGHS ignores without loss of coefficients are told in a ``UserWarning``.
+
+    Parameters
+    ----------
+    path : str or path
+        Its name must end in .mps, .lp, .mps.gz or .lp.gz.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing, unreadable, cut short, no MPS or LP file, or contradicts itself.
+    UnsupportedModelError
+        It has quadratic, conic, SOS, indicator or semi-continuous parts.
+    ProblemError, CrossedBoundsError
+        Its numbers cannot be used: NaN, infinite coefficients, bounds that cross.
+    """
+    source = load_source(path)
+    maximizes: bool | None = None
+    if source.format == "mps":
+        maximizes = check_mps(source)
+    else:
+        check_lp(source)
+    model, crossed = _parse(source)
+    lp = model.lp_
+    if model.hessian_.dim_:
+        raise UnsupportedModelError(
+            f"'{source.path}' has a quadratic objective; only linear and mixed-integer linear "
+            "models can be solved here."
+        )
+    lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    names = _names(lp.col_names_, lp.num_col_)
+    if crossed and source.format == "mps":
+        _free_negative_uppers(source.text, names, lower, upper)
+    try:
+        return Problem.from_arrays(
+            lp.col_cost_,
+            _matrix(lp),
+            lp.row_lower_,
+            lp.row_upper_,
+            lower=lower,
+            upper=upper,
+            integrality=_integrality(source, lp.integrality_, names),
+            offset=lp.offset_,
+            maximize=lp.sense_.name == "kMaximize" if maximizes is None else maximizes,
+            name=lp.model_name_ or source.path.name.split(".")[0],
+            column_names=names,
+            row_names=_names(lp.row_names_, lp.num_row_),
+        )
+    except ProblemError as error:
+        raise type(error)(f"{source.path}: {error}") from error
+
+
+def _parse(source: Source) -> tuple[Any, bool]:
+    """Return the model as HiGHS holds it, and whether it found bounds that cross."""
+    import highspy
+
+    messages: list[str] = []
+    highs = highspy.Highs()
+    highs.setOptionValue("log_to_console", False)
+    highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+    highs.setOptionValue("large_matrix_value", np.inf)
+    highs.setOptionValue("infinite_cost", np.inf)
+    highs.cbLogging.subscribe(lambda event: messages.append(event.message.strip()))
+    status = _read_model(highs, source)
+    if status == highspy.HighsStatus.kError and not highs.getNumCol() + highs.getNumRow():
+        raise _failure(source, messages)
+    lost = [match.group() for text in messages if (match := _LOST.match(text))]
+    if lost:
+        raise FileFormatError(
+            f"'{source.path}': {lost[0].removeprefix('WARNING: ')}. Such entries would be left out "
+            "of the model; correct the file."
+        )
+    odd = [text for text in messages if _ODD.match(text) and "packed vector" not in text]
+    if odd:
+        more = f" (and {len(odd) - 1} more such lines)" if len(odd) > 1 else ""
+        told = odd[0].removeprefix("WARNING: ")
+        warnings.warn(f"{source.path}: {told}{more}", UserWarning, stacklevel=4)
+    return highs.getModel(), status != highspy.HighsStatus.kOk
+
+
+def _read_model(highs: Any, source: Source) -> Any:
+    """Have HiGHS read the file under a name whose ending it knows (it wants lower case)."""
+    ending = "." + source.format
+    packed = ".gz" if source.path.name.lower().endswith(".gz") else ""
+    if source.path.name.endswith(ending + packed):
+        return highs.readModel(os.fspath(source.path))
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder, "model" + ending + packed)
+        link.symlink_to(source.path.resolve())
+        return highs.readModel(os.fspath(link))
+
+
+def _failure(source: Source, messages: list[str]) -> FileFormatError | UnsupportedModelError:
+    for text in messages:
+        for sign, what in _UNSUPPORTED.items():
+            if sign in text:
+                return UnsupportedModelError(
+                    f"'{source.path}' has {what}; only linear and mixed-integer linear models can "
+                    "be solved here."
+                )
+    reasons = [
+        text.removeprefix("ERROR:").strip()
+        for text in messages
+        if text.startswith("ERROR") and "Parser error" not in text
+    ]
+    reason = f": {reasons[0]}" if reasons else ""
+    return FileFormatError(
+        f"'{source.path}' cannot be read as {source.format.upper()}{reason}. Check that it is "
+        "complete and of the format its name says."
+    )
+
+
+def _free_negative_uppers(
+    text: bytes, names: list[str] | None, lower: FloatArray, upper: FloatArray
+) -> None:
+    """Open the lower bounds that are only the default of a column with a negative upper one."""
+    crossed = np.flatnonzero((lower == 0.0) & (upper < -CROSSING_TOLERANCE)).tolist()
+    if names is None:
+        return
+    free = free_below(text, (names[j] for j in crossed))
+    for j in crossed:
+        if names[j] in free:
+            lower[j] = -np.inf
+
+
+def _matrix(lp: Any) -> sp.csr_array:
+    A = lp.a_matrix_
+    parts = (np.array(A.value_), np.array(A.index_, dtype=np.int32), np.array(A.start_))
+    shape = (lp.num_row_, lp.num_col_)
+    return sp.csc_array(parts, shape=shape).tocsr()
+
+
+def _integrality(source: Source, kinds: list[Any], names: list[str] | None) -> BoolArray | bool:
+    if not kinds:
+        return False
+    codes = np.fromiter(map(int, kinds), dtype=np.int8, count=len(kinds))
+    semi = np.flatnonzero(codes > 1)
+    if semi.size:
+        j = int(semi[0])
+        raise UnsupportedModelError(
+            f"'{source.path}': variable '{names[j] if names else j}' is semi-continuous or "
+            "semi-integer; model it with a binary variable instead."
+        )
+    return codes == 1
+
+
+def _names(names: list[str], size: int) -> list[str] | None:
+    return list(names) if len(names) == size else None
