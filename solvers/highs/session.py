@@ -21,6 +21,10 @@ from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
 Status = _core.HighsModelStatus
 CALL_OK = (_core.HighsStatus.kOk, _core.HighsStatus.kWarning)
 ROWWISE = int(_core.MatrixFormat.kRowwise)
+DROPPED_BY_DEFAULT = 1e-9
+SMALLEST_KEPT = 1e-12
+"""Entries up to the first are dropped by HiGHS unless told otherwise; below the second always."""
+
 NOISE = ("No semi-integer/integer variables in model with non-empty integrality",)
 """Lines of HiGHS's log that speak of our way of calling it, not of the model."""
 
@@ -51,6 +55,7 @@ class Session:
         self._threads = int(settings.get("threads", 0))
         for name, value in settings.items():
             self.set(name, value)
+        self._keep_tiny_entries()
         self._subscribe()
         self._pass(model)
 
@@ -83,6 +88,16 @@ class Session:
         self.set("time_limit", min(self.channel.time_left(), 1e9))
         self.highs.crossover(given)
         self._raise_failure()
+
+    def _keep_tiny_entries(self) -> None:
+        """Lower the size from which HiGHS drops matrix entries, for a model that has such.
+
+        Not for others: the same option steers HiGHS's simplex, which with 1e-12 no longer proves
+        some small models infeasible that it otherwise settles at once.
+        """
+        smallest = float(np.min(np.abs(self.model.value), initial=np.inf))
+        if smallest <= DROPPED_BY_DEFAULT:
+            self.set("small_matrix_value", SMALLEST_KEPT)
 
     def _start_scheduler(self) -> None:
         """Make this thread's scheduler, which ``run`` does and ``crossover`` needs but does not.

@@ -74,7 +74,6 @@ def _common(options: EngineOptions) -> dict[str, Setting]:
     return {
         "output_flag": True,  # needed for the log callback; nothing goes to the console
         "log_to_console": False,
-        "small_matrix_value": 1e-12,
         "large_matrix_value": float("inf"),
         "infinite_bound": float("inf"),
         "infinite_cost": float("inf"),
