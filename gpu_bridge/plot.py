@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.log_text import OBJECTIVE_FIGURES, number, percentage
+from gpu_bridge.log_text import number, percentage
 from gpu_bridge.outcome import Outcome
 from solvers.errors import FileFormatError, GpuBridgeError
 from solvers.problem import FloatArray
@@ -20,6 +20,9 @@ from solvers.problem import FloatArray
 INCUMBENT_COLOUR = "#1f6fb4"
 BOUND_COLOUR = "#d1631b"
 GAP_COLOUR = "#9aa5b1"
+RESIDUAL_WORDS = ("residual", "infeasibility", "gap")
+"""Figures of an iteration with one of these in their names go to zero, and are drawn."""
+
 LATE_SHARE = 2.0 / 3.0
 """The last part of the time, whose values must be readable in the picture."""
 
@@ -166,7 +169,7 @@ def _draw_residuals(axes: Any, outcome: Outcome) -> None:
             for record in records
             if isinstance(record.figures.get(name), float)
         ]
-        if name not in OBJECTIVE_FIGURES and points:
+        if points and any(word in name for word in RESIDUAL_WORDS):
             times, values = np.array(points, dtype=np.float64).T
             axes.plot(times, values, lw=1.6, label=name.replace("_", " "))
     axes.set_yscale("log", nonpositive="mask")

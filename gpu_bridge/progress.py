@@ -3,7 +3,7 @@
 Every line goes to all streams as it happens and is kept in :attr:`BridgeProgress.text`. Figures
 that an engine tells are those of the minimised problem; the log shows them in the model's sense.
 
-Rows are throttled, so that a long solve stays readable: improvements of the incumbent get a line
+Rows are throttled (:mod:`gpu_bridge.throttle`), so that a long solve stays readable: improvements of the incumbent get a line
 each unless they come in bursts, bounds and iterations one line per interval, and the interval
 grows with the time spent. What was withheld last is shown before the footer.
 """
@@ -22,24 +22,11 @@ from gpu_bridge.live_line import LiveLine, LogStream
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.statistics import model_statistics
+from gpu_bridge.throttle import ThinnedHistory, Throttle
 from gpu_bridge.versions import version_line
 from solvers.outcome import Event, relative_gap
 from solvers.problem import Problem
 from solvers.progress import Progress
-
-BURST_LINES = 10
-"""Improvements shown in full per second; of faster ones only the last is shown."""
-
-MOST_RECORDS = 1024
-"""Iterations kept for plots; beyond it every second one is dropped and the spacing doubled."""
-
-
-def line_interval(seconds: float) -> float:
-    """Return the seconds between two throttled lines at a given time of a solve."""
-    for end, interval in ((10.0, 1.0), (60.0, 2.0), (300.0, 5.0), (3600.0, 10.0)):
-        if seconds < end:
-            return interval
-    return 60.0
 
 
 class BridgeProgress(Progress):
@@ -73,15 +60,12 @@ class BridgeProgress(Progress):
         self._is_mip: bool | None = None
         self._title = ""
         self._figure_names: dict[str, None] = {}
-        self._next_line = 0.0
-        self._burst_began = -np.inf
-        self._burst_lines = 0
+        self._throttle = Throttle()
         self._shown_incumbent = np.nan
         self._withheld: Event | None = None
+        self._withheld_iteration: IterationRecord | None = None
         self._count = 0
-        self._records: list[IterationRecord] = []
-        self._spacing = 1
-        self._calls = 0
+        self._iterations = ThinnedHistory()
 
     def __enter__(self) -> BridgeProgress:
         return self
@@ -104,11 +88,12 @@ class BridgeProgress(Progress):
     def iterations(self) -> tuple[IterationRecord, ...]:
         """A thinned history of the engine's iterations, in the model's sense."""
         with self._lock:
-            return tuple(self._records)
+            return tuple(self._iterations.records)
 
     def log(self, message: str) -> None:
         """Write a message of one or more lines to the log."""
         with self._lock:
+            self._show_withheld_iteration()
             for line in message.splitlines() or [""]:
                 self._write(line)
 
@@ -159,17 +144,21 @@ class BridgeProgress(Progress):
         """Keep and, when a line is due, show how an iterative engine stands."""
         with self._lock:
             self._count = count
+            self._show_live()
+            if not figures:
+                return
             if self.maximize:
                 figures = log_text.figures_in_model_sense(figures)
-            self._remember(count, figures)
-            self._show_live()
-            if not figures or not self._due():
-                return
-            if self._is_mip or (self._is_mip is None and self.history):
+            record = IterationRecord(self.seconds, count, figures)
+            self._iterations.note(record)
+            due = self._throttle.is_due(record.seconds)
+            if self._is_mip is False or (self._is_mip is None and not self.history):
+                self._withheld_iteration = record
+                if due:
+                    self._show_withheld_iteration()
+            elif due:
                 words = log_text.figure_list(count, figures)
-                self._event_row(Event(self.seconds, self._incumbent, self._bound, words))
-            else:
-                self._iteration_row(count, figures)
+                self._event_row(Event(record.seconds, self._incumbent, self._bound, words))
 
     def on_event(self, event: Event) -> None:
         """Show an improvement, or withhold it where lines would come too fast."""
@@ -177,7 +166,9 @@ class BridgeProgress(Progress):
         if self._is_mip is False:
             return  # a linear program's values are figures of its iterations
         is_better = np.isfinite(event.incumbent) and event.incumbent != self._shown_incumbent
-        if self._within_burst() if is_better else self._due():
+        throttle = self._throttle
+        due = throttle.allows_improvement if is_better else throttle.is_due
+        if due(event.seconds):
             self._event_row(event)
         else:
             self._withheld = event
@@ -191,6 +182,7 @@ class BridgeProgress(Progress):
     def close(self) -> None:
         """Show what was withheld and take the live line away; may be called more than once."""
         with self._lock:
+            self._show_withheld_iteration()
             if self._withheld is not None:
                 self._event_row(self._withheld)
             live, self._live = self._live, None
@@ -204,11 +196,13 @@ class BridgeProgress(Progress):
             event = log_text.in_model_sense(event)
         self._row(log_text.EVENT_TITLE, log_text.event_line(event))
 
-    def _iteration_row(self, count: int, figures: log_text.Figures) -> None:
-        self._figure_names.update(dict.fromkeys(figures))
-        cells = {name: figures.get(name, "") for name in self._figure_names}
-        line = log_text.iteration_line(self.seconds, count, cells)
-        self._row(log_text.iteration_title(cells), line)
+    def _show_withheld_iteration(self) -> None:
+        record, self._withheld_iteration = self._withheld_iteration, None
+        if record is not None:
+            self._figure_names.update(dict.fromkeys(record.figures))
+            cells = {name: record.figures.get(name, "") for name in self._figure_names}
+            line = log_text.iteration_line(record.seconds, record.count, cells)
+            self._row(log_text.iteration_title(cells), line)
 
     def _row(self, title: str, line: str) -> None:
         """Write a row of a table, below its title if another table stood there before."""
@@ -217,29 +211,6 @@ class BridgeProgress(Progress):
             self._write("")
             self._write(title)
         self._write(line)
-
-    def _due(self) -> bool:
-        now = self.seconds
-        if now < self._next_line:
-            return False
-        self._next_line = now + line_interval(now)
-        return True
-
-    def _within_burst(self) -> bool:
-        now = self.seconds
-        if now >= self._burst_began + 1.0:
-            self._burst_began = now
-            self._burst_lines = 0
-        self._burst_lines += 1
-        return self._burst_lines <= BURST_LINES
-
-    def _remember(self, count: int, figures: log_text.Figures) -> None:
-        if self._calls % self._spacing == 0:
-            self._records.append(IterationRecord(self.seconds, count, dict(figures)))
-            if len(self._records) > MOST_RECORDS:
-                self._records = self._records[::2]
-                self._spacing *= 2
-        self._calls += 1
 
     def _write(self, line: str) -> None:
         self._lines.append(line)

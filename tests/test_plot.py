@@ -107,7 +107,7 @@ def test_iterative_engines_get_their_residuals_on_a_logarithmic_axis() -> None:
         IterationRecord(
             0.1 * k,
             k,
-            {"primal_residual": 10.0**-k, "objective": 3.0, "restarts": k, "state": "fine"},
+            {"primal_residual": 10.0**-k, "primal_weight": 3.0, "restarts": k, "state": "fine"},
         )
         for k in range(5)
     )

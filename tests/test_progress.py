@@ -15,7 +15,8 @@ from gpu_bridge import log_text
 from gpu_bridge.live_line import LogStream
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.progress import BURST_LINES, MOST_RECORDS, BridgeProgress, line_interval
+from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.throttle import BURST_LINES, MOST_RECORDS, line_interval
 from gpu_bridge.versions import version_line
 from solvers.outcome import Event, Residuals, SolutionStatus, StopReason
 from solvers.problem import Problem
@@ -262,6 +263,22 @@ def test_dual_values_of_a_linear_program_do_not_break_its_table(clock: FakeClock
         clock.now += 3.0
     assert rows(progress.text, "dual objective") == []
     assert len(rows(progress.text, "Iteration")) == 1
+
+
+def test_the_last_iteration_is_shown_before_what_is_said_next(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    for count in range(8):
+        progress.iteration(count, residual=1.0)
+    progress.log("restarting")
+    progress.iteration(8, residual=0.5)
+    progress.close()
+    shown = [line.split()[-2:] for line in progress.text.splitlines()[2:]]
+    assert shown == [
+        ["0", "1.000e+00"],
+        ["7", "1.000e+00"],
+        ["restarting"],
+        ["8", "5.000e-01"],
+    ]
 
 
 def test_a_linear_program_has_no_table_of_improvements() -> None:
