@@ -3,9 +3,10 @@
 Every line goes to all streams as it happens and is kept in :attr:`BridgeProgress.text`. Figures
 that an engine tells are those of the minimised problem; the log shows them in the model's sense.
 
-Rows are throttled (:mod:`gpu_bridge.throttle`), so that a long solve stays readable: improvements of the incumbent get a line
-each unless they come in bursts, bounds and iterations one line per interval, and the interval
-grows with the time spent. What was withheld last is shown before the footer.
+Rows are throttled (:mod:`gpu_bridge.throttle`), so that a long solve stays readable:
+improvements of the incumbent get a line each unless they come in bursts, bounds and iterations
+one line per interval, and the interval grows with the time spent. What was withheld last is shown
+before the footer.
 """
 
 from __future__ import annotations
