@@ -1,0 +1,77 @@
+# What a newcomer needs is `make demo` and `make test`; `make` alone lists the rest.
+# Everything goes into the folder .venv, and nothing is installed twice unless pyproject.toml
+# changes.  Another interpreter: make PYTHON=python3.12 test
+
+VENV ?= .venv
+CUDA ?= cuda13
+PYTEST_ARGS ?=
+DEMO_TIME_LIMIT ?= 60
+
+# The first Python of at least 3.10 on the path.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.10; do \
+	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
+	then echo $$name; break; fi; done)
+
+.PHONY: help demo test test-gpu examples lint docs clean
+
+help:
+	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
+	@echo "make test      run the whole test suite (PYTEST_ARGS='-k pdlp' for a part of it)"
+	@echo "make test-gpu  run the tests that need a GPU (CUDA=cuda12 for CUDA 12)"
+	@echo "make examples  run every example"
+	@echo "make lint      ruff and mypy"
+	@echo "make docs      build the documentation into site/"
+	@echo "make clean     remove the environment and everything that was made"
+
+demo: $(VENV)/installed-demo
+	$(VENV)/bin/python examples/demo.py --time-limit $(DEMO_TIME_LIMIT) --output demo-output
+
+test: $(VENV)/installed-develop
+	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+test-gpu: $(VENV)/installed-$(CUDA)
+	$(VENV)/bin/python -m pytest -m gpu $(PYTEST_ARGS)
+
+examples: $(VENV)/installed-develop
+	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py; do \
+		echo "-- $$script"; $(VENV)/bin/python $$script || exit 1; done
+
+lint: $(VENV)/installed-develop
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+
+docs: $(VENV)/installed-develop
+	$(VENV)/bin/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) demo-output site build dist *.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	@if test -z "$(PYTHON)"; then \
+		echo "gpu-bridge needs Python 3.10 or newer, and none was found on the path."; \
+		echo "Install one (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf install"; \
+		echo "python3), or say where it is: make PYTHON=/path/to/python3 test"; exit 1; fi
+	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then \
+		echo "$(PYTHON) is not a Python of at least 3.10."; exit 1; fi
+	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+		echo "$(PYTHON) cannot make a virtual environment because pip or venv is missing."; \
+		echo "Debian, Ubuntu: apt install python3-venv python3-pip; Fedora: dnf install python3-pip"; \
+		exit 1; fi
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed-demo: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	@touch $@
+
+$(VENV)/installed-develop: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,plot,docs]'
+	@touch $@
+
+$(VENV)/installed-cuda12 $(VENV)/installed-cuda13: $(VENV)/installed-%: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,plot,$*]'
+	@touch $@
