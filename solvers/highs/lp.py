@@ -14,9 +14,10 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
-from solvers.highs.measure import dual_objective, lp_errors
+from solvers.highs.point import Point, best_point, reply_with
+from solvers.highs.rays import RAY_SLOPE, farkas_orientation, recession_cone
 from solvers.highs.session import Session, Status
-from solvers.highs.task import Ending, Finding, FloatArray, Model, Reply, Task
+from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
@@ -34,9 +35,8 @@ LIMITS = {
     Status.kMemoryLimit: Ending.OUT_OF_MEMORY,
 }
 
-
-RAY_SLOPE = 1e-7
-"""A ray within [-1, 1] must improve the objective, scaled to size one, by more than this."""
+FEASIBLE_POINT = 2
+"""HiGHS's number for a primal or dual point that is feasible."""
 
 
 def solve_lp(task: Task, channel: Channel) -> Reply:
@@ -49,43 +49,59 @@ def solve_lp(task: Task, channel: Channel) -> Reply:
     """
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
-    return finish(session, session.run(), task, channel)
+    status = session.run()
+    first_order = task.settings.get("solver") == "pdlp"
+    if first_order and (status == Status.kInfeasible or status in UNCLEAR):
+        # a first-order method's certificates are only as good as its tolerance
+        status = clean_up(session, status)
+    return finish(session, status, task, channel)
 
 
 def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
     """Turn HiGHS's status after a run into a reply, cleaning up where it falls short."""
-    if status in STUCK or (status in SOLVED and not _good(session, task)):
+    point = best_point(session) if status in SOLVED else Point()
+    if task.crossover and (status in STUCK or (status in SOLVED and point.error > task.tolerance)):
         status = clean_up(session, status)
+        point = best_point(session) if status in SOLVED else Point()
     if status in UNCLEAR:
         bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:
         ray = farkas_ray(session, task)
-        return Reply(
-            Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray, statistics=statistics(session)
-        )
+        return reply_with(session, Point(), Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray)
     if status in SOLVED:
-        good = _good(session, task)
-        ending = Ending.CONVERGED if good else session.ending(Ending.NUMERICAL_TROUBLE)
-        return _with_point(session, Finding.OPTIMAL if good else Finding.FEASIBLE, ending)
+        # without a vertex, HiGHS's own relative measures are those that were asked for
+        if point.error <= task.tolerance or not task.crossover:
+            return reply_with(session, point, Finding.OPTIMAL, Ending.CONVERGED)
+        ending = session.ending(Ending.NUMERICAL_TROUBLE)
+        return reply_with(session, point, Finding.FEASIBLE, ending)
     if status in LIMITS:
-        feasible = session.highs.getInfo().primal_solution_status == 2
+        feasible = session.highs.getInfo().primal_solution_status == FEASIBLE_POINT
         finding = Finding.FEASIBLE if feasible else Finding.NOTHING
-        return _with_point(session, finding, session.ending(LIMITS[status]))
+        ending = session.ending(LIMITS[status])
+        return reply_with(session, Point(*session.solution()), finding, ending)
     if status in STUCK:
-        return _with_point(session, Finding.NOTHING, session.ending(Ending.NUMERICAL_TROUBLE))
+        ending = session.ending(Ending.NUMERICAL_TROUBLE)
+        return reply_with(session, Point(*session.solution()), Finding.NOTHING, ending)
     raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
 
 
 def give_start(session: Session, task: Task) -> None:
-    """Hand over a basis, or build one from a full point; HiGHS then skips presolve."""
-    if task.column_status is not None and task.row_status is not None:
-        session.set_basis(task.column_status, task.row_status, alien=True)
+    """Hand over a basis, or build one from a full point; HiGHS then skips presolve.
+
+    PDLP and interior point take no basis, but PDLP takes a point with duals.
+    """
+    solver = task.settings.get("solver")
+    if task.column_status is not None and task.row_status is not None and solver != "pdlp":
+        session.set_basis(task.column_status, task.row_status)
     elif task.x is not None and np.isfinite(task.x).all():
-        session.set_basis(*statuses_near(task.model, task.x), alien=True)
+        if solver == "pdlp":
+            session.set_point(task.x, task.row_dual)
+        else:
+            session.set_basis(*statuses_near(task.model, task.x))
 
 
-def statuses_near(model: Model, x: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+def statuses_near(model: Model, x: FloatArray) -> tuple[ByteArray, ByteArray]:
     """Guess a basis from a point: what lies on a side is nonbasic there, the rest basic."""
     return (
         _statuses(x, model.lower, model.upper),
@@ -108,69 +124,6 @@ def farkas_ray(session: Session, task: Task) -> FloatArray | None:
     if ray is None and task.want_ray and clean_up(session, Status.kUnknown) == Status.kInfeasible:
         ray = session.dual_ray()
     return None if ray is None else farkas_orientation(session.model, ray)
-
-
-def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
-    """Return the ray or its negative, whichever separates; None if neither does."""
-    for y in (ray, -ray):
-        demand = dual_objective(model.row_lower, model.row_upper, y)
-        reach = -dual_objective(model.lower, model.upper, model.reduced_cost(y) - model.cost)
-        if demand > reach:
-            return y
-    return None
-
-
-def statistics(session: Session) -> dict[str, float | int | str]:
-    """Return HiGHS's counts under our names."""
-    info = session.highs.getInfo()
-    counts = {
-        "simplex_iterations": info.simplex_iteration_count,
-        "ipm_iterations": info.ipm_iteration_count,
-        "pdlp_iterations": info.pdlp_iteration_count,
-        "crossover_iterations": info.crossover_iteration_count,
-    }
-    used: dict[str, float | int | str] = {k: int(v) for k, v in counts.items() if v > 0}
-    used.setdefault("simplex_iterations", 0)
-    return used
-
-
-def _with_point(session: Session, finding: Finding, ending: Ending) -> Reply:
-    model = session.model
-    x, y = session.solution()
-    reply = Reply(finding, ending, statistics=statistics(session))
-    if y is not None:
-        reply = replace(
-            reply, row_dual=y, reduced_cost=model.reduced_cost(y), bound=_bound(session, y)
-        )
-    basis = session.basis()
-    if basis is not None:
-        reply = replace(reply, column_status=basis[0], row_status=basis[1])
-    if x is None or not np.isfinite(x).all():
-        return replace(reply, finding=Finding.NOTHING)
-    if finding is Finding.NOTHING:
-        return replace(reply, candidate=x)
-    objective = float(model.cost @ x) + model.offset
-    bound = objective if finding is Finding.OPTIMAL else min(reply.bound, objective)
-    return replace(reply, x=x, row_activity=model.activity(x), objective=objective, bound=bound)
-
-
-def _good(session: Session, task: Task) -> bool:
-    x, y = session.solution()
-    if x is None or y is None:
-        return session.model.num_rows == 0 and x is not None
-    return lp_errors(session.model, x, y) <= task.tolerance
-
-
-def _bound(session: Session, y: FloatArray) -> float:
-    """Return the dual objective if HiGHS holds a dual feasible point."""
-    if session.highs.getInfo().dual_solution_status != 2:
-        return -np.inf
-    model = session.model
-    z = model.reduced_cost(y)
-    z[np.isneginf(model.lower) & (z > 0)] = 0.0
-    z[np.isposinf(model.upper) & (z < 0)] = 0.0
-    value = dual_objective(model.row_lower, model.row_upper, y)
-    return value + dual_objective(model.lower, model.upper, z) + model.offset
 
 
 def settle_unbounded(task: Task, channel: Channel) -> Reply:
@@ -203,29 +156,14 @@ def settle_unbounded(task: Task, channel: Channel) -> Reply:
 
 
 def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
-    """Return a direction d (n,) in which the model improves for ever, or None if there is none.
-
-    Minimises c'd over the recession cone cut by the box [-1, 1], which always has an optimum;
-    it is negative exactly when there is such a direction.
-    """
-    model = task.model
-    free_below, free_above = np.isneginf(model.lower), np.isposinf(model.upper)
-    size = float(np.max(np.abs(model.cost), initial=0.0)) or 1.0
-    cone = replace(
-        model,
-        cost=model.cost / size,
-        offset=0.0,
-        lower=np.where(free_below, -1.0, 0.0),
-        upper=np.where(free_above, 1.0, 0.0),
-        row_lower=np.where(np.isneginf(model.row_lower), -np.inf, 0.0),
-        row_upper=np.where(np.isposinf(model.row_upper), np.inf, 0.0),
-    )
-    reply = solve_lp(replace(task, model=cone), Quiet(channel))
+    """Return a direction (n,) in which the model improves for ever, or None if there is none."""
+    cone = recession_cone(task.model)
+    reply = solve_lp(replace(task, model=cone, crossover=True), Quiet(channel))
     improves = reply.finding is Finding.OPTIMAL and reply.objective < -RAY_SLOPE
     return reply.x if improves else None
 
 
-def _statuses(values: FloatArray, low: FloatArray, high: FloatArray) -> np.ndarray:
+def _statuses(values: FloatArray, low: FloatArray, high: FloatArray) -> ByteArray:
     near = 1e-6 * np.maximum(1.0, np.abs(values))
     statuses = np.ones(values.size, dtype=np.int8)
     statuses[np.abs(values - high) <= near] = 2

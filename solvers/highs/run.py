@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from solvers.highs.channel import Channel
 from solvers.highs.lp import solve_lp
 from solvers.highs.mip import solve_mip
-from solvers.highs.task import Reply, Task, Work
+from solvers.highs.task import Finding, Reply, Task, Work
 from solvers.highs.vertex import move_to_vertex
 
 
@@ -13,4 +15,12 @@ def run(task: Task, channel: Channel) -> Reply:
     """Do a task with HiGHS in the calling thread."""
     if task.work is Work.CROSSOVER:
         return move_to_vertex(task, channel)
-    return solve_mip(task, channel) if task.model.is_mip else solve_lp(task, channel)
+    if task.model.is_mip:
+        return solve_mip(task, channel)
+    reply = solve_lp(task, channel)
+    if not task.crossover or reply.column_status is not None or channel.stop() is not None:
+        return reply
+    point = reply.candidate if reply.x is None else reply.x
+    if point is None or reply.finding is Finding.UNBOUNDED:
+        return reply
+    return move_to_vertex(replace(task, x=point, row_dual=reply.row_dual), channel)

@@ -80,14 +80,17 @@ class Session:
         HiGHS's return code says little: an imprecise point is a warning like any other.
         """
         self._start_scheduler()
-        given = _core.HighsSolution()
-        given.col_value = x.tolist()
-        given.row_value = self.model.activity(x).tolist()
-        given.col_dual, given.row_dual = reduced_cost.tolist(), row_dual.tolist()
-        given.value_valid = given.dual_valid = True
         self.set("time_limit", min(self.channel.time_left(), 1e9))
-        self.highs.crossover(given)
+        self.highs.crossover(self._as_solution(x, reduced_cost, row_dual))
         self._raise_failure()
+
+    def _as_solution(self, x: FloatArray, reduced_cost: FloatArray, row_dual: FloatArray) -> Any:
+        solution = _core.HighsSolution()
+        solution.col_value = x.tolist()
+        solution.row_value = self.model.activity(x).tolist()
+        solution.col_dual, solution.row_dual = reduced_cost.tolist(), row_dual.tolist()
+        solution.value_valid = solution.dual_valid = True
+        return solution
 
     def _keep_tiny_entries(self) -> None:
         """Lower the size from which HiGHS drops matrix entries, for a model that has such.
@@ -129,14 +132,14 @@ class Session:
         stop = self.channel.stop()
         return default if stop is None else stop
 
-    def set_basis(self, column_status: ByteArray, row_status: ByteArray, alien: bool) -> bool:
-        """Hand a basis over; ``alien`` lets HiGHS repair one with a wrong number of basics."""
+    def set_basis(self, column_status: ByteArray, row_status: ByteArray) -> bool:
+        """Hand a basis over; HiGHS repairs one with a wrong number of basics."""
         basis = _core.HighsBasis()
         kinds = [_core.HighsBasisStatus(k) for k in range(5)]
         basis.col_status = [kinds[k] for k in column_status]
         basis.row_status = [kinds[k] for k in row_status]
         basis.valid = True
-        basis.alien = alien
+        basis.alien = True
         return bool(self.highs.setBasis(basis) in CALL_OK)
 
     def basis(self) -> tuple[ByteArray, ByteArray] | None:
@@ -146,6 +149,14 @@ class Session:
             return None
         columns = np.array([int(k) for k in basis.col_status], dtype=np.int8)
         return columns, np.array([int(k) for k in basis.row_status], dtype=np.int8)
+
+    def set_point(self, x: FloatArray, row_dual: FloatArray | None) -> None:
+        """Hand a point over, with zero duals where there are none."""
+        y = np.zeros(self.model.num_rows) if row_dual is None else row_dual
+        self.check(
+            self.highs.setSolution(self._as_solution(x, self.model.reduced_cost(y), y)),
+            "take the starting point",
+        )
 
     def solution(self) -> tuple[FloatArray | None, FloatArray | None]:
         """Return column values (n,) and row duals (m,), None where HiGHS has none."""

@@ -40,8 +40,8 @@ def move_to_vertex(task: Task, channel: Channel) -> Reply:
     channel.log("Crossover failed; guessing a basis." if statuses is None else "Crossover done.")
     session = Session(model, {**task.settings, "solver": "simplex", "presolve": "off"}, channel)
     column_status, row_status = statuses or statuses_near(model, x)
-    session.set_basis(column_status, row_status, alien=True)
-    return finish(session, session.run(), replace(task, x=None), channel)
+    session.set_basis(column_status, row_status)
+    return finish(session, session.run(), replace(task, x=None, crossover=True), channel)
 
 
 def crossed_over(

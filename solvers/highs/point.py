@@ -1,0 +1,92 @@
+"""The point that HiGHS holds after a run on an LP, refined and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.highs.measure import dual_objective, lp_errors
+from solvers.highs.refine import refined
+from solvers.highs.session import Session
+from solvers.highs.task import Ending, Finding, FloatArray, Reply
+
+REFINE_ABOVE = 1e-10
+"""A basic solution with a larger relative error than this is refined."""
+
+DUAL_FEASIBLE = 2
+"""HiGHS's number for a dual point that is feasible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Column values and row duals with their largest relative error."""
+
+    x: FloatArray | None = None
+    row_dual: FloatArray | None = None
+    error: float = np.inf
+
+
+def best_point(session: Session) -> Point:
+    """Return HiGHS's point, refined if it has a basis and errors beyond rounding."""
+    x, y = session.solution()
+    if x is None or y is None or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return Point(x, y)
+    error = lp_errors(session.model, x, y)
+    if error > REFINE_ABOVE:
+        x, y = refined(session, x, y)
+        error = lp_errors(session.model, x, y)
+    return Point(x, y, error)
+
+
+def reply_with(
+    session: Session, point: Point, finding: Finding, ending: Ending, **more: Any
+) -> Reply:
+    """Return a reply that carries the point, its duals and basis as far as they exist."""
+    model = session.model
+    x, y = point.x, point.row_dual
+    fields: dict[str, Any] = {"statistics": statistics(session), **more}
+    bound = -np.inf
+    if y is not None:
+        bound = _bound(session, y)
+        fields.update(row_dual=y, reduced_cost=model.reduced_cost(y), bound=bound)
+    basis = session.basis() if x is not None else None
+    if basis is not None:
+        fields.update(column_status=basis[0], row_status=basis[1])
+    if x is None or not np.isfinite(x).all():
+        proof = finding in (Finding.INFEASIBLE, Finding.UNBOUNDED)
+        return Reply(finding if proof else Finding.NOTHING, ending, **fields)
+    if finding is Finding.NOTHING:
+        return Reply(finding, ending, **fields, candidate=x)
+    objective = float(model.cost @ x) + model.offset
+    fields["bound"] = objective if finding is Finding.OPTIMAL else min(bound, objective)
+    return Reply(
+        finding, ending, **fields, x=x, row_activity=model.activity(x), objective=objective
+    )
+
+
+def statistics(session: Session) -> dict[str, float | int | str]:
+    """Return HiGHS's counts under our names."""
+    info = session.highs.getInfo()
+    counts = {
+        "simplex_iterations": info.simplex_iteration_count,
+        "ipm_iterations": info.ipm_iteration_count,
+        "pdlp_iterations": info.pdlp_iteration_count,
+        "crossover_iterations": info.crossover_iteration_count,
+    }
+    used: dict[str, float | int | str] = {k: int(v) for k, v in counts.items() if v > 0}
+    used.setdefault("simplex_iterations", 0)
+    return used
+
+
+def _bound(session: Session, y: FloatArray) -> float:
+    """Return the dual objective if HiGHS holds a dual feasible point."""
+    if session.highs.getInfo().dual_solution_status != DUAL_FEASIBLE:
+        return -np.inf
+    model = session.model
+    z = model.reduced_cost(y)
+    z[np.isneginf(model.lower) & (z > 0)] = 0.0
+    z[np.isposinf(model.upper) & (z < 0)] = 0.0
+    value = dual_objective(model.row_lower, model.row_upper, y)
+    return value + dual_objective(model.lower, model.upper, z) + model.offset
