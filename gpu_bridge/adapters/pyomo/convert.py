@@ -7,6 +7,7 @@ The objective travels as row 0 of the same matrix, so that it is read by the sam
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import chain, compress
 from typing import Any
@@ -27,11 +28,11 @@ from gpu_bridge.adapters.pyomo.components import (
 from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, free_matrix
 from gpu_bridge.adapters.pyomo.rows import ModelRows, read_rows
 from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
-from solvers.errors import CrossedBoundsError
+from solvers.errors import CrossedBoundsError, ProblemError
 from solvers.problem import BoolArray, FloatArray, Problem
 
 CONSTANT_ROW_TOLERANCE = 1e-6
-"""How far, relative to max(1, |side|), a constraint without variables may miss its side."""
+"""How far, relative to max(1, |body|), a constraint without variables may miss its side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +113,12 @@ def _settle_rows(rows: ModelRows, free: FreeMatrix) -> tuple[dict[Any, float], B
 
 def _constant_row(row: Any, lower: float, upper: float, body: float) -> float:
     """Return the slack of a constraint that holds no free variable, or refuse it."""
-    low_miss = (lower - body) / max(1.0, abs(lower))
-    high_miss = (body - upper) / max(1.0, abs(upper))
-    if not (low_miss <= CONSTANT_ROW_TOLERANCE and high_miss <= CONSTANT_ROW_TOLERANCE):
-        wanted = (
-            f"at least {lower:g}"
-            if not low_miss <= CONSTANT_ROW_TOLERANCE
-            else f"at most {upper:g}"
-        )
+    if math.isnan(body):
+        raise ProblemError(f"Constraint '{row.name}' has a body that is not a number.")
+    allowed = CONSTANT_ROW_TOLERANCE * max(1.0, abs(body))
+    reaches_lower = lower - body <= allowed  # false for NaN
+    if not (reaches_lower and body - upper <= allowed):
+        wanted = f"at most {upper:g}" if reaches_lower else f"at least {lower:g}"
         raise CrossedBoundsError(
             f"Constraint '{row.name}' has no free variable: its body is {body:g}, but it must be "
             f"{wanted}, so the model is infeasible as it stands."

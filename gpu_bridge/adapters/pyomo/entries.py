@@ -119,17 +119,18 @@ def _is_variable(kind: type) -> bool:
 def _take_out_constants(entries: Entries, odd: set[type], label: Callable[[int], str]) -> None:
     """Move numbers and parameters to the constants; mark rows with anything else as unusual."""
     keep = np.ones(len(entries.variables), dtype=bool)
-    term: Any
     for k, term in enumerate(entries.variables):
-        if term.__class__ not in odd:
+        kind: type = type(term)
+        if kind not in odd:
             continue
         keep[k] = False
         row = int(entries.rows[k])
-        if term.__class__ in native_numeric_types:
-            entries.constants[row] = entries.constants.get(row, 0.0) + float(term)
+        if kind in native_numeric_types:
+            number = float(term)
         elif not term.is_potentially_variable():
-            number = _evaluate(term, k, lambda _, row=row: f"A constant of {label(row)}")  # type: ignore[misc]
-            entries.constants[row] = entries.constants.get(row, 0.0) + number
+            number = _evaluate(term, row, lambda row: f"A constant of {label(row)}")
         else:
             entries.unusual.add(row)
+            continue
+        entries.constants[row] = entries.constants.get(row, 0.0) + number
     entries.keep(keep)

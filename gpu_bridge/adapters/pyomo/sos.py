@@ -1,6 +1,6 @@
 """Special ordered sets, rewritten with one binary column per member or neighbouring pair.
 
-For members x_1, ..., x_k in the order of their weights, with finite bounds l and u:
+For members x_1, ..., x_k in the order of their weights, with bounds l and u, declared or implied:
 
     SOS1   l_j z_j <= x_j <= u_j z_j,                  sum z <= 1
     SOS2   l_j (z_j-1 + z_j) <= x_j <= u_j (z_j-1 + z_j),   sum z <= 1,   one z per neighbours
@@ -19,7 +19,9 @@ import scipy.sparse as sp
 
 from gpu_bridge.adapters.pyomo.arrays import ProblemArrays
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
+from gpu_bridge.adapters.pyomo.implied_bounds import imply_bounds
 from solvers.errors import ProblemError
+from solvers.problem import FloatArray
 
 
 class _NewRows:
@@ -54,12 +56,21 @@ def add_special_ordered_sets(
     Raises
     ------
     IncompatiblePyomoModelError
-        A set of level three or more, or a member without finite bounds.
+        A set of level three or more, or a member without finite bounds, declared or implied.
     """
     number = {id(variable): j for j, variable in enumerate(columns)}
     new = _NewRows(arrays)
+    members = {number[id(v)] for item in sets for v in item.variables if id(v) in number}
+    bounds = imply_bounds(
+        arrays.matrix,
+        arrays.row_lower,
+        arrays.row_upper,
+        arrays.lower,
+        arrays.upper,
+        sorted(members),
+    )
     for item in sets:
-        _add_set(new, arrays, item, number)
+        _add_set(new, bounds, item, number)
     height, width = len(new.row_names), len(new.column_names)
     where = np.array([triplet[:2] for triplet in new.triplets], dtype=np.int64).reshape(-1, 2)
     factors = [triplet[2] for triplet in new.triplets]
@@ -84,23 +95,27 @@ def add_special_ordered_sets(
     )
 
 
-def _add_set(new: _NewRows, arrays: ProblemArrays, item: Any, number: dict[int, int]) -> None:
+def _add_set(
+    new: _NewRows, bounds: tuple[FloatArray, FloatArray], item: Any, number: dict[int, int]
+) -> None:
     if item.level not in (1, 2):
         raise IncompatiblePyomoModelError(
             f"SOS constraint '{item.name}' has level {item.level}; gpuheur takes levels 1 and 2."
         )
     members = [variable for variable, _ in sorted(item.get_items(), key=lambda pair: pair[1])]
+    if not members:
+        return
     count = len(members) if item.level == 1 else max(len(members) - 1, 1)
     switches = [new.column(f"{item.name}.switch[{k + 1}]") for k in range(count)]
     for k, member in enumerate(members):
         around = {k} if item.level == 1 else {max(k - 1, 0), min(k, count - 1)}
-        _add_member(new, arrays, item, member, number, [switches[j] for j in sorted(around)])
+        _add_member(new, bounds, item, member, number, [switches[j] for j in sorted(around)])
     new.row(f"{item.name}.one", dict.fromkeys(switches, 1.0), -np.inf, 1.0)
 
 
 def _add_member(
     new: _NewRows,
-    arrays: ProblemArrays,
+    bounds: tuple[FloatArray, FloatArray],
     item: Any,
     member: Any,
     number: dict[int, int],
@@ -114,7 +129,7 @@ def _add_member(
         constant, own, low, high = float(member.value), {}, float(member.value), float(member.value)
     else:
         constant, own = 0.0, {column: 1.0}
-        low, high = float(arrays.lower[column]), float(arrays.upper[column])
+        low, high = float(bounds[0][column]), float(bounds[1][column])
     if not (np.isfinite(low) and np.isfinite(high)):
         raise IncompatiblePyomoModelError(
             f"Variable '{member.name}' of SOS constraint '{item.name}' has bounds "
