@@ -1,0 +1,63 @@
+"""Every example runs as a user would run it, checks itself, and says what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+KEY_LINE = {
+    "files_and_matrices.py": "The first-order engine with crossover agrees",
+    "pulp/cutting_stock.py": "no plan at all can cost less than 3,301.50",
+    "pulp/facility_location.py": "3 ambulances: 38,300 people",
+    "pulp/fuel_network.py": "A day's fuel costs 592,520 euros",
+    "pulp/infeasible_diet.py": "There is no such menu:",
+    "pulp/knapsack.py": "Within the volume it is worth 14757",
+    "pulp/shift_scheduling.py": "A day costs 5,880.00 euros",
+    "pulp/unit_commitment.py": "A day's heat costs 21,21",
+    "pyomo/cutting_stock.py": "Plan with 73 whole rolls",
+    "pyomo/facility_location.py": "the best one 45,128",
+    "pyomo/infeasible_rota.py": "There is no such rota:",
+    "pyomo/job_shop.py": "All jobs are done after 55 hours",
+    "pyomo/project_portfolio.py": "  3000    2160",
+    "pyomo/transport.py": "Cheapest plan: 9,260.00 euros",
+    "pyomo/unit_commitment.py": "Schedule of cost 608,",
+}
+"""What each example prints when its answer is right; the two MIPLIB loaders run in the demo."""
+
+
+def run(script: str, *arguments: str, cwd: Path) -> str:
+    """Run an example elsewhere, with warnings about old calls as errors, and return its output."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", EXAMPLES / script, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script} failed:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_example_is_tested():
+    scripts = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py")}
+    assert scripts == {*KEY_LINE, "demo.py", "miplib_in_pyomo.py", "miplib_in_pulp.py"}
+
+
+@pytest.mark.parametrize("script", KEY_LINE)
+def test_example(script, tmp_path):
+    assert KEY_LINE[script] in run(script, cwd=tmp_path)
+
+
+def test_demo(tmp_path):
+    output = run("demo.py", "--time-limit", "2", "--output", "pictures", cwd=tmp_path)
+    for name in ("aflow30a", "ran13x13", "rout"):
+        picture = tmp_path / "pictures" / f"{name}.png"
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert f"{name}.png" in output
