@@ -16,9 +16,9 @@ def lp_errors(model: Model, x: FloatArray, row_dual: FloatArray) -> float:
     activity = model.activity(x)
     z = model.reduced_cost(row_dual)
     wrong = dual_violation(row_dual, model.row_lower, model.row_upper)
-    supported = z - _unsupported(z, model.lower, model.upper)
+    supported = z - unsupported(z, model.lower, model.upper)
     primal = float(model.cost @ x)
-    y = row_dual - _unsupported(row_dual, model.row_lower, model.row_upper)
+    y = row_dual - unsupported(row_dual, model.row_lower, model.row_upper)
     dual = dual_objective(model.row_lower, model.row_upper, y)
     dual += dual_objective(model.lower, model.upper, supported)
     return max(
@@ -40,7 +40,7 @@ def violation(values: FloatArray, low: FloatArray, high: FloatArray) -> float:
 
 def dual_violation(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """Return the largest part of a multiplier that no finite side supports."""
-    return float(np.max(np.abs(_unsupported(multiplier, low, high)), initial=0.0))
+    return float(np.max(np.abs(unsupported(multiplier, low, high)), initial=0.0))
 
 
 def dual_objective(low: FloatArray, high: FloatArray, multiplier: FloatArray) -> float:
@@ -50,6 +50,7 @@ def dual_objective(low: FloatArray, high: FloatArray, multiplier: FloatArray) ->
     return float(np.sum(multiplier[used] * side[used]))
 
 
-def _unsupported(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def unsupported(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the part of each multiplier that no finite side supports."""
     wrong = np.where(np.isfinite(low), 0.0, np.maximum(multiplier, 0.0))
     return wrong + np.where(np.isfinite(high), 0.0, np.minimum(multiplier, 0.0))

@@ -6,20 +6,34 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.highs.measure import dual_objective
+from solvers.highs.measure import dual_objective, unsupported
 from solvers.highs.task import FloatArray, Model
 
 RAY_SLOPE = 1e-7
 """A ray within [-1, 1] must improve the objective, scaled to size one, by more than this."""
 
 
+RAY_HORIZON = 1e6
+"""How far a column without a bound is taken to reach, so that rounding in A'y does not count."""
+
+
 def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
-    """Return the multipliers or their negative, whichever separates; None if neither does."""
-    for y in (ray, -ray):
-        demand = dual_objective(model.row_lower, model.row_upper, y)
-        reach = -dual_objective(model.lower, model.upper, model.reduced_cost(y) - model.cost)
-        if demand > reach:
-            return y
+    """Return the multipliers or their negative, whichever separates; None if neither does.
+
+    They are scaled to largest size one, and zero where they would lean on a side that is not
+    there.
+    """
+    size = float(np.max(np.abs(ray), initial=0.0))
+    if not np.isfinite(size) or size == 0:
+        return None
+    lower = np.where(np.isneginf(model.lower), -RAY_HORIZON, model.lower)
+    upper = np.where(np.isposinf(model.upper), RAY_HORIZON, model.upper)
+    for y in (ray / size, -ray / size):
+        supported = y - unsupported(y, model.row_lower, model.row_upper)
+        demand = dual_objective(model.row_lower, model.row_upper, supported)
+        pull = model.reduced_cost(supported) - model.cost
+        if demand + dual_objective(lower, upper, pull) > 0:
+            return supported
     return None
 
 
