@@ -7,11 +7,15 @@ in, and because the caller's thread has to stay awake for Ctrl-C.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from solvers.highs.run import run
 from solvers.highs.task import Ending, FloatArray, Reply, Task
 from solvers.outcome import StopReason
 from solvers.progress import Progress
+
+Answer = TypeVar("Answer")
 
 LOOK_AGAIN = 0.05
 """Seconds between two looks at the running thread, so that signals are heard."""
@@ -65,12 +69,17 @@ class ProgressChannel:
 def run_in_thread(task: Task, progress: Progress) -> Reply:
     """Run a task in a fresh thread and wait for it; whatever it raises is raised here."""
     channel = ProgressChannel(progress)
-    replies: list[Reply] = []
+    return in_thread(lambda: run(task, channel), channel)
+
+
+def in_thread(function: Callable[[], Answer], channel: ProgressChannel) -> Answer:
+    """Call ``function`` in a fresh thread, wait for it, and return or raise what it does."""
+    answers: list[Answer] = []
     failures: list[BaseException] = []
 
     def work() -> None:
         try:
-            replies.append(run(task, channel))
+            answers.append(function())
         except BaseException as failure:  # carried over to the caller's thread
             failures.append(failure)
 
@@ -86,4 +95,4 @@ def run_in_thread(task: Task, progress: Progress) -> Reply:
         raise
     if failures:
         raise failures[0]
-    return replies[0]
+    return answers[0]

@@ -79,7 +79,7 @@ class Session:
 
         HiGHS's return code says little: an imprecise point is a warning like any other.
         """
-        self._start_scheduler()
+        self.start_scheduler()
         self.set("time_limit", min(self.channel.time_left(), 1e9))
         self.highs.crossover(self._as_solution(x, reduced_cost, row_dual))
         self._raise_failure()
@@ -102,8 +102,8 @@ class Session:
         if smallest <= DROPPED_BY_DEFAULT:
             self.set("small_matrix_value", SMALLEST_KEPT)
 
-    def _start_scheduler(self) -> None:
-        """Make this thread's scheduler, which ``run`` does and ``crossover`` needs but does not.
+    def start_scheduler(self) -> None:
+        """Make this thread's scheduler, which ``run`` does and ``crossover`` needs.
 
         Without it crossover crashes the process at its first parallel loop.
         """
