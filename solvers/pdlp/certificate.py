@@ -73,13 +73,11 @@ def is_dual_ray(problem: Problem, y: FloatArray) -> bool:
     terms = abs(problem.matrix).T @ np.abs(y)
     if np.any(np.abs(g[unsupported]) > CANCELLATION * terms[unsupported]):
         return False
-    upper = np.where(np.isfinite(problem.upper), problem.upper, HORIZON)
-    lower = np.where(np.isfinite(problem.lower), problem.lower, -HORIZON)
-    upper, lower = np.maximum(upper, lower), np.minimum(upper, lower)
-    demand = _dot(y, np.where(y > 0, problem.row_lower, problem.row_upper))
-    reach = _dot(g, np.where(g > 0, upper, lower))
-    size = _dot(np.abs(y), np.abs(np.where(y > 0, problem.row_lower, problem.row_upper)))
-    size += _dot(np.abs(g), np.maximum(np.abs(lower), np.abs(upper)))
+    farthest = np.where(g > 0, problem.upper, problem.lower)
+    farthest = np.where(np.isfinite(farthest), farthest, np.copysign(HORIZON, g))
+    side = np.where(y > 0, problem.row_lower, problem.row_upper)
+    demand, reach = _dot(y, side), _dot(g, farthest)
+    size = _dot(np.abs(y), np.abs(side)) + _dot(np.abs(g), np.abs(farthest))
     return demand - reach > MARGIN * (1.0 + size)
 
 

@@ -40,9 +40,9 @@ def find_scaling(
     column = xp.ones(by_column.rows)
     for _ in range(settings.geometric_passes):
         sizes = _sizes(by_row, row, column, xp, threads)
-        row *= _inverse_root(sizes.smallest * sizes.largest, xp)
+        row *= _inverse_root(_extremes(sizes, xp), xp)
         sizes = _sizes(by_column, column, row, xp, threads)
-        column *= _inverse_root(sizes.smallest * sizes.largest, xp)
+        column *= _inverse_root(_extremes(sizes, xp), xp)
     for _ in range(settings.ruiz_passes):
         of_rows = _sizes(by_row, row, column, xp, threads)
         of_columns = _sizes(by_column, column, row, xp, threads)
@@ -78,7 +78,12 @@ def _sizes(matrix: CompressedRows, own: Any, other: Any, xp: Any, threads: int) 
     return found
 
 
+def _extremes(sizes: _Sizes, xp: Any) -> Any:
+    """Return smallest times largest magnitude of each row, 0 for an empty one."""
+    return xp.where(sizes.largest > 0, sizes.smallest, 0.0) * sizes.largest
+
+
 def _inverse_root(sizes: Any, xp: Any) -> Any:
-    """Return 1 / sqrt(size), and 1 where a row is empty (size 0, or inf times 0)."""
+    """Return 1 / sqrt(size), and 1 where the size is zero or has overflowed."""
     usable = (sizes > 0) & xp.isfinite(sizes)
     return 1.0 / xp.sqrt(xp.where(usable, sizes, 1.0))

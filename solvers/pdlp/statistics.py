@@ -59,8 +59,8 @@ class Statistics:
 
     @property
     def worst(self) -> float:
-        """The largest of the three relative errors."""
-        return max(self.relative_primal, self.relative_dual, self.relative_gap)
+        """The largest of the three relative errors; NaN if one of them is."""
+        return float(np.max([self.relative_primal, self.relative_dual, self.relative_gap]))
 
     @property
     def is_finite(self) -> bool:

@@ -1,0 +1,50 @@
+"""Every ``.cu`` file of the repository compiles, for each GPU generation and number type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import solvers
+from solvers.kernels.family import compile_options, load_source
+from tests.kernels import nvrtc
+
+ROOT = Path(solvers.__file__).parent
+SOURCES = sorted(ROOT.glob("**/*.cu"))
+ARCHITECTURES = ("sm_80", "sm_90")
+TYPES = (("float64", "int32"), ("float64", "int64"), ("float32", "int32"))
+
+LIBRARY = nvrtc.load()
+needs_nvrtc = pytest.mark.skipif(LIBRARY is None, reason="NVRTC is not installed")
+
+
+def read(path: Path) -> str:
+    package = ".".join(("solvers", *path.parent.relative_to(ROOT).parts))
+    return load_source(package, path.name)
+
+
+def test_there_are_sources():
+    assert SOURCES
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("types", TYPES, ids="-".join)
+def test_source_compiles_without_warning(path, architecture, types):
+    options = (*compile_options(*types), f"--gpu-architecture={architecture}")
+    compiled, log = nvrtc.compile_source(LIBRARY, read(path), path.name, options)
+    assert compiled, log
+    assert "warning" not in log, log
+
+
+@needs_nvrtc
+def test_compiler_messages_point_at_the_file_on_disk():
+    source = read(SOURCES[0]) + '\nextern "C" __global__ void broken() { undeclared = 1; }\n'
+    compiled, log = nvrtc.compile_source(
+        LIBRARY, source, "joined.cu", (*compile_options("float64", "int32"), "-arch=sm_80")
+    )
+    lines = len(SOURCES[0].read_text().splitlines())
+    assert not compiled
+    assert f"{SOURCES[0].name}({lines + 2})" in log

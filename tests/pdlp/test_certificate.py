@@ -1,0 +1,155 @@
+"""Rays: what passes as a proof, what does not, and what the engine finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers import pdlp
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus, StopReason
+from solvers.pdlp.certificate import is_dual_ray, is_primal_ray
+from solvers.problem import Problem
+from solvers.progress import Progress
+from tests.pdlp.lps import solve_with_highs
+
+INF = np.inf
+
+
+def solve(problem: Problem, **options):
+    return pdlp.solve(problem, EngineOptions(device="cpu", **options), Progress(20.0))
+
+
+def contradiction(gap: float = 1.0) -> Problem:
+    """x + y <= 1 and x + y >= 1 + gap."""
+    return Problem.from_arrays([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [-INF, 1.0 + gap], [1.0, INF])
+
+
+def test_farkas_multipliers_of_a_contradiction_are_a_proof():
+    assert is_dual_ray(contradiction(), np.array([-1.0, 1.0]))
+
+
+@pytest.mark.parametrize("y", [[1.0, -1.0], [-1.0, 0.0], [0.0, 0.0], [np.nan, 1.0], [-1.0, 1.1]])
+def test_other_multipliers_are_not(y):
+    assert not is_dual_ray(contradiction(), np.array(y))
+
+
+@pytest.mark.parametrize(("gap", "proven"), [(1e-6, True), (1e-9, False)])
+def test_a_contradiction_within_rounding_is_no_proof(gap, proven):
+    assert is_dual_ray(contradiction(gap), np.array([-1.0, 1.0])) is proven
+
+
+def test_farkas_proof_may_lean_on_bounds():
+    boxed = Problem.from_arrays([0.0, 0.0], [[1.0, 2.0]], 7.0, INF, upper=2.0)
+    reachable = Problem.from_arrays([0.0, 0.0], [[1.0, 2.0]], 5.0, INF, upper=2.0)
+    assert is_dual_ray(boxed, np.array([1.0]))
+    assert not is_dual_ray(reachable, np.array([1.0]))
+
+
+def test_a_small_coefficient_of_an_unbounded_column_is_not_noise():
+    problem = Problem.from_arrays([0.0, 0.0], [[1.0, 1e-7]], 2.0, INF, upper=[1.0, INF])
+    assert not is_dual_ray(problem, np.array([1.0]))
+    assert solve(problem, iteration_limit=2000).solution_status is not SolutionStatus.INFEASIBLE
+
+
+def unbounded() -> Problem:
+    """min -x - y with x - y == 1."""
+    return Problem.from_arrays([-1.0, -1.0], [[1.0, -1.0]], 1.0, 1.0)
+
+
+def test_improving_recession_direction_is_a_proof():
+    assert is_primal_ray(unbounded(), np.array([1.0, 1.0]))
+
+
+@pytest.mark.parametrize("d", [[1.0, 0.0], [-1.0, -1.0], [0.0, 0.0], [1.0, 1.0 + 1e-6]])
+def test_other_directions_are_not(d):
+    assert not is_primal_ray(unbounded(), np.array(d))
+
+
+def test_a_small_coefficient_of_a_finite_row_stops_a_direction():
+    problem = Problem.from_arrays([-1.0], [[1e-9]], -INF, 1.0)
+    assert not is_primal_ray(problem, np.array([1.0]))
+
+
+INFEASIBLE = {
+    "contradiction": contradiction(),
+    "tight contradiction": contradiction(1e-3),
+    "row of zeros": Problem.from_arrays([1.0, 1.0], [[1.0, 1.0], [0.0, 0.0]], [1.0, 1.0], INF),
+    "beyond the bounds": Problem.from_arrays([1.0, -1.0], [[1.0, 1.0]], 5.0, INF, upper=2.0),
+    "cycle": Problem.from_arrays(
+        [0.0, 0.0, 0.0], [[1, -1, 0], [0, 1, -1], [-1, 0, 1]], 1.0, INF, lower=-INF
+    ),
+    "equations": Problem.from_arrays(
+        [1.0, 2.0], [[1.0, 1.0], [2.0, 2.0]], [1.0, 3.0], [1.0, 3.0], lower=-INF
+    ),
+    "badly scaled": Problem.from_arrays(
+        [1.0, 1.0], [[1e4, 1e-3], [1e4, 1e-3]], [-INF, 2e3], [1e3, INF]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_infeasible_problems_get_a_proof(name):
+    problem = INFEASIBLE[name]
+    outcome = solve(problem)
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    assert outcome.stop_reason is StopReason.CONVERGED
+    confirm_infeasible(problem, outcome.dual_ray)
+
+
+def confirm_infeasible(problem: Problem, y: np.ndarray) -> None:
+    """Check a Farkas proof by maximising y'Ax over the bounds, column by column."""
+    demand = sum(v * (a if v > 0 else b) for v, a, b in zip(
+        y, problem.row_lower, problem.row_upper, strict=True) if v)  # fmt: skip
+    reach = 0.0
+    for j, g in enumerate(problem.matrix.T @ y):
+        if abs(g) <= 1e-7 * np.abs(y).max():
+            continue
+        reach += max(g * problem.lower[j], g * problem.upper[j])
+    assert demand > reach
+
+
+UNBOUNDED = {
+    "along a row": unbounded(),
+    "no row in the way": Problem.from_arrays([-1.0, 1.0], [[0.0, 1.0]], -INF, 1.0),
+    "free column": Problem.from_arrays([1.0, 0.0], [[1.0, 1.0]], -INF, 4.0, lower=[-INF, 0.0]),
+    "far from the origin": Problem.from_arrays([-1.0, -2.0], [[1.0, -1.0]], 100.0, 200.0),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_unbounded_problems_get_a_ray_and_a_feasible_point(name):
+    problem = UNBOUNDED[name]
+    outcome = solve(problem)
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    ray, x = outcome.primal_ray, outcome.x
+    for far in (0.0, 1e3):
+        point = x + far * ray / np.abs(ray).max()
+        activity = problem.matrix @ point
+        slack = 1e-6 * (1.0 + np.abs(activity))
+        assert np.all(activity >= problem.row_lower - slack)
+        assert np.all(activity <= problem.row_upper + slack)
+        assert np.all((point >= problem.lower) & (point <= problem.upper))
+    assert problem.cost @ ray < 0
+
+
+def test_infeasible_with_an_improving_ray_is_infeasible():
+    problem = Problem.from_arrays(
+        [0.0, 0.0, -1.0], [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]], [-INF, 2.0], [1.0, INF]
+    )
+    assert solve(problem).solution_status is SolutionStatus.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_infeasible_problems_are_never_called_optimal(seed):
+    generator = np.random.default_rng(seed)
+    A = generator.uniform(-1.0, 1.0, (12, 8))
+    y = generator.uniform(0.1, 1.0, 12)
+    A[-1] = -(y[:-1] @ A[:-1]) / y[-1]  # y'A = 0, and the sides below make y'b > 0
+    problem = Problem.from_arrays(
+        generator.standard_normal(8), A, generator.uniform(0.1, 1.0, 12), INF, lower=-INF
+    )
+    assert solve_with_highs(problem)[0] in ("kInfeasible", "kUnboundedOrInfeasible")
+    outcome = solve(problem)
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    confirm_infeasible(problem, outcome.dual_ray)
