@@ -14,12 +14,13 @@ from collections.abc import Iterable
 from gpu_bridge.adapters.files.source import Source, line_number
 from solvers.errors import FileFormatError, UnsupportedModelError
 
-_SECTION = re.compile(
-    rb"^(NAME|ROWS|COLUMNS|RHS|RANGES|BOUNDS|ENDATA|OBJSENSE|OBJNAME|SOS[12]?|QUADOBJ|QMATRIX|"
+_HEADER = (
+    rb"(NAME|ROWS|COLUMNS|RHS|RANGES|BOUNDS|ENDATA|OBJSENSE|OBJNAME|SOS[12]?|QUADOBJ|QMATRIX|"
     rb"QSECTION|QCMATRIX|CSECTION|INDICATORS|GENCONS|PWLOBJ|LAZYCONS|USERCUTS)"
-    rb"(?=[ \t\r:]|$)([^\r\n]*)",
-    re.MULTILINE,
+    rb"(?=[ \t\r\n:]|\Z)([^\r\n]*)"
 )
+_FIRST_SECTION = re.compile(_HEADER)
+_SECTION = re.compile(rb"\n" + _HEADER)  # a plain first byte lets the search run at full speed
 
 _REFUSED = {
     b"SOS": "special ordered sets (SOS)",
@@ -36,11 +37,13 @@ _REFUSED = {
 }
 
 _NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:inf(?:inity)?|nan)"
-_PAIR = rb"(?:%b)[ \t\r]*(?:$|[^ \t\r\n]+[ \t]+(?:%b)[ \t\r]*$)" % (_NUMBER, _NUMBER)
+_PAIR = rb"(?:%b)[ \t\r]*(?:\n|[^ \t\r\n]+[ \t]+(?:%b)[ \t\r]*\n)" % (_NUMBER, _NUMBER)
 
 # A line whose third, or third and fifth word, is not a number. Lines without a set name have
 # their numbers elsewhere and are looked at again.
-_SUSPECT = re.compile(rb"^[ \t]*[^*\s]\S*[ \t]+\S+[ \t]+(?=\S)(?!'INT|%b).*$" % _PAIR, re.MULTILINE)
+_SUSPECT = re.compile(
+    rb"\n[ \t]*([^ *\t\r\n][^ \t\r\n]*[ \t]+[^ \t\r\n]+[ \t]+(?=[^ \t\r\n])(?!'INT|%b).*)" % _PAIR
+)
 _FIXED_COLUMNS = (slice(24, 36), slice(49, 61))
 _IS_NUMBER = re.compile(rb"\s*(?:%b)\s*" % _NUMBER)
 
@@ -49,7 +52,9 @@ _LOWER_BOUND = re.compile(rb"^[ \t]*(?:LO|MI|FX|FR|BV|LI|SC)[ \t]+([^\r\n]*)", r
 
 def sections(text: bytes) -> list[tuple[bytes, bytes, int, int]]:
     """Return name, rest of the header line, start and end of each section's lines."""
-    headers = list(_SECTION.finditer(text))
+    first = _FIRST_SECTION.match(text)
+    headers = [first] if first else []
+    headers += _SECTION.finditer(text)
     ends = [header.start() for header in headers[1:]] + [len(text)]
     return [
         (header.group(1), header.group(2).strip(), header.end(), end)
@@ -109,12 +114,12 @@ def _check_numbers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -
     for name, _, start, end in found:
         if name not in (b"COLUMNS", b"RHS", b"RANGES"):
             continue
-        for match in _SUSPECT.finditer(source.text, start, end):
-            if _numbers_stand(match.group()):
+        for match in _SUSPECT.finditer(source.text, start, end + 1):
+            if _numbers_stand(match.group().lstrip(b"\r\n")):
                 continue
             raise FileFormatError(
-                f"'{source.path}', line {line_number(source.text, match.start())}, in section "
-                f"{name.decode()}: '{_shown(match.group())}' has a word where a number must stand."
+                f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
+                f"{name.decode()}: '{_shown(match.group(1))}' has a word where a number must stand."
             )
 
 

@@ -1,0 +1,202 @@
+"""From PuLP 3's dictionaries to arrays, in one pass over the nonzeros without a Python loop.
+
+Variables are told apart by identity, so two of one name are two columns. What PuLP keeps and
+the matrix does not want (zero coefficients) is dropped by :class:`~solvers.problem.Problem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers.errors import ProblemError
+from solvers.problem import BoolArray, FloatArray, Problem
+
+CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
+
+
+@dataclass(frozen=True, eq=False)
+class ModelArrays:
+    """A PuLP model as arrays, in its own sense; ``variables`` and ``constraints`` in order."""
+
+    variables: Sequence[Any]
+    constraints: Sequence[Any]
+    column_names: list[str]
+    row_names: list[str]
+    cost: FloatArray
+    offset: float
+    matrix: sp.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+
+    def to_problem(self, name: str, maximize: bool) -> Problem:
+        """Return the model in the one form that engines take."""
+        return Problem.from_arrays(
+            self.cost,
+            self.matrix,
+            self.row_lower,
+            self.row_upper,
+            lower=self.lower,
+            upper=self.upper,
+            integrality=self.integrality,
+            offset=self.offset,
+            maximize=maximize,
+            name=str(name),
+            column_names=self.column_names,
+            row_names=self.row_names,
+        )
+
+
+def read_model(lp: Any) -> ModelArrays:
+    """Read an ``LpProblem`` of PuLP 3.
+
+    Raises
+    ------
+    ProblemError
+        A coefficient, bound or right-hand side that is not a number, or an unknown category.
+    """
+    constraints = list(lp._constraints.values())
+    row_names = list(map(str, lp._constraints))
+    expressions = [constraint.expr for constraint in constraints]
+    pointers = np.zeros(len(expressions) + 1, dtype=np.int64)
+    np.cumsum([len(expression) for expression in expressions], out=pointers[1:])
+    objective = {} if lp.objective is None else lp.objective
+    variables, position = _columns(lp._variables, objective, lp.dummyVar)
+    count = int(pointers[-1])
+    keys = map(id, chain.from_iterable(expressions))
+    try:
+        columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
+    except KeyError:
+        # A variable that PuLP has not registered yet: variables() does so, at some cost.
+        found = {id(v): v for v in chain(lp.variables(), *expressions)}.values()
+        variables, position = _columns(found, objective, lp.dummyVar)
+        keys = map(id, chain.from_iterable(expressions))
+        columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
+    values = _coefficients(expressions, row_names, count)
+    column_names = [variable.name for variable in variables]
+    lower, upper, integrality = _bounds(variables, column_names)
+    row_lower, row_upper = _sides(constraints, row_names)
+    return ModelArrays(
+        variables=variables,
+        constraints=constraints,
+        column_names=column_names,
+        row_names=row_names,
+        cost=_cost(objective, position, len(variables)),
+        offset=_number(getattr(objective, "constant", 0.0), "The objective's constant"),
+        matrix=sp.csr_array((values, columns, pointers), shape=(len(constraints), len(variables))),
+        row_lower=row_lower,
+        row_upper=row_upper,
+        lower=lower,
+        upper=upper,
+        integrality=integrality,
+    )
+
+
+def _columns(known: Iterable[Any], objective: Any, dummy: Any) -> tuple[list[Any], dict[int, int]]:
+    """Return the variables that become columns, and their numbers by ``id``."""
+    variables = list(known)
+    position = dict(zip(map(id, variables), range(len(variables)), strict=True))
+    for variable in [v for v in objective if id(v) not in position and v is not dummy]:
+        position[id(variable)] = len(variables)
+        variables.append(variable)
+    return variables, position
+
+
+def _coefficients(expressions: Sequence[Any], row_names: Sequence[str], count: int) -> FloatArray:
+    values = chain.from_iterable(map(dict.values, expressions))
+    try:
+        return np.fromiter(values, dtype=np.float64, count=count)
+    except (TypeError, ValueError, OverflowError):
+        for expression, row in zip(expressions, row_names, strict=True):
+            for variable, value in expression.items():
+                _number(value, f"The coefficient of '{variable.name}' in row '{row}'")
+        raise
+
+
+def _cost(objective: Any, position: dict[int, int], size: int) -> FloatArray:
+    cost = np.zeros(size + 1)  # PuLP's own dummy variable of a constant objective goes last
+    columns = [position.get(id(variable), size) for variable in objective]
+    try:
+        cost[columns] = np.fromiter(objective.values(), dtype=np.float64, count=len(columns))
+    except (TypeError, ValueError, OverflowError):
+        for variable, value in objective.items():
+            _number(value, f"The objective coefficient of '{variable.name}'")
+        raise
+    return cost[:size]
+
+
+def _bounds(
+    variables: Sequence[Any], names: Sequence[str]
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    lower = _bound([variable.lowBound for variable in variables], names, "lower", -np.inf)
+    upper = _bound([variable.upBound for variable in variables], names, "upper", np.inf)
+    categories = [variable.cat for variable in variables]
+    for category in set(categories) - CATEGORIES.keys():
+        name = names[categories.index(category)]
+        raise ProblemError(
+            f"Variable '{name}' is of category {category!r}; PuLP knows {', '.join(CATEGORIES)}."
+        )
+    integrality = np.fromiter(
+        map(CATEGORIES.__getitem__, categories), dtype=np.bool_, count=len(categories)
+    )
+    if "Binary" in categories:  # assigned after construction, which turns it into bounds
+        binary = np.array([category == "Binary" for category in categories])
+        lower[binary] = np.maximum(lower[binary], 0.0)
+        upper[binary] = np.minimum(upper[binary], 1.0)
+    return lower, upper, integrality
+
+
+def _bound(values: list[Any], names: Sequence[str], side: str, infinity: float) -> FloatArray:
+    try:
+        bounds = np.array(values, dtype=np.float64)  # None becomes NaN
+    except (TypeError, ValueError, OverflowError):
+        for value, name in zip(values, names, strict=True):
+            if value is not None:
+                _number(value, f"The {side} bound of variable '{name}'")
+        raise
+    unknown = np.flatnonzero(np.isnan(bounds))
+    if unknown.size == values.count(None):
+        bounds[unknown] = infinity
+    else:
+        bounds[[j for j in unknown if values[j] is None]] = infinity
+    return bounds
+
+
+def _sides(constraints: Sequence[Any], row_names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    size = len(constraints)
+    senses = np.fromiter((row.sense for row in constraints), dtype=np.int8, count=size)
+    try:
+        sides = np.fromiter((row.constant for row in constraints), dtype=np.float64, count=size)
+    except (TypeError, ValueError, OverflowError):
+        for row, name in zip(constraints, row_names, strict=True):
+            _number(row.constant, f"The constant of constraint '{name}'")
+        raise
+    sides = 0.0 - sides
+    lower = np.where(senses >= 0, sides, -np.inf)
+    upper = np.where(senses <= 0, sides, np.inf)
+    return lower, upper
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(f"{what} is {value!r}, which is not a number; give one.") from error
+
+
+def starting_point(variables: Sequence[Any], size: int) -> FloatArray | None:
+    """Return the variables' values as a point of ``size`` columns, NaN where one has none.
+
+    None if no variable has a value.
+    """
+    point = np.full(size, np.nan)
+    point[: len(variables)] = [variable.varValue for variable in variables]
+    return None if np.isnan(point).all() else point

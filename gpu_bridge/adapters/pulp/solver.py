@@ -1,0 +1,221 @@
+"""The solver class that PuLP calls."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pulp
+
+from gpu_bridge.adapters.pulp.settings import make_settings
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.pulp.reading import ModelArrays
+    from gpu_bridge.options import Options
+    from gpu_bridge.outcome import Outcome
+    from solvers.outcome import Start
+    from solvers.problem import Problem
+
+
+@dataclass(eq=False)
+class SolverModel:
+    """What stands in ``lp.solverModel``: the model as handed to the engines, and the answer.
+
+    Parameters
+    ----------
+    options : Options
+        Options of this solve.
+    arrays : ModelArrays, optional
+        The model's variables, constraints and numbers, once read.
+    problem : Problem, optional
+        The same as the engines see it; None when its bounds contradict each other.
+    start : Start, optional
+        Values of the variables to start from.
+    outcome : Outcome, optional
+        The verified answer, in the sense of the model.
+    """
+
+    options: Options
+    arrays: ModelArrays | None = None
+    problem: Problem | None = None
+    start: Start | None = None
+    outcome: Outcome | None = None
+
+
+class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
+    """Solve PuLP models on the GPU, or on the CPU where there is none.
+
+    Parameters
+    ----------
+    mip : bool
+        False solves the linear relaxation.
+    msg : bool
+        Print the log of the solve.
+    options : list of str, optional
+        Options of the table as texts, such as ``["method=pdlp"]``.
+    timeLimit : float, optional
+        Wall-clock limit in seconds.
+    gapRel, gapAbs : float, optional
+        Gaps at which a mixed-integer model counts as solved.
+    threads : int, optional
+        CPU threads; all cores by default.
+    warmStart : bool, optional
+        Start from the variables' values (``setInitialValue``); some may be missing.
+    logPath : str, optional
+        Also write the log to this file.
+    **solverParams
+        Every other option of the table by its own name, such as ``method`` or ``device``.
+
+    Attributes
+    ----------
+    outcome : Outcome or None
+        The answer to the last problem this object solved: bound, gap, history, residuals, and
+        the conflict of an infeasible model. ``lp.solverModel.outcome`` holds that of a problem.
+
+    Raises
+    ------
+    OptionError
+        For an unknown option, with the nearest valid name, or a value that does not fit.
+
+    Notes
+    -----
+    ``pi`` is d(objective)/d(right-hand side) and ``dj`` the reduced cost, both in the sense of
+    the model, as CBC gives them; ``slack`` is right-hand side minus activity, as PuLP defines it
+    in ``assignConsSlack``. Mixed-integer models have no ``pi`` and ``dj`` (None). A solve that
+    finds no point leaves all values as they were.
+    """
+
+    name = "GPUHEUR"
+
+    def __init__(
+        self,
+        mip: bool = True,
+        msg: bool = True,
+        options: list[str] | None = None,
+        timeLimit: float | None = None,
+        gapRel: float | None = None,
+        gapAbs: float | None = None,
+        threads: int | None = None,
+        warmStart: bool | None = None,
+        logPath: str | None = None,
+        **solverParams: Any,
+    ) -> None:
+        super().__init__(
+            mip=mip,
+            msg=msg,
+            options=options,
+            timeLimit=timeLimit,
+            gapRel=gapRel,
+            gapAbs=gapAbs,
+            threads=threads,
+            warmStart=warmStart,
+            logPath=logPath,
+            **solverParams,
+        )
+        self.outcome: Outcome | None = None
+        self._settings()
+
+    def available(self) -> bool:
+        """Whether the engines are installed; no engine is loaded and no GPU is asked."""
+        return find_spec("highspy") is not None
+
+    def copy(self) -> GPUHEUR:
+        """Return a solver with the same settings."""
+        return type(self)(
+            mip=self.mip,
+            msg=self.msg,
+            options=list(self.options),
+            timeLimit=self.timeLimit,
+            **self.optionsDict,
+        )
+
+    def actualSolve(self, lp: pulp.LpProblem, **more: Any) -> int:  # noqa: N802
+        """Solve ``lp``, put the answer into it and return PuLP's status.
+
+        ``more`` are options for this call only, which go before those of the solver.
+        """
+        options, warm_start = self._settings(more)
+        lp.solverModel = SolverModel(options)
+        self.buildSolverModel(lp)
+        if warm_start:
+            _set_start(lp.solverModel)
+        self.callSolver(lp)
+        status, sol_status = self.findSolutionValues(lp)
+        lp.assignStatus(status, sol_status)
+        return status
+
+    def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> int:  # noqa: N802
+        """Solve ``lp`` again as it is now."""
+        return self.actualSolve(lp, **more)
+
+    def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
+        """Turn PuLP's dictionaries into a :class:`~solvers.problem.Problem`."""
+        from gpu_bridge.adapters.pulp.reading import read_model
+        from gpu_bridge.adapters.pulp.sos import add_ordered_sets, ordered_sets
+        from gpu_bridge.api import crossed_bounds_outcome
+        from solvers.errors import CrossedBoundsError
+
+        model: SolverModel = lp.solverModel
+        with _collector_paused():
+            arrays = read_model(lp)
+            model.arrays = arrays
+            try:
+                problem = arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
+            except CrossedBoundsError as error:
+                model.outcome = crossed_bounds_outcome(error)
+                return
+            if lp.sos1 or lp.sos2:
+                position = {id(v): j for j, v in enumerate(arrays.variables)}
+                problem = add_ordered_sets(problem, ordered_sets(lp, position))
+            model.problem = problem
+
+    def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
+        """Hand the problem to the bridge."""
+        from gpu_bridge.dispatch import solve
+
+        model: SolverModel = lp.solverModel
+        if model.problem is not None:
+            model.outcome = solve(model.problem, model.options, start=model.start)
+        self.outcome = model.outcome
+
+    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
+        """Put values, duals and slacks into the model; return its status and sol_status."""
+        from gpu_bridge.adapters.pulp.values import set_values, statuses
+
+        model: SolverModel = lp.solverModel
+        assert model.arrays is not None
+        assert model.outcome is not None
+        with _collector_paused():
+            set_values(lp, model.arrays, model.outcome)
+        return statuses(model.outcome.solution_status)
+
+    def _settings(self, more: dict[str, Any] | None = None) -> tuple[Options, bool]:
+        named = {**self.optionsDict, **(more or {})}
+        limit = named.pop("timeLimit", self.timeLimit)
+        return make_settings(self.mip, self.msg, limit, self.options, named)
+
+
+def _set_start(model: SolverModel) -> None:
+    from gpu_bridge.adapters.pulp.reading import starting_point
+    from solvers.outcome import Start
+
+    if model.problem is None or model.arrays is None:
+        return
+    point = starting_point(model.arrays.variables, model.problem.num_columns)
+    model.start = None if point is None else Start(x=point)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking a large model while objects are made from it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
