@@ -6,6 +6,7 @@ in, and because the caller's thread has to stay awake for Ctrl-C.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -72,8 +73,29 @@ def run_in_thread(task: Task, progress: Progress) -> Reply:
     return in_thread(lambda: run(task, channel), channel)
 
 
-def in_thread(function: Callable[[], Answer], channel: ProgressChannel) -> Answer:
-    """Call ``function`` in a fresh thread, wait for it, and return or raise what it does."""
+class OverstayedError(Exception):
+    """A thread went on for too long after it should have stopped; it was left behind."""
+
+
+def in_thread(
+    function: Callable[[], Answer], channel: ProgressChannel, patience: float = math.inf
+) -> Answer:
+    """Call ``function`` in a fresh thread, wait for it, and return or raise what it does.
+
+    Parameters
+    ----------
+    function : callable
+        What to do; nothing it works on may be used again after an OverstayedError.
+    channel : ProgressChannel
+        Says when the thread should stop.
+    patience : float
+        Seconds to wait for it beyond that.
+
+    Raises
+    ------
+    OverstayedError
+        It did not stop in time.
+    """
     answers: list[Answer] = []
     failures: list[BaseException] = []
 
@@ -85,9 +107,16 @@ def in_thread(function: Callable[[], Answer], channel: ProgressChannel) -> Answe
 
     thread = threading.Thread(target=work, name="highs", daemon=True)
     thread.start()
+    waited = 0.0
     try:
         while thread.is_alive():
             thread.join(LOOK_AGAIN)
+            if channel.stop() is not None:
+                waited += LOOK_AGAIN
+            if waited > patience:
+                raise OverstayedError
+    except OverstayedError:
+        raise
     except BaseException:
         # a KeyboardInterrupt: HiGHS must not go on behind the caller's back
         channel.give_up()
