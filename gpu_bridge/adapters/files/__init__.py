@@ -3,5 +3,11 @@
 from __future__ import annotations
 
 from gpu_bridge.adapters.files.reader import read_problem
+from gpu_bridge.adapters.files.solution import (
+    check_writable,
+    read_solution,
+    write_json,
+    write_solution,
+)
 
-__all__ = ["read_problem"]
+__all__ = ["check_writable", "read_problem", "read_solution", "write_json", "write_solution"]

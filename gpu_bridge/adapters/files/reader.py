@@ -185,7 +185,7 @@ def _integrality(source: Source, kinds: list[Any], names: list[str] | None) -> B
             f"'{source.path}': variable '{names[j] if names else j}' is semi-continuous or "
             "semi-integer; model it with a binary variable instead."
         )
-    return codes == 1
+    return np.asarray(codes == 1)
 
 
 def _names(names: list[str], size: int) -> list[str] | None:
