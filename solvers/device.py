@@ -24,6 +24,9 @@ from solvers.errors import DeviceError
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
 
+CUDA_OUT_OF_MEMORY = 2
+"""Status of driver and runtime calls that found the memory exhausted."""
+
 
 @dataclass(frozen=True)
 class Device:
@@ -90,7 +93,10 @@ class Device:
             return True
         if self.kind == "cpu":
             return False
-        return isinstance(error, self.xp.cuda.memory.OutOfMemoryError)
+        if isinstance(error, self.xp.cuda.memory.OutOfMemoryError):
+            return True
+        from_cupy = type(error).__module__.startswith("cupy")
+        return from_cupy and getattr(error, "status", None) == CUDA_OUT_OF_MEMORY
 
     def release_memory(self) -> None:
         """Give cached device memory back to the driver."""

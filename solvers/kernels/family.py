@@ -126,6 +126,7 @@ class Family:
         self.stem = stem
         self.kernels = {kernel.name: kernel for kernel in kernels}
         self._modules: dict[tuple[str, str, int], Any] = {}
+        self._functions: dict[tuple[str, str, str, int], Any] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> Callable[..., None]:
@@ -162,17 +163,21 @@ class Family:
         if shape.grid == 0:
             return
         real, index = _number_types(kernel, values)
-        function = self._module(real, index).get_function(kernel.name)
+        function = self._function(kernel.name, real, index)
         function((shape.grid,), (shape.block,), _device_arguments(kernel, values, real, index))
 
-    def _module(self, real: str, index: str) -> Any:
+    def _function(self, name: str, real: str, index: str) -> Any:
         import cupy
 
-        key = (real, index, int(cupy.cuda.runtime.getDevice()))
+        gpu = int(cupy.cuda.runtime.getDevice())
         with self._lock:
-            if key not in self._modules:
-                self._modules[key] = self._compile(cupy, real, index)
-            return self._modules[key]
+            key = (name, real, index, gpu)
+            if key not in self._functions:
+                module = self._modules.get(key[1:])
+                if module is None:
+                    module = self._modules[key[1:]] = self._compile(cupy, real, index)
+                self._functions[key] = module.get_function(name)
+            return self._functions[key]
 
     def _compile(self, cupy: Any, real: str, index: str) -> Any:
         options = compile_options(real, index)

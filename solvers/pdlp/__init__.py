@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from solvers.device import Device, cpu, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.start import finite_sides, prepare
+from solvers.pdlp.start import finite_sides, memory_needed, prepare
 from solvers.pdlp.without_coefficients import solve_without_coefficients
 from solvers.problem import Problem
 from solvers.progress import Progress
 
-__all__ = ["Settings", "prepare", "run", "solve"]
+__all__ = ["Settings", "memory_needed", "prepare", "run", "solve"]
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -65,11 +67,13 @@ def solve(
     device = _choose_device(problem, options, settings)
     if problem.num_nonzeros == 0:
         return solve_without_coefficients(problem, device.kind)
+    outcome = None
     try:
         outcome = _solve_on(device, problem, options, progress, start, settings)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
+    if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
         outcome = _solve_on(cpu(), problem, options, progress, start, settings)
@@ -110,7 +114,7 @@ def _with_feasible_point(
     row holds within the tolerance.
     """
     progress.log("Found a direction of endless improvement; looking for a feasible point.")
-    size = 1.0 + float(sum(finite_sides(problem) ** 2)) ** 0.5
+    size = 1.0 + float(np.linalg.norm(finite_sides(problem)))
     tolerance = max(TIGHTEST, options.tolerance / size)
     feasibility = dataclasses.replace(problem, cost=0.0 * problem.cost, offset=0.0)
     found = solve(

@@ -16,6 +16,12 @@ from solvers.pdlp.step_size import spectral_norm
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
+REAL_BYTES = 8
+
+COLUMN_VECTORS = 16
+ROW_VECTORS = 14
+"""Vectors of a solve at the most: data, scaling, iterates, best points, and passing ones."""
+
 
 def prepare(
     problem: Problem,
@@ -39,7 +45,7 @@ def prepare(
     xp = device.xp
     x = device.to_device(_first_x(problem, start)) / scaled.scaling.column
     y = device.to_device(_first_y(problem, start)) / scaled.scaling.row
-    weight = first_weight(float(xp.linalg.norm(scaled.cost)), _side_norm(scaled))
+    weight = first_weight(float(np.linalg.norm(device.to_host(scaled.cost))), _side_norm(scaled))
     return State(
         problem=scaled,
         settings=settings,
@@ -73,6 +79,18 @@ def scale(problem: Problem, device: Device, settings: Settings, threads: int = 0
         side_norm=float(np.linalg.norm(finite_sides(problem))),
         cost_norm=float(np.linalg.norm(problem.cost)),
     )
+
+
+def memory_needed(problem: Problem) -> int:
+    """Return about how many bytes a solve takes on its device.
+
+    A and A' in compressed rows, their values once more while they are scaled, and the vectors.
+    """
+    index = problem.matrix.indices.dtype.itemsize
+    entries = 2 * problem.num_nonzeros * (REAL_BYTES + index + REAL_BYTES)
+    vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
+    starts = index * (problem.num_columns + problem.num_rows + 2)
+    return int(entries + vectors + starts)
 
 
 def finite_sides(problem: Problem) -> FloatArray:

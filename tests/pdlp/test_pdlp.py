@@ -326,3 +326,8 @@ def test_degenerate_assignment_problem():
     problem = Problem.from_arrays(generator.integers(1, 9, size * size), rows, 1.0, 1.0)
     outcome = solve(problem, tolerance=1e-8)
     assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6)
+
+
+def test_memory_needed_covers_the_matrix_and_its_transpose():
+    problem = random_lp(17, 50, 70)
+    assert pdlp.memory_needed(problem) > 2 * 12 * problem.num_nonzeros + 8 * 20 * 50
