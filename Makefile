@@ -41,6 +41,7 @@ lint: $(VENV)/installed-develop
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/mypy
 
+docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/installed-develop
 	$(VENV)/bin/mkdocs build --strict
 
