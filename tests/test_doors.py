@@ -51,19 +51,23 @@ def by_matrices(model: Model) -> Answer:
 
 
 def by_file(model: Model, folder: Path) -> Answer:
-    from highspy import Highs, ObjSense
-
-    from solvers.highs.model import highs_lp
-
-    highs = Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.passModel(highs_lp(_problem(model)))
-    if model.maximize:
-        highs.changeColsCost(3, np.arange(3, dtype=np.int32), np.array(model.cost))
-        highs.changeObjectiveOffset(model.offset)
-        highs.changeObjectiveSense(ObjSense.kMaximize)
+    """Write the model as free MPS, with its range and the objective's constant, and solve it."""
+    rows = ("machine", "labour", "contract")
+    lines = ["NAME mix", "OBJSENSE", "    MAX" if model.maximize else "    MIN", "ROWS"]
+    lines += [" N gain", " L machine", " L labour", " G contract", "COLUMNS"]
+    if model.integer:
+        lines.append(" MARK0 'MARKER' 'INTORG'")
+    for j, name in enumerate(model.names):
+        lines.append(f" {name} gain {model.cost[j]}")
+        lines += [f" {name} {row} {model.matrix[i][j]}" for i, row in enumerate(rows)]
+    if model.integer:
+        lines.append(" MARK1 'MARKER' 'INTEND'")
+    lines += ["RHS", f" RHS gain {-model.offset}", f" RHS contract {model.contract}"]
+    lines += [f" RHS machine {model.row_upper[0]}", f" RHS labour {model.row_upper[1]}"]
+    lines += ["RANGES", f" RNG labour {model.row_upper[1] - model.row_lower[1]}", "BOUNDS"]
+    lines += [f" UP BND {name} {model.upper[j]}" for j, name in enumerate(model.names)]
     path = folder / "mix.mps"
-    highs.writeModel(str(path))
+    path.write_text("\n".join([*lines, "ENDATA", ""]), encoding="utf-8")
     return _answer(gpu_bridge.solve(path))
 
 
