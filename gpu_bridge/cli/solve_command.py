@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
+from gpu_bridge.log_text import footer_lines, labelled
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import (
@@ -46,7 +46,9 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
     _write_outputs(outcome, arguments)
     if not options["log"] or not outcome.log:
         _show_result(outcome)
-    _show_point_files(outcome, arguments)
+    written = [path for path in (arguments.solution, arguments.json, arguments.plot) if path]
+    if written and not arguments.quiet:
+        print(labelled("Written", ", ".join(written)), flush=True)
     return exit_code(outcome)
 
 
@@ -151,7 +153,7 @@ def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> None:
     from gpu_bridge.adapters.files import write_json, write_solution
 
     try:
-        if arguments.solution is not None and outcome.x is not None:
+        if arguments.solution is not None:
             write_solution(outcome, arguments.solution)
         if arguments.json is not None:
             write_json(outcome, arguments.json)
@@ -162,23 +164,7 @@ def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> None:
 
 
 def _show_result(outcome: Outcome) -> None:
-    from gpu_bridge.log_text import footer_lines
-
     lines = footer_lines(outcome)
     if outcome.conflict is not None:
         lines += ["", str(outcome.conflict)]
     print("\n".join(lines), flush=True)
-
-
-def _show_point_files(outcome: Outcome, arguments: argparse.Namespace) -> None:
-    written = [path for path in (arguments.json, arguments.plot) if path is not None]
-    if arguments.solution is not None:
-        if outcome.x is None:
-            print(
-                f"gpu-bridge: there is no point, so '{arguments.solution}' was not written.",
-                file=sys.stderr,
-            )
-        else:
-            written.insert(0, arguments.solution)
-    if written and not arguments.quiet:
-        print(f"Written     {', '.join(written)}", flush=True)
