@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
 KEY_LINE = {
     "files_and_matrices.py": "The first-order engine with crossover agrees",
     "pulp/cutting_stock.py": "no plan at all can cost less than 3,301.50",
@@ -61,3 +63,23 @@ def test_demo(tmp_path):
         picture = tmp_path / "pictures" / f"{name}.png"
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert f"{name}.png" in output
+
+
+def snippets(page: str) -> list[str]:
+    """Return the Python of a page that stands on its own, needing no model file."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.M | re.S)
+    return [block for block in blocks if ".mps" not in block]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_first_steps_run_as_printed(page, tmp_path):
+    found = snippets(page)
+    assert len(found) == 3
+    for number, block in enumerate(found):
+        script = tmp_path / f"snippet_{number}.py"
+        script.write_text(block, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, timeout=120
+        )
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+        assert "16.5" in done.stdout, done.stdout
