@@ -29,6 +29,8 @@ def column_bounds(columns: list[Any]) -> tuple[FloatArray, FloatArray, BoolArray
     ProblemError
         A bound without a value.
     """
+    if not columns:
+        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_)
     domains = [variable._domain for variable in columns]
     kinds = {id(domain): k for k, domain in enumerate(domains)}
     numbers = {key: k for k, key in enumerate(kinds)}

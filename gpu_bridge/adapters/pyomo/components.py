@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyomo.common.collections import ComponentSet
@@ -21,6 +21,7 @@ from pyomo.core.base import (
     Var,
 )
 from pyomo.core.base.block import BlockData
+from pyomo.core.base.matrix_constraint import MatrixConstraint
 from pyomo.network import Port
 from pyomo.repn.util import categorize_valid_components
 
@@ -70,26 +71,32 @@ def _refusal(component_type: type, found: list[Any]) -> str:
     return f"The model holds active components of type {kind} ({names}): {advice}."
 
 
-def active_constraints(model: Any) -> Iterator[Any]:
+def active_constraints(model: Any) -> Iterator[Iterable[Any]]:
     """Yield, container by container, iterables over constraint data that may be active.
 
     The members' own ``active`` flags are left to the caller, who looks at each of them anyway.
     """
-    references = any(
-        component.is_reference() for component in model.component_objects(Constraint, active=True)
-    )
-    if references:  # only then can the same constraint be met twice
-        yield model.component_data_objects(
-            Constraint, active=True, sort=SortComponents.ORDERED_INDICES
+    components = list(
+        model.component_objects(
+            Constraint, active=True, descend_into=True, sort=SortComponents.ORDERED_INDICES
         )
+    )
+    if not any(component.is_reference() for component in components):
+        yield from map(_members, components)
         return
-    for component in model.component_objects(
-        Constraint, active=True, descend_into=True, sort=SortComponents.ORDERED_INDICES
-    ):
-        if component.is_indexed():
-            yield component.values(SortComponents.ORDERED_INDICES)
-        else:
-            yield component._data.values()  # empty for a skipped scalar constraint
+    seen: set[int] = set()  # a reference shows constraints of other components once more
+    for component in components:
+        new = [member for member in _members(component) if id(member) not in seen]
+        seen.update(map(id, new))
+        yield new
+
+
+def _members(component: Any) -> Iterable[Any]:
+    if not component.is_indexed():
+        return component._data.values()  # type: ignore[no-any-return]  # empty for a skipped one
+    if isinstance(component, MatrixConstraint):
+        return [component[i] for i in component]  # its values() takes no order
+    return component.values(SortComponents.ORDERED_INDICES)  # type: ignore[no-any-return]
 
 
 def active_objective(model: Any) -> Any | None:

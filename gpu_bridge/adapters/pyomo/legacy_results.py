@@ -10,8 +10,9 @@ from typing import Any
 
 from pyomo.contrib.solver.common.results import Results
 from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError
-from pyomo.core.base import SymbolMap
+from pyomo.core.base import SymbolMap, Var
 from pyomo.core.base.label import NumericLabeler
+from pyomo.core.base.PyomoModel import ModelSolution
 from pyomo.core.base.suffix import Suffix
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
@@ -75,6 +76,7 @@ def make_legacy_results(
             )
     elif load:
         loader.load_solution()
+        _remember(model, solution)
     else:
         _fill_solution(solution, model, loader, suffixes)
         legacy.solution.insert(solution)
@@ -112,6 +114,23 @@ def _absolute_gap(results: Results) -> float | None:
     if bound is None or incumbent is None or math.isinf(bound):
         return None
     return float(abs(incumbent - bound))
+
+
+def _remember(model: Any, solution: Solution) -> None:
+    """Leave a note of the solution in the model, from which ``pyomo solve`` writes its report.
+
+    The report reads the values from the variables, and cannot do with one that has none.
+    """
+    if not hasattr(model, "solutions"):  # a block, not a model
+        return
+    if any(v.value is None for v in model.component_data_objects(Var, active=True)):
+        return
+    note = ModelSolution()
+    note.status = solution.status
+    note.gap = solution.gap
+    model.solutions.clear(clear_symbol_maps=False)
+    model.solutions.solutions.append(note)
+    model.solutions.index = 0
 
 
 def _fill_solution(solution: Solution, model: Any, loader: Any, suffixes: set[str]) -> None:

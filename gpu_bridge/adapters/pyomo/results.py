@@ -51,7 +51,9 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
 
 
 def explanation(outcome: Outcome) -> str:
-    """Return the sentences that say why there is no proven optimum."""
+    """Return the sentences that say what the answer is and, without an optimum, why."""
+    if outcome.solution_status is SolutionStatus.OPTIMAL:
+        return f"The answer is {outcome.solution_status}."
     reason = f"The answer is {outcome.solution_status}; {outcome.stop_reason}."
     more = [outcome.message, "" if outcome.conflict is None else str(outcome.conflict)]
     return " ".join([reason, *dict.fromkeys(text for text in more if text)])

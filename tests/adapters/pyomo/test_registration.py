@@ -1,0 +1,93 @@
+"""The solver is found whichever package is imported first; each case runs in a fresh Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+OLD = "import pyomo.environ as pyo; solver = pyo.SolverFactory(name)"
+NEW = "from pyomo.contrib.solver.common.factory import SolverFactory; solver = SolverFactory(name)"
+ORDERS = {
+    "bridge first": f"import gpu_bridge; {OLD}",
+    "pyomo first": f"import pyomo.environ, gpu_bridge; {OLD}",
+    "adapter alone": f"from gpu_bridge.adapters.pyomo import GpuHeur; {OLD}",
+    "adapter after pyomo": f"import pyomo.environ, gpu_bridge.adapters.pyomo; {OLD}",
+    "new factory, no environ": f"import gpu_bridge; {NEW}",
+    "new factory first": f"{NEW.split(';')[0]}; import gpu_bridge; {NEW}",
+    "half of pyomo first": f"import pyomo.core, gpu_bridge; {OLD}",
+}
+
+
+def run(code: str, folder: Path | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PATH": "/nonexistent"},  # no executable may stand in for the solver
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_found_in_any_order(order: str) -> None:
+    expected = "LegacyGpuHeur" if "pyo.Sol" in ORDERS[order] else "GpuHeur"
+    for name in ("gpuheur", "gpuheur_v2"):
+        found = run(f"name = {name!r}; {ORDERS[order]}; print(type(solver).__name__, solver.name)")
+        assert found == f"{expected} gpuheur"
+
+
+def test_nothing_heavy_is_imported_before_a_solve() -> None:
+    heavy = ("numpy", "scipy", "highspy", "numba", "cupy")
+    code = f"import sys, gpu_bridge, pyomo.environ; print([m for m in {heavy} if m in sys.modules])"
+    assert run(code) == "[]"
+
+
+def test_importing_the_bridge_imports_no_modelling_package() -> None:
+    code = "import sys, gpu_bridge; print([m for m in ('pyomo', 'pulp') if m in sys.modules])"
+    assert run(code) == "[]"
+
+
+def test_registering_twice_changes_nothing() -> None:
+    from pyomo.contrib.solver.common.factory import SolverFactory
+
+    from gpu_bridge.adapters.pyomo.register import register
+    from gpu_bridge.adapters.registration import install_hooks
+
+    before = SolverFactory._cls["gpuheur"]
+    install_hooks()
+    register()
+    assert SolverFactory._cls["gpuheur"] is before
+
+
+def test_command_line_of_pyomo_knows_the_solver(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "from pyomo.environ import *\n"
+        "model = ConcreteModel()\n"
+        "model.x = Var(bounds=(0, 4))\n"
+        "model.y = Var(domain=Integers, bounds=(0, 3))\n"
+        "model.profit = Objective(expr=3 * model.x + 2 * model.y, sense=maximize)\n"
+        "model.limit = Constraint(expr=model.x + model.y <= 5.5)\n"
+    )
+    code = (
+        "from pyomo.scripting.pyomo_main import main; "
+        "main(['solve', '--solver=gpuheur', '--solver-options=threads=1 rel_gap=1e-9', "
+        "'--results-format=json', 'model.py'])"
+    )
+    output = run(code, tmp_path)
+    assert "Function Value: 14.5" in output
+    assert '"Value": 3.5' in (tmp_path / "results.json").read_text()
+
+
+def test_no_console_script_bears_the_solver_name() -> None:
+    """Pyomo would take an executable of that name for an AMPL solver."""
+    assert not [entry for entry in entry_points(group="console_scripts") if entry.name == "gpuheur"]
+    assert "gpu_bridge" in {entry.name for entry in entry_points(group="pyomo.command")}
