@@ -49,9 +49,10 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "conflict": _conflict(outcome, columns, rows),
         "history": [dataclasses.asdict(event) for event in outcome.history],
         "iterations": [
-            {"seconds": record.seconds, "count": record.count, **record.figures}
-            for record in outcome.iterations
+            {"seconds": moment.seconds, "count": moment.count, **moment.figures}
+            for moment in outcome.iterations
         ],
+        "log": outcome.log,
         "pool": [
             {
                 "objective": entry.objective,

@@ -118,7 +118,7 @@ def _sol_lines(outcome: Outcome) -> Iterable[str]:
         return
     yield f"=obj= {outcome.objective!r}\n"
     names: Sequence[str] = problem.column_names or [f"c{j}" for j in range(x.size)]
-    integers = problem.integrality.tolist()
+    x, integers = x + 0.0, problem.integrality.tolist()  # no negative zeros
     for name, value, integer in zip(names, x.tolist(), integers, strict=True):
         yield f"{name} {round(value) if integer else value!r}\n"
 

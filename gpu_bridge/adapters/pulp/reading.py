@@ -1,4 +1,4 @@
-"""From PuLP 3's dictionaries to arrays, in one pass over the nonzeros without a Python loop.
+"""From the dictionaries of PuLP 3 to arrays, in one pass over the nonzeros without a Python loop.
 
 Variables are told apart by identity, so two of one name are two columns. What PuLP keeps and
 the matrix does not want (zero coefficients) is dropped by :class:`~solvers.problem.Problem`.
@@ -6,53 +6,19 @@ the matrix does not want (zero coefficients) is dropped by :class:`~solvers.prob
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from gpu_bridge.adapters.pulp.arrays import ModelArrays
+from gpu_bridge.adapters.pulp.sos import OrderedSet
 from solvers.errors import ProblemError
-from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.problem import BoolArray, FloatArray
 
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
-
-
-@dataclass(frozen=True, eq=False)
-class ModelArrays:
-    """A PuLP model as arrays, in its own sense; ``variables`` and ``constraints`` in order."""
-
-    variables: Sequence[Any]
-    constraints: Sequence[Any]
-    column_names: list[str]
-    row_names: list[str]
-    cost: FloatArray
-    offset: float
-    matrix: sp.csr_array
-    row_lower: FloatArray
-    row_upper: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    integrality: BoolArray
-
-    def to_problem(self, name: str, maximize: bool) -> Problem:
-        """Return the model in the one form that engines take."""
-        return Problem.from_arrays(
-            self.cost,
-            self.matrix,
-            self.row_lower,
-            self.row_upper,
-            lower=self.lower,
-            upper=self.upper,
-            integrality=self.integrality,
-            offset=self.offset,
-            maximize=maximize,
-            name=str(name),
-            column_names=self.column_names,
-            row_names=self.row_names,
-        )
 
 
 def read_model(lp: Any) -> ModelArrays:
@@ -97,6 +63,7 @@ def read_model(lp: Any) -> ModelArrays:
         lower=lower,
         upper=upper,
         integrality=integrality,
+        sets=_ordered_sets(lp, position),
     )
 
 
@@ -192,11 +159,15 @@ def _number(value: Any, what: str) -> float:
         raise ProblemError(f"{what} is {value!r}, which is not a number; give one.") from error
 
 
-def starting_point(variables: Sequence[Any], size: int) -> FloatArray | None:
-    """Return the variables' values as a point of ``size`` columns, NaN where one has none.
-
-    None if no variable has a value.
-    """
-    point = np.full(size, np.nan)
-    point[: len(variables)] = [variable.varValue for variable in variables]
-    return None if np.isnan(point).all() else point
+def _ordered_sets(lp: Any, position: Mapping[int, int]) -> list[OrderedSet]:
+    """Read ``lp.sos1`` and ``lp.sos2``: dictionaries {name: {variable: weight}}."""
+    found = []
+    for kind, sets in ((1, lp.sos1), (2, lp.sos2)):
+        for name, members in sets.items():
+            weights = [
+                (float(weight), position[id(variable)])
+                for variable, weight in members.items()
+                if id(variable) in position
+            ]
+            found.append(OrderedSet(str(name), kind, tuple(j for _, j in sorted(weights))))
+    return found

@@ -14,7 +14,7 @@ import pulp
 from gpu_bridge.adapters.pulp.settings import make_settings
 
 if TYPE_CHECKING:
-    from gpu_bridge.adapters.pulp.reading import ModelArrays
+    from gpu_bridge.adapters.pulp.arrays import ModelArrays
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
     from solvers.outcome import Start
@@ -155,23 +155,17 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's dictionaries into a :class:`~solvers.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read_model
-        from gpu_bridge.adapters.pulp.sos import add_ordered_sets, ordered_sets
+        from gpu_bridge.adapters.pulp.rust_core import has_rust_core, read_rust_model
         from gpu_bridge.api import crossed_bounds_outcome
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
         with _collector_paused():
-            arrays = read_model(lp)
-            model.arrays = arrays
+            model.arrays = read_rust_model(lp) if has_rust_core(lp) else read_model(lp)
             try:
-                problem = arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
+                model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
             except CrossedBoundsError as error:
                 model.outcome = crossed_bounds_outcome(error)
-                return
-            if lp.sos1 or lp.sos2:
-                position = {id(v): j for j, v in enumerate(arrays.variables)}
-                problem = add_ordered_sets(problem, ordered_sets(lp, position))
-            model.problem = problem
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
@@ -200,12 +194,12 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
 
 def _set_start(model: SolverModel) -> None:
-    from gpu_bridge.adapters.pulp.reading import starting_point
+    from gpu_bridge.adapters.pulp.values import starting_point
     from solvers.outcome import Start
 
     if model.problem is None or model.arrays is None:
         return
-    point = starting_point(model.arrays.variables, model.problem.num_columns)
+    point = starting_point(model.arrays, model.problem.num_columns)
     model.start = None if point is None else Start(x=point)
 
 

@@ -13,9 +13,8 @@ Beale and Tomlin, 1970).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,17 +30,6 @@ class OrderedSet:
     name: str
     type: int
     columns: tuple[int, ...]
-
-
-def ordered_sets(lp: Any, position: Mapping[int, int]) -> list[OrderedSet]:
-    """Read ``lp.sos1`` and ``lp.sos2``: dictionaries {name: {variable: weight}}."""
-    found = []
-    for kind, sets in ((1, lp.sos1), (2, lp.sos2)):
-        for name, members in sets.items():
-            pairs = sorted(members.items(), key=lambda pair: float(pair[1]))
-            columns = tuple(position[id(v)] for v, _ in pairs if id(v) in position)
-            found.append(OrderedSet(str(name), kind, columns))
-    return found
 
 
 def add_ordered_sets(problem: Problem, sets: Sequence[OrderedSet]) -> Problem:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from pulp import constants
 
-from gpu_bridge.adapters.pulp.reading import ModelArrays
+from gpu_bridge.adapters.pulp.arrays import ModelArrays
+from gpu_bridge.adapters.pulp.rust_core import has_rust_core, set_rust_values
 from gpu_bridge.outcome import Outcome
 from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray
@@ -33,19 +34,38 @@ def statuses(status: SolutionStatus) -> tuple[int, int]:
     return _STATUSES[status]
 
 
+def starting_point(arrays: ModelArrays, size: int) -> FloatArray | None:
+    """Return the variables' values as a point of ``size`` columns, NaN where one has none.
+
+    None if no variable has a value.
+    """
+    point = np.full(size, np.nan)
+    attribute = "varValue" if all(hasattr(v, "varValue") for v in arrays.variables[:1]) else "value"
+    held = [getattr(variable, attribute) for variable in arrays.variables]
+    point[: len(held)] = held
+    return None if np.isnan(point).all() else point
+
+
 def set_values(lp: Any, arrays: ModelArrays, outcome: Outcome) -> None:
     """Set varValue, dj, pi and slack; without a point everything stays as it was."""
-    if not outcome.solution_status.has_point or outcome.x is None:
+    problem = outcome.problem
+    if not outcome.solution_status.has_point or outcome.x is None or problem is None:
         return
     size, height = len(arrays.variables), len(arrays.constraints)
     x = outcome.x[:size] + 0.0  # no negative zeros
-    whole = outcome.problem is not None and outcome.problem.is_mip
-    if whole and outcome.problem is not None:
-        x = np.where(outcome.problem.integrality[:size], np.rint(x) + 0.0, x)
-    duals = None if whole else outcome.row_dual
-    reduced_costs = None if whole else outcome.reduced_cost
-    _set_columns(arrays, x, None if reduced_costs is None else reduced_costs[:size])
-    _set_rows(arrays, arrays.matrix @ x, None if duals is None else duals[:height])
+    duals = reduced_costs = None
+    if problem.is_mip:
+        x = np.where(problem.integrality[:size], np.rint(x) + 0.0, x)
+    else:
+        duals = None if outcome.row_dual is None else outcome.row_dual[:height]
+        reduced_costs = None if outcome.reduced_cost is None else outcome.reduced_cost[:size]
+    side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)
+    slacks = side - arrays.matrix @ x
+    if has_rust_core(lp):
+        set_rust_values(lp, arrays, x, slacks, reduced_costs, duals)
+        return
+    _set_columns(arrays, x, reduced_costs)
+    _set_rows(arrays, slacks, duals)
     if lp.dummyVar is not None:
         lp.dummyVar.varValue = 0.0
 
@@ -58,11 +78,9 @@ def _set_columns(arrays: ModelArrays, x: FloatArray, reduced_costs: FloatArray |
         variable.modified = False
 
 
-def _set_rows(arrays: ModelArrays, activity: FloatArray, duals: FloatArray | None) -> None:
-    side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)
-    slacks = (side - activity).tolist()
-    prices = [None] * len(slacks) if duals is None else duals.tolist()
-    for constraint, slack, price in zip(arrays.constraints, slacks, prices, strict=True):
+def _set_rows(arrays: ModelArrays, slacks: FloatArray, duals: FloatArray | None) -> None:
+    prices = [None] * slacks.size if duals is None else duals.tolist()
+    for constraint, slack, price in zip(arrays.constraints, slacks.tolist(), prices, strict=True):
         constraint.slack = slack
         constraint.pi = price
         constraint.modified = False

@@ -1,0 +1,52 @@
+"""A PuLP model of either version as arrays, on its way to a :class:`~solvers.problem.Problem`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import scipy.sparse as sp
+
+from gpu_bridge.adapters.pulp.sos import OrderedSet, add_ordered_sets
+from solvers.problem import BoolArray, FloatArray, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class ModelArrays:
+    """A PuLP model as arrays, in its own sense.
+
+    ``variables`` and ``constraints`` are PuLP's objects, in the order of columns and rows.
+    """
+
+    variables: Sequence[Any]
+    constraints: Sequence[Any]
+    column_names: list[str]
+    row_names: list[str]
+    cost: FloatArray
+    offset: float
+    matrix: sp.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+    sets: Sequence[OrderedSet] = ()
+
+    def to_problem(self, name: str, maximize: bool) -> Problem:
+        """Return the model in the one form that engines take."""
+        problem = Problem.from_arrays(
+            self.cost,
+            self.matrix,
+            self.row_lower,
+            self.row_upper,
+            lower=self.lower,
+            upper=self.upper,
+            integrality=self.integrality,
+            offset=self.offset,
+            maximize=maximize,
+            name=str(name),
+            column_names=self.column_names,
+            row_names=self.row_names,
+        )
+        return add_ordered_sets(problem, self.sets)
