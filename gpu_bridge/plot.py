@@ -23,6 +23,9 @@ GAP_COLOUR = "#9aa5b1"
 RESIDUAL_WORDS = ("residual", "infeasibility", "gap")
 """Figures of an iteration with one of these in their names go to zero, and are drawn."""
 
+SAME_VALUE = 1e-9
+"""Relative difference up to which two objectives are one, written differently."""
+
 LATE_SHARE = 2.0 / 3.0
 """The last part of the time, whose values must be readable in the picture."""
 
@@ -117,7 +120,8 @@ def _draw_steps(
             continue
         label = f"{name} {number(float(values[known][-1]))}"
         axes.step(seconds[known], values[known], where="post", color=colour, lw=1.8, label=label)
-        changed = known & (np.diff(values, prepend=np.nan) != 0.0)
+        same = np.isclose(values[1:], values[:-1], rtol=SAME_VALUE, atol=SAME_VALUE)
+        changed = known & ~np.concatenate([[False], same])
         if name == "incumbent":
             axes.plot(seconds[changed], values[changed], "o", color=colour, ms=3.5)
         elif changed.sum() == 1:

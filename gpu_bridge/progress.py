@@ -11,6 +11,7 @@ before the footer.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from types import TracebackType
@@ -28,6 +29,9 @@ from gpu_bridge.versions import version_line
 from solvers.outcome import Event, relative_gap
 from solvers.problem import Problem
 from solvers.progress import Progress
+
+SAME_VALUE = 1e-9
+"""Relative difference up to which an improvement is rounding and gets no line of its own."""
 
 
 class BridgeProgress(Progress):
@@ -166,7 +170,9 @@ class BridgeProgress(Progress):
         self._show_live()
         if self._is_mip is False:
             return  # a linear program's values are figures of its iterations
-        is_better = np.isfinite(event.incumbent) and event.incumbent != self._shown_incumbent
+        is_better = np.isfinite(event.incumbent) and not math.isclose(
+            event.incumbent, self._shown_incumbent, rel_tol=SAME_VALUE, abs_tol=SAME_VALUE
+        )
         throttle = self._throttle
         due = throttle.allows_improvement if is_better else throttle.is_due
         if due(event.seconds):

@@ -65,6 +65,12 @@ def test_gap_is_shaded_only_where_both_are_known() -> None:
     assert (corners[:, 1].min(), corners[:, 1].max()) == (10.0, 30.0)
 
 
+def test_an_improvement_within_rounding_gets_no_dot() -> None:
+    outcome = outcome_with((1.0, 30.0, 10.0), (2.0, 30.0 - 1e-10, 11.0), seconds=6.0)
+    (dots,) = [item for item in plot_history(outcome).axes[0].lines if item.get_marker() == "o"]
+    assert list(dots.get_xdata()) == [1.0]
+
+
 @pytest.mark.parametrize(
     ("event", "expected"), [((1.0, 5.0, NAN), ["incumbent 5"]), ((1.0, NAN, 4.0), ["bound 4"])]
 )

@@ -158,6 +158,16 @@ def test_a_worse_incumbent_or_bound_is_no_news() -> None:
     assert rows(progress.text, "again") == rows(progress.text, "worse") == []
 
 
+def test_an_improvement_within_rounding_gets_no_line(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    progress.incumbent(1.0, "rounding")
+    progress.incumbent(0.9, "search")
+    progress.bound(0.5, "relaxation")
+    progress.incumbent(0.9 - 1e-12, "checked")
+    assert rows(progress.text, "checked") == []
+    assert len(progress.history) == 4
+
+
 def test_values_are_shown_in_the_sense_of_a_model_that_maximizes(clock: FakeClock) -> None:
     progress = BridgeProgress(maximize=True)
     progress.incumbent(-12.0, "rounding")

@@ -54,6 +54,8 @@ def _engine_lines(problem: Problem, options: Options) -> list[str]:
 def _memory_lines(problem: Problem) -> list[str]:
     needs = []
     for need in memory_needed(problem):
+        if problem.is_mip and need.engine != "highs":
+            continue
         device = f" and {byte_size(need.device_bytes)} on the GPU" if need.device_bytes else ""
         needs.append(f"about {byte_size(need.host_bytes)}{device} for {need.engine}")
     return [labelled("Memory", "\n".join(needs))]
