@@ -74,7 +74,7 @@ def from_a_file() -> None:
 
 
 def many_problems() -> None:
-    scales = [0.8, 0.9, 1.0, 1.05, 1.5]
+    scales = [0.8, 0.9, 1.0, 1.1, 2.5]
     outcomes = gb.solve_many([refinery(scale * DEMAND) for scale in scales])
     for scale, outcome in zip(scales, outcomes, strict=True):
         if outcome.solution_status is gb.SolutionStatus.OPTIMAL:
