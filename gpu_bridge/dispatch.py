@@ -153,6 +153,15 @@ def solve(
         return dataclasses.replace(outcome, log=progress.text)
 
 
+def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:
+    """Log an answer that needed no engine where a solve would, and return it with that log."""
+    with ExitStack() as stack:
+        progress = BridgeProgress(streams=[*streams, *_asked_streams(options, stack)])
+        stack.enter_context(progress)
+        progress.footer(outcome)
+        return dataclasses.replace(outcome, log=progress.text)
+
+
 def _answer(
     problem: Problem,
     options: Options,

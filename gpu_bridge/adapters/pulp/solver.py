@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pulp
@@ -28,7 +29,7 @@ class SolverModel:
     Parameters
     ----------
     options : Options
-        Options of this solve.
+        Options of this solve; its time limit covers the conversion too.
     arrays : ModelArrays, optional
         The model's variables, constraints and numbers, once read.
     problem : Problem, optional
@@ -37,6 +38,8 @@ class SolverModel:
         Values of the variables to start from.
     outcome : Outcome, optional
         The verified answer, in the sense of the model.
+    began : float
+        Time when the solve began, on the clock ``time.perf_counter``.
     """
 
     options: Options
@@ -44,6 +47,7 @@ class SolverModel:
     problem: Problem | None = None
     start: Start | None = None
     outcome: Outcome | None = None
+    began: float = field(default_factory=perf_counter)
 
 
 class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
@@ -169,11 +173,18 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
-        from gpu_bridge.dispatch import solve
+        from gpu_bridge.dispatch import report, solve
 
         model: SolverModel = lp.solverModel
-        if model.problem is not None:
-            model.outcome = solve(model.problem, model.options, start=model.start)
+        options = model.options
+        if model.problem is None:
+            assert model.outcome is not None
+            model.outcome = report(model.outcome, options)
+        else:
+            if options.time_limit is not None:
+                left = max(0.0, options.time_limit - (perf_counter() - model.began))
+                options = replace(options, time_limit=left)
+            model.outcome = solve(model.problem, options, start=model.start)
         self.outcome = model.outcome
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
