@@ -27,7 +27,7 @@ SMALL_MIP = 8_000
 13,000 took more than 0.1 s to stop, the worst above took 2.4 s."""
 
 SMALL_STUBBORN = 5_000
-"""Up to this size crossover and HiGHS's PDLP run in this process; they do not heed interrupts."""
+"""Up to this size crossover, conflicts and HiGHS's PDLP, which hear no interrupt, run here."""
 
 
 def run_task(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
@@ -56,7 +56,7 @@ def is_small(task: Task) -> bool:
     """Whether HiGHS will stop soon enough by itself when asked."""
     model = task.model
     size = max(model.num_rows, model.num_columns, model.value.size)
-    if task.work is Work.CROSSOVER or task.settings.get("solver") == "pdlp":
+    if task.work is not Work.SOLVE or task.settings.get("solver") == "pdlp":
         return size <= SMALL_STUBBORN
     return size <= (SMALL_MIP if model.is_mip else SMALL_LP)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from solvers.highs.channel import Channel
+from solvers.highs.conflict import find_conflict
 from solvers.highs.lp import solve_lp
 from solvers.highs.mip import solve_mip
 from solvers.highs.task import Finding, Reply, Task, Work
@@ -13,6 +14,8 @@ from solvers.highs.vertex import move_to_vertex
 
 def run(task: Task, channel: Channel) -> Reply:
     """Do a task with HiGHS in the calling thread."""
+    if task.work is Work.CONFLICT:
+        return find_conflict(task, channel)
     if task.work is Work.CROSSOVER:
         return move_to_vertex(task, channel)
     if task.model.is_mip:

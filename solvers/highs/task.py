@@ -49,6 +49,7 @@ class Work(IntEnum):
 
     SOLVE = 0
     CROSSOVER = 1
+    CONFLICT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,10 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """The answer to a :class:`Task`, with the fields of :class:`solvers.outcome.Outcome`."""
+    """The answer to a :class:`Task`, with the fields of :class:`solvers.outcome.Outcome`.
+
+    ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`.
+    """
 
     finding: Finding
     ending: Ending
@@ -153,6 +157,9 @@ class Reply:
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None
+    row_sides: ByteArray | None = None
+    column_sides: ByteArray | None = None
+    minimal: bool = False
     message: str = ""
     statistics: Mapping[str, float | int | str] = field(default_factory=dict)
 
