@@ -162,7 +162,7 @@ def test_infeasible_prints_the_explanation_by_name(run: Run, model: Callable[...
         assert answer.value("Status").startswith("infeasible")
         assert "at_least" in answer.out
         assert "at_most" in answer.out
-        assert "Objective" not in answer.out
+        assert not re.search(r"^Objective    ", answer.out, re.MULTILINE)
 
 
 def test_bounds_that_cross_are_infeasible_not_a_mistake(
@@ -172,7 +172,7 @@ def test_bounds_that_cross_are_infeasible_not_a_mistake(
         answer = run("solve", model(CROSSED), *flags)
         assert answer.code == 2
         assert answer.value("Status").startswith("infeasible")
-        assert "'x'" in answer.out
+        assert answer.out.count("variable 'x' is above") == 1
     assert run("info", model(CROSSED)).code == 2
 
 

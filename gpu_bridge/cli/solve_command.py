@@ -165,6 +165,7 @@ def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> None:
 
 def _show_result(outcome: Outcome) -> None:
     lines = footer_lines(outcome)
-    if outcome.conflict is not None:
-        lines += ["", str(outcome.conflict)]
+    explanation = "" if outcome.conflict is None else str(outcome.conflict)
+    if explanation and not (outcome.message and outcome.message in explanation):
+        lines += ["", explanation]
     print("\n".join(lines), flush=True)
