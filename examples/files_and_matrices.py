@@ -81,7 +81,7 @@ def many_problems() -> None:
             print(f"  {scale:4.0%} of the demand: {outcome.objective:12,.0f} euros")
         else:
             print(f"  {scale:4.0%} of the demand: {outcome.solution_status}")
-            print(f"       {outcome.conflict}")
+            print(outcome.conflict)
     assert outcomes[-1].solution_status is gb.SolutionStatus.INFEASIBLE
     assert outcomes[0].objective < outcomes[2].objective
 
