@@ -60,7 +60,7 @@ $(VENV)/bin/python:
 		echo "$(PYTHON) cannot make a virtual environment because pip or venv is missing."; \
 		echo "Debian, Ubuntu: apt install python3-venv python3-pip; Fedora: dnf install python3-pip"; \
 		exit 1; fi
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/installed-demo: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
