@@ -109,6 +109,7 @@ class BridgeProgress(Progress):
         so there they all are shown.
         """
         with self._lock:
+            self._show_withheld_iteration()
             if self._title != log_text.EVENT_TITLE:
                 self._write(f"  {line}")
 

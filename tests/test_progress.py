@@ -282,6 +282,8 @@ def test_the_last_iteration_is_shown_before_what_is_said_next(clock: FakeClock) 
         progress.iteration(count, residual=1.0)
     progress.log("restarting")
     progress.iteration(8, residual=0.5)
+    progress.engine_output("clean-up")
+    progress.iteration(9, residual=0.25)
     progress.close()
     shown = [line.split()[-2:] for line in progress.text.splitlines()[2:]]
     assert shown == [
@@ -289,6 +291,8 @@ def test_the_last_iteration_is_shown_before_what_is_said_next(clock: FakeClock) 
         ["7", "1.000e+00"],
         ["restarting"],
         ["8", "5.000e-01"],
+        ["clean-up"],
+        ["9", "2.500e-01"],
     ]
 
 
