@@ -91,7 +91,7 @@ def _run_slice(state: State, first: int, count: int, *, whole_window: bool) -> N
         from solvers.kernels.twin import run_twin
 
         steps = STEP.twin.steps_fast
-        arguments = (first, count, _primal_arguments(state), _dual_arguments(state))
+        arguments = (first, count, primal_arguments(state), dual_arguments(state))
         run_twin(steps, arguments, _work(state), state.threads)
         return
     if whole_window:
@@ -115,7 +115,7 @@ def _record(state: State, first: int, count: int) -> Any:
 
 
 def _launch_steps(state: State, first: int, count: int) -> None:
-    primal, dual = _primal_arguments(state), _dual_arguments(state)
+    primal, dual = primal_arguments(state), dual_arguments(state)
     primal_step, dual_step = STEP["primal_step"], STEP["dual_step"]
     for offset in range(first, first + count):
         primal_step(*primal, offset, 0)
@@ -123,11 +123,12 @@ def _launch_steps(state: State, first: int, count: int) -> None:
 
 
 def _kept_step(state: State, offset: int) -> None:
-    STEP["primal_step"](*_primal_arguments(state), offset, 1, threads=state.threads)
-    STEP["dual_step"](*_dual_arguments(state), offset, 1, threads=state.threads)
+    STEP["primal_step"](*primal_arguments(state), offset, 1, threads=state.threads)
+    STEP["dual_step"](*dual_arguments(state), offset, 1, threads=state.threads)
 
 
-def _primal_arguments(state: State) -> tuple[Any, ...]:
+def primal_arguments(state: State) -> tuple[Any, ...]:
+    """Return the arguments of the primal step up to ``control``."""
     problem, x = state.problem, state.x
     return (
         *problem.by_column.arguments,
@@ -144,7 +145,8 @@ def _primal_arguments(state: State) -> tuple[Any, ...]:
     )
 
 
-def _dual_arguments(state: State) -> tuple[Any, ...]:
+def dual_arguments(state: State) -> tuple[Any, ...]:
+    """Return the arguments of the dual step up to ``control``."""
     problem, y = state.problem, state.y
     return (
         *problem.by_row.arguments,

@@ -1,0 +1,1 @@
+"""Measurements, one module per engine; run as ``python -m benchmarks.NAME``, never as a test."""
