@@ -123,12 +123,12 @@ def _remember(model: Any, solution: Solution) -> None:
     """
     if not hasattr(model, "solutions"):  # a block, not a model
         return
+    model.solutions.clear(clear_symbol_maps=False)
     if any(v.value is None for v in model.component_data_objects(Var, active=True)):
         return
     note = ModelSolution()
     note.status = solution.status
     note.gap = solution.gap
-    model.solutions.clear(clear_symbol_maps=False)
     model.solutions.solutions.append(note)
     model.solutions.index = 0
 
