@@ -93,7 +93,7 @@ def devices() -> list[Device]:
     """Return the devices that engines can run on, the CPU first."""
     from solvers.device import list_devices
 
-    return list_devices()
+    return list(list_devices())
 
 
 def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 PDLP_NONZEROS = 1_000_000
 """From this size on a linear program goes to PDLP when there is a GPU."""
 
+PDLP_TOLERANCE_BEFORE_CROSSOVER = 1e-5
+"""How exact PDLP's point must be when crossover and simplex clean-up will make it exact."""
+
 PDLP_SHARE = 0.6
 """Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
 
@@ -83,8 +86,8 @@ def choose(problem: Problem, options: Options) -> Choice:
                 f"method='{options.method}' treats linear programs only, and this is "
                 f"{found.sentence}; use method='auto', or relax=True for its relaxation."
             )
-        device = _device_for(options.method, options)
-        return Choice(options.method, device, f"{found.sentence}; the method was asked for")
+        place = _device_for(options.method, options)
+        return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     device = find_device(options.device)
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
@@ -221,11 +224,16 @@ def _run_pdlp(
         if reduction.settled is not None:
             return reduction.settled
         reduced, undo = reduction.problem, reduction.undo
+    first_order, share = options, np.inf
     to_vertex = options.crossover != "off"
-    share = progress.time_left * PDLP_SHARE if to_vertex else np.inf
+    if to_vertex:
+        tolerance = max(options.tolerance, PDLP_TOLERANCE_BEFORE_CROSSOVER)
+        first_order = dataclasses.replace(options, tolerance=tolerance)
+        share = PDLP_SHARE * progress.time_left
     with progress.budget(share):
-        answer = pdlp.solve(reduced, options, progress, start)
-    if to_vertex and answer.solution_status is not SolutionStatus.INFEASIBLE:
+        answer = pdlp.solve(reduced, first_order, progress, start)
+    proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+    if to_vertex and answer.solution_status not in proof and not progress.interrupted:
         answer = crossover.to_vertex(reduced, answer, options, progress)
     return answer if undo is None else undo(answer)
 
