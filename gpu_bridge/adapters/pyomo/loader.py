@@ -56,8 +56,6 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         """Return a ComponentMap from variables to values at the selected solution."""
         return self._of_variables(self._values(), vars_to_load)
 
-    get_primals = get_vars  # the name before Pyomo 6.10.1
-
     def load_vars(self, vars_to_load: Sequence[Any] | None = None) -> None:
         """Set the values of the model's variables; those not in the problem stay as they are."""
         if vars_to_load is None:
