@@ -151,9 +151,9 @@ def coefficient_range(*arrays: FloatArray) -> Range | None:
 def memory_needed(problem: Problem) -> tuple[MemoryNeed, ...]:
     """Estimate the memory of each engine: A twice (by row and by column) and work vectors.
 
-    The first-order engine's figure is a count of its arrays. That of HiGHS is rough, since the
-    fill-in of its factors depends on the model: five linear programs of 0.1 to 0.6 million
-    nonzeros took 0.5 to 1.0 times as much. Branch and bound takes more as its tree grows.
+    The first-order engine's figure is a count of its arrays. That of HiGHS is rough, for linear
+    programs, since the fill-in of its factors depends on the model; branch and bound takes more,
+    and more still as its tree grows.
     """
     m, n, nonzeros = problem.num_rows, problem.num_columns, problem.num_nonzeros
     index_bytes = problem.matrix.indices.dtype.itemsize
