@@ -35,7 +35,7 @@ def note_balance(
 ) -> PrimalWeight:
     """Remember the weight if primal and dual residual were never closer to each other."""
     found = _imbalance(relative_primal, relative_dual)
-    if found >= weight.best_imbalance:
+    if found is None or found >= weight.best_imbalance:
         return weight
     return replace(weight, best=weight.value, best_imbalance=found)
 
@@ -52,7 +52,9 @@ def next_weight(
     low, high = settings.shortest_distance, settings.longest_distance
     telling = low < primal_distance < high and low < dual_distance < high
     imbalance = _imbalance(relative_primal, relative_dual)
-    if not telling or imbalance > math.log10(settings.largest_imbalance):
+    if imbalance is not None and imbalance > math.log10(settings.largest_imbalance):
+        telling = False
+    if not telling:
         return replace(weight, value=weight.best, error_sum=0.0, last_error=0.0)
     error = math.log(dual_distance) - math.log(primal_distance) - math.log(weight.value)
     error_sum = settings.integral_memory * weight.error_sum + error
@@ -66,8 +68,13 @@ def next_weight(
     )
 
 
-def _imbalance(relative_primal: float, relative_dual: float) -> float:
-    """Return |log10(dual / primal)|, infinite when one of them is exactly zero."""
+def _imbalance(relative_primal: float, relative_dual: float) -> float | None:
+    """Return |log10(dual / primal)|, or None when one of them is exactly zero.
+
+    Where every column has both bounds no dual point is ever infeasible: the ratio tells nothing
+    about the weight then. Taking it for an imbalance froze the weight and cost 20 times the
+    iterations on such models.
+    """
     if relative_primal <= 0.0 or relative_dual <= 0.0:
-        return 0.0 if relative_primal == relative_dual else math.inf
+        return None
     return abs(math.log10(relative_dual / relative_primal))

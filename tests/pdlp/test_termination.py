@@ -146,3 +146,9 @@ def test_best_weight_is_the_one_of_least_imbalance():
     assert worse.best == 2.0
     better = note_balance(replace(weight, value=9.0), 1e-3, 1e-3)
     assert better.best == 9.0
+
+
+def test_weight_moves_on_when_a_residual_is_exactly_zero():
+    weight = replace(first_weight(0.0, 0.0), best=3.0)
+    assert update(weight, 1.0, 100.0, 1e-3, 0.0).value == pytest.approx(100.0)
+    assert note_balance(weight, 1e-3, 0.0) == weight
