@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from solvers.highs.task import Ending, FloatArray
+
+Offers = Callable[[], "FloatArray | None"]
+"""Asked often; returns a feasible point found elsewhere that was not given before, or None."""
 
 
 class Channel(Protocol):

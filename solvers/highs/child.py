@@ -21,13 +21,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from solvers.errors import EngineError
+from solvers.highs.channel import Offers
 from solvers.highs.shared import (
     BOUND,
     INCUMBENT,
@@ -58,8 +58,6 @@ GRACE_LOW, GRACE_HIGH, GRACE_SHARE = 0.3, 2.0, 0.03
 
 REPLY_GRACE = 0.4
 """More seconds for a child that has stopped and is writing its reply."""
-
-Offers = Callable[[], "FloatArray | None"]
 
 
 class ChildCannotStartError(Exception):
@@ -167,7 +165,7 @@ class _Process:
             text = line.decode("utf-8", "replace").rstrip()
             if text:
                 self.tail = [*self.tail[-9:], text]
-                progress.log(text)
+                progress.engine_output(text)
         self.popen.wait()
         self._ended.set()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.highs.child import Offers
+from solvers.highs.channel import Offers
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.place import run_task
 from solvers.highs.settings import lp_settings, mip_settings
@@ -39,8 +39,8 @@ def solve(
         For a MIP ``x``, possibly with NaN for "unknown"; for an LP ``basis``, or a full ``x``
         from which a basis is guessed.
     offers : callable, optional
-        Asked often during branch and bound in a child process; returns a feasible point found
-        elsewhere, or None.
+        Asked often during branch and bound; returns a feasible point found elsewhere that was
+        not given before, or None.
 
     Returns
     -------

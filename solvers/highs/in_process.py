@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from solvers.highs.channel import Offers
 from solvers.highs.run import run
 from solvers.highs.task import Ending, FloatArray, Reply, Task
 from solvers.outcome import StopReason
@@ -25,8 +26,9 @@ LOOK_AGAIN = 0.05
 class ProgressChannel:
     """Hands what HiGHS asks and tells straight to a :class:`Progress`."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, offers: Offers | None = None) -> None:
         self._progress = progress
+        self._offers = offers
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
@@ -60,16 +62,16 @@ class ProgressChannel:
 
     def log(self, line: str) -> None:
         """Pass on a log line."""
-        self._progress.log(line)
+        self._progress.engine_output(line)
 
     def offered_point(self) -> FloatArray | None:
-        """No other engine runs beside HiGHS in this process."""
-        return None
+        """Return a point found elsewhere, if there is a new one."""
+        return None if self._offers is None else self._offers()
 
 
-def run_in_thread(task: Task, progress: Progress) -> Reply:
+def run_in_thread(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
     """Run a task in a fresh thread and wait for it; whatever it raises is raised here."""
-    channel = ProgressChannel(progress)
+    channel = ProgressChannel(progress, offers)
     return in_thread(lambda: run(task, channel), channel)
 
 

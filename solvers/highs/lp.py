@@ -15,7 +15,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.point import Point, best_point, reply_with
-from solvers.highs.rays import RAY_SLOPE, farkas_orientation, recession_cone
+from solvers.highs.rays import RAY_SLOPE, farkas_orientation, one_row_proof, recession_cone
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
 
@@ -120,6 +120,11 @@ def clean_up(session: Session, status: Any) -> Any:
 
 def farkas_ray(session: Session, task: Task) -> FloatArray | None:
     """Return Farkas multipliers (m,), solving again without presolve where that is asked for."""
+    if not task.model.num_rows:
+        return None
+    simple = one_row_proof(task.model)
+    if simple is not None:
+        return simple
     ray = session.dual_ray()
     if ray is None and task.want_ray and clean_up(session, Status.kUnknown) == Status.kInfeasible:
         ray = session.dual_ray()

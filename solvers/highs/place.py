@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from solvers.highs.channel import Offers
 from solvers.highs.child import (
     ChildCannotStartError,
     ChildCrashedError,
-    Offers,
     can_start,
     run_in_child,
 )
@@ -39,12 +39,12 @@ def run_task(task: Task, progress: Progress, offers: Offers | None = None) -> Re
         HiGHS refuses the model, or crashed twice.
     """
     if is_small(task) or not can_start():
-        return run_in_thread(task, progress)
+        return run_in_thread(task, progress, offers)
     try:
         return run_in_child(task, progress, offers)
     except ChildCannotStartError as failure:
         progress.log(f"No child process can be started ({failure}); working in this one.")
-        return run_in_thread(task, progress)
+        return run_in_thread(task, progress, offers)
     except ChildCrashedError as failure:
         if progress.should_stop() is not None or task.work is not Work.SOLVE:
             raise

@@ -17,6 +17,25 @@ RAY_HORIZON = 1e6
 """How far a column without a bound is taken to reach, so that rounding in A'y does not count."""
 
 
+def one_row_proof(model: Model) -> FloatArray | None:
+    """Return Farkas multipliers (m,) of a single row that the bounds alone make impossible."""
+    up = np.where(model.value > 0, model.upper[model.index], model.lower[model.index])
+    down = np.where(model.value > 0, model.lower[model.index], model.upper[model.index])
+    rows, m = model.row_of_entry(), model.num_rows
+    highest = np.bincount(rows, weights=model.value * up, minlength=m)
+    lowest = np.bincount(rows, weights=model.value * down, minlength=m)
+    for extreme, margin, weight in (
+        (highest, model.row_lower - highest, 1.0),
+        (lowest, lowest - model.row_upper, -1.0),
+    ):
+        worst = int(np.argmax(margin))
+        if margin[worst] > 1e-7 * max(1.0, abs(extreme[worst])):
+            y = np.zeros(m)
+            y[worst] = weight
+            return y
+    return None
+
+
 def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
     """Return the multipliers or their negative, whichever separates; None if neither does.
 

@@ -1,0 +1,239 @@
+"""The child process: crashes, its end with the parent, and the page they share."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solvers.errors import EngineError
+from solvers.highs import child, place, solve
+from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
+from solvers.highs.task import Finding, Model, Reply, Task, load_reply, load_task, save
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus, StopReason
+from solvers.progress import Progress
+from tests.highs.models import covering, market_split
+
+BEGIN = "import sys, json, os, signal; sys.path[:] = json.loads(sys.argv[1]); "
+RUN = "from solvers.highs import worker; worker.main(sys.argv[2], float(sys.argv[3]))"
+CRASH = "from solvers.highs import worker; worker.run = lambda task, channel: os.kill(os.getpid(), "
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_nothing_is_left_behind(in_child, folder):
+    solve(covering(20, 10, integer=True), EngineOptions(), Progress())
+    assert list(folder.iterdir()) == []
+
+
+def test_a_crash_gets_a_second_chance(in_child, folder, monkeypatch):
+    once = folder / "crashed"
+    crash = f"os.path.exists({str(once)!r}) or (open({str(once)!r}, 'w'), os.kill(os.getpid(), 11))"
+    trap = (
+        "from solvers.highs import worker; run = worker.run; "
+        f"worker.run = lambda task, channel: ({crash}) and run(task, channel); "
+    )
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + trap + RUN)
+    outcome = solve(covering(20, 10), EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert once.exists()
+
+
+def test_two_crashes_are_an_error_with_the_reason(in_child, folder, monkeypatch):
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + CRASH + "11); " + RUN)
+    with pytest.raises(EngineError, match="crashed \\(SIGSEGV\\) before it had an answer"):
+        solve(covering(20, 10), EngineOptions(), Progress())
+    assert list(folder.iterdir()) == []
+
+
+def test_a_crash_after_a_point_keeps_the_point(in_child, monkeypatch):
+    crash = (
+        "from solvers.highs import worker; tell = worker.ChildChannel.incumbent; "
+        "worker.ChildChannel.incumbent = lambda self, objective, x: "
+        "(tell(self, objective, x), os.kill(os.getpid(), signal.SIGKILL)); "
+    )
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + crash + RUN)
+    problem = covering(20, 10, integer=True)
+    outcome = solve(problem, EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "too little memory" in outcome.message
+    assert np.all(problem.matrix @ outcome.x >= problem.row_lower - 1e-6)
+
+
+def test_a_child_that_hangs_is_killed(in_child, monkeypatch):
+    hang = "from solvers.highs import worker; import time; worker.run = lambda *_: time.sleep(60); "
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + hang + RUN)
+    progress = Progress(0.5)
+    outcome = solve(covering(20, 10), EngineOptions(), progress)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert progress.seconds < 20
+
+
+def test_without_an_interpreter_the_work_is_done_here(in_child, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/does/not/exist")
+    outcome = solve(covering(20, 10), EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+
+
+def test_an_interpreter_without_our_packages_is_no_obstacle(in_child, monkeypatch):
+    monkeypatch.setattr(child, "BOOTSTRAP", "import no_such_module_anywhere")
+    outcome = solve(covering(20, 10), EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+
+
+def test_refusals_come_through_as_they_are(in_child, monkeypatch):
+    refuse = (
+        "from solvers.highs import worker; from solvers.errors import EngineError\n"
+        "def run(task, channel): raise EngineError('no thanks')\n"
+        "worker.run = run; "
+    )
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + refuse + RUN)
+    with pytest.raises(EngineError, match="no thanks"):
+        solve(covering(20, 10), EngineOptions(), Progress())
+
+
+PARENT = """
+import numpy as np
+from solvers.highs import place, solve
+from solvers.options import EngineOptions
+from solvers.progress import Progress
+from tests.highs.models import market_split
+
+place.SMALL_MIP = -1
+
+class Telling(Progress):
+    def on_event(self, event):
+        if not np.isnan(event.incumbent):
+            print("solving", flush=True)
+
+solve(market_split(), EngineOptions(), Telling(100))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the process table of Linux")
+def test_no_orphan_survives_its_parent(tmp_path):
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(root)}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment
+    )
+    assert parent.stdout.readline() == b"solving\n"
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+    assert len(children) == 1
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(200):
+        if not _alive(int(children[0])):
+            return
+        time.sleep(0.05)
+    pytest.fail("the child outlived its parent")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_scripts_without_a_main_guard_run_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('top of the script')\n"
+        "from solvers.highs import place, solve\n"
+        "from solvers.options import EngineOptions\n"
+        "from solvers.progress import Progress\n"
+        "from tests.highs.models import covering\n"
+        "place.SMALL_LP = -1\n"
+        "print(solve(covering(20, 10), EngineOptions(), Progress()).solution_status.name)\n"
+    )
+    (tmp_path / "json.py").write_text("raise ImportError('a file of the user, not the library')\n")
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-P", str(script)]
+        if sys.version_info >= (3, 11)
+        else [sys.executable, "-c", script.read_text()],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        cwd=tmp_path if sys.version_info >= (3, 11) else root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split("\n")[:2] == ["top of the script", "OPTIMAL"]
+
+
+def test_large_models_go_to_a_child_and_small_ones_do_not():
+    small = covering(20, 10)
+    large = covering(30_000, 20_000)
+    for problem, expected in ((small, True), (large, False)):
+        assert place.is_small(_task(problem)) is expected
+
+
+def _task(problem) -> Task:
+    A = problem.matrix
+    model = Model(
+        problem.cost,
+        problem.offset,
+        problem.lower,
+        problem.upper,
+        problem.row_lower,
+        problem.row_upper,
+        A.indptr,
+        A.indices,
+        A.data,
+        problem.integrality.astype(np.int8),
+    )
+    return Task(model, {"threads": 1, "presolve": "off"}, x=np.zeros(problem.num_columns))
+
+
+def test_tasks_and_replies_survive_the_file(tmp_path):
+    task = _task(market_split())
+    save(task, tmp_path / "task.npz")
+    back = load_task(tmp_path / "task.npz")
+    assert back.settings == task.settings
+    np.testing.assert_array_equal(back.x, task.x)
+    np.testing.assert_array_equal(back.model.value, task.model.value)
+    assert back.model.offset == task.model.offset
+    reply = Reply(Finding(1), child.Ending(2), objective=np.nan, bound=-np.inf, message="é")
+    save(reply, tmp_path / "reply.npz")
+    again = load_reply(tmp_path / "reply.npz")
+    assert (again.finding, again.ending, again.message) == (reply.finding, reply.ending, "é")
+    assert np.isnan(again.objective)
+    assert again.bound == -np.inf
+    assert again.x is None
+
+
+def test_the_shared_page_gives_each_point_once_and_never_torn(tmp_path):
+    writer = SharedPage(tmp_path / "page", 3, create=True)
+    reader = SharedPage(tmp_path / "page", 3)
+    assert reader.read_point(INCUMBENT) is None
+    writer.write_point(INCUMBENT, 5.0, np.array([1.0, 2.0, 3.0]))
+    objective, x = reader.read_point(INCUMBENT)
+    assert objective == 5.0
+    np.testing.assert_array_equal(x, [1.0, 2.0, 3.0])
+    assert reader.read_point(INCUMBENT) is None
+    assert reader.read_point(OFFER) is None
+    writer.write_point(INCUMBENT, 4.0, np.array([1.0, 1.0, 1.0]))
+    writer._points[INCUMBENT][1] = 7.0  # half of the next point is there already
+    assert reader.read_point(INCUMBENT) is None
+    writer.write_point(INCUMBENT, 3.0, np.array([0.0, 7.0, 0.0]))
+    assert reader.read_point(INCUMBENT)[0] == 3.0
+    del x
+    writer.close()
+    reader.close()

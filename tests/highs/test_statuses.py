@@ -1,0 +1,105 @@
+"""Every kind of model gets the right status, by every algorithm and in both places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.highs import solve
+from solvers.highs.task import Ending, Finding
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
+from tests.problems import INTEGER, LINEAR
+
+SETTINGS = [
+    EngineOptions(),
+    EngineOptions(presolve=False),
+    EngineOptions(lp_algorithm="simplex"),
+    EngineOptions(lp_algorithm="ipm"),
+    EngineOptions(lp_algorithm="pdlp"),
+]
+
+
+def label(options: EngineOptions) -> str:
+    return options.lp_algorithm + ("" if options.presolve else " without presolve")
+
+
+@pytest.mark.parametrize("options", SETTINGS, ids=label)
+@pytest.mark.parametrize("case", LINEAR, ids=str)
+def test_linear(case, options):
+    problem = case.problem
+    outcome = solve(problem, options, Progress())
+    assert outcome.solution_status is case.status
+    assert outcome.stop_reason is StopReason.CONVERGED
+    assert outcome.engine == "highs"
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
+        assert outcome.bound == pytest.approx(outcome.objective, abs=1e-7)
+        assert_optimal_lp(problem, outcome)
+        assert_basis(problem, outcome)
+    if case.status is SolutionStatus.UNBOUNDED:
+        assert_improving_ray(problem, outcome.primal_ray)
+        assert np.all(problem.matrix @ outcome.x >= problem.row_lower - 1e-9)
+    if case.status is SolutionStatus.INFEASIBLE and problem.num_columns:
+        assert_farkas(problem, outcome.dual_ray)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("case", INTEGER, ids=str)
+def test_integer(case, presolve):
+    outcome = solve(case.problem, EngineOptions(presolve=presolve), Progress())
+    assert outcome.solution_status is case.status
+    assert outcome.stop_reason is StopReason.CONVERGED
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if case.problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-9)
+        assert outcome.bound == pytest.approx(outcome.objective, abs=1e-3)
+        integers = outcome.x[case.problem.integrality]
+        np.testing.assert_array_equal(integers, np.round(integers))
+        assert outcome.row_dual is None
+    if case.status is SolutionStatus.UNBOUNDED:
+        assert_improving_ray(case.problem, outcome.primal_ray)
+
+
+@pytest.mark.parametrize("case", [*LINEAR[:4], *LINEAR[-9:-1], *INTEGER[:2], INTEGER[-1]], ids=str)
+def test_a_child_says_the_same(case, in_child):
+    outcome = solve(case.problem, EngineOptions(), Progress())
+    assert outcome.solution_status is case.status
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if case.problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
+
+
+def test_infeasible_is_told_from_unbounded_with_integers():
+    rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
+    problem = Problem.from_arrays([-1, -1, 0], rows, [0, 1], [np.inf, 1], integrality=True)
+    assert solve(problem, EngineOptions(), Progress()).solution_status is SolutionStatus.INFEASIBLE
+    problem = Problem.from_arrays([-1, -1], [[1, -1]], [0], integrality=True)
+    outcome = solve(problem, EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert_improving_ray(problem, outcome.primal_ray)
+
+
+def test_bounds_of_1e20_are_none():
+    problem = Problem.from_arrays([-1, 1], [[1, 0]], [-1e20], [1e30], lower=-1e20, upper=1e20)
+    outcome = solve(problem, EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+
+
+def test_a_point_comes_without_a_vertex_when_crossover_is_off():
+    problem = Problem.from_arrays([1, 1, 1], [[1, 1, 1]], [1], [1])
+    for algorithm in ("ipm", "pdlp"):
+        options = EngineOptions(lp_algorithm=algorithm, crossover="off", presolve=False)
+        outcome = solve(problem, options, Progress())
+        assert outcome.objective == pytest.approx(1.0, abs=1e-5)
+        assert outcome.basis is None
+        assert f"{algorithm}_iterations" in outcome.statistics
+
+
+def test_names_of_findings_and_endings_are_those_of_outcomes():
+    assert {item.name for item in Finding} == {item.name for item in SolutionStatus}
+    assert {item.name for item in Ending} <= {item.name for item in StopReason}
