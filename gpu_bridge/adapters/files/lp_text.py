@@ -2,8 +2,8 @@
 
 HiGHS 1.15 takes several slips without a word: ``2 * x`` loses its coefficient, a variable that
 appears twice in the objective counts once, a constant on the left of a constraint is dropped,
-``2 3 x`` means ``2 x``. Objective and constraints are therefore matched against the grammar,
-one constraint per step, and the first place that does not fit is shown with its line.
+``2 3 x`` means ``2 x``. Objective and constraints are therefore matched against the grammar, one
+constraint per step, and the first place that does not fit is shown with its line.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _NAME = rb"[^\s\d.\[\]<>=:+\-*/^\\][^\s\[\]<>=:+\-*/^\\]*"
 _TERM = rb"(?:%b[ \t]*\s*)?%b" % (_NUMBER, _NAME)
 _LABEL = rb"(?:[^\s:\[\]<>=]+\s*:)?"
-_SIGNS = rb"(?:[+-]\s*)+"
+_SIGN = rb"(?:[+-]\s*)+"
 _OBJECTIVE_TEXT = re.compile(
     rb"\s*%b\s*(?:(?:%b)?(?:%b|%b))?\s*(?:%b(?:%b|%b)\s*)*"
-    % (_LABEL, _SIGNS, _TERM, _NUMBER, _SIGNS, _TERM, _NUMBER)
+    % (_LABEL, _SIGN, _TERM, _NUMBER, _SIGN, _TERM, _NUMBER)
 )
 _CONSTRAINT = re.compile(
-    rb"\s*%b\s*(?:%b)?%b\s*(?:%b%b\s*)*(?:<=?|>=?|=<|=>|=)\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*"
-    % (_LABEL, _SIGNS, _TERM, _SIGNS, _TERM, _NUMBER),
+    rb"\s*%b\s*(?:%b)?%b\s*(?:%b%b\s*)*(?:<=?|>=?|=)\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*"
+    % (_LABEL, _SIGN, _TERM, _SIGN, _TERM, _NUMBER),
     re.I,
 )
 _VARIABLE = re.compile(rb"(?<![^\s+\-\d.])%b(?!\s*:)" % _NAME)

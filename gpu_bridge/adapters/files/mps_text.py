@@ -1,15 +1,17 @@
 """What the text of an MPS file says that HiGHS's reader passes over in silence.
 
 HiGHS 1.15 reads well-formed files rightly and fast. Of others it takes some without a word: a
-number that is none counts as zero (``atof``), ``OBJSENSE MAXIMISE`` on one line minimises, an
-OBJNAME section is skipped, a negative upper bound leaves the default lower bound at zero. The
-checks here run over the text with compiled patterns, at a fraction of the reading time.
+number that is none counts as zero (``atof``), NaN is dropped, a line without a number is
+skipped, a bound on a name that is no column makes a new column, ``OBJSENSE MAXIMISE`` on one
+line minimises, an OBJNAME section is skipped, and a negative upper bound leaves the default lower
+bound at zero. The checks run over the text with compiled patterns, in half the reading time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from gpu_bridge.adapters.files.source import Source, line_number
 from solvers.errors import FileFormatError, UnsupportedModelError
@@ -36,13 +38,18 @@ _REFUSED = {
     b"PWLOBJ": "a piecewise linear objective (PWLOBJ)",
 }
 
-_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:inf(?:inity)?|nan)"
+_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:inf(?:inity)?)"
 _PAIR = rb"(?:%b)[ \t\r]*(?:\n|[^ \t\r\n]+[ \t]+(?:%b)[ \t\r]*\n)" % (_NUMBER, _NUMBER)
 
-# A line whose third, or third and fifth word, is not a number. Lines without a set name have
-# their numbers elsewhere and are looked at again.
+# A line of which the third, or third and fifth word is not a number, or not there. Lines without
+# a set name have their numbers elsewhere and are looked at again. (A look-ahead over the whole
+# line is never tried a second time, which makes it three times as fast as matching the line.)
 _SUSPECT = re.compile(
-    rb"\n[ \t]*([^ *\t\r\n][^ \t\r\n]*[ \t]+[^ \t\r\n]+[ \t]+(?=[^ \t\r\n])(?!'INT|%b).*)" % _PAIR
+    rb"\n(?![ \t\r]*(?:\n|\*|[^ \t\r\n]+[ \t]+[^ \t\r\n]+[ \t]+(?:'INT|%b)))([^\n]+)" % _PAIR
+)
+_SUSPECT_BOUND = re.compile(
+    rb"\n[ \t]*(?=(?:UP|LO|FX|UI|LI|SC|SI)[ \t])"
+    rb"(?![^ \t\r\n]+(?:[ \t]+[^ \t\r\n]+)+?[ \t]+(?:%b)[ \t\r]*\n)([^\n]+)" % _NUMBER
 )
 _FIXED_COLUMNS = (slice(24, 36), slice(49, 61))
 _IS_NUMBER = re.compile(rb"\s*(?:%b)\s*" % _NUMBER)
@@ -55,15 +62,23 @@ def sections(text: bytes) -> list[tuple[bytes, bytes, int, int]]:
     first = _FIRST_SECTION.match(text)
     headers = [first] if first else []
     headers += _SECTION.finditer(text)
-    ends = [header.start() for header in headers[1:]] + [len(text)]
+    ends = [header.start() for header in headers[1:]] + ([len(text)] if headers else [])
     return [
         (header.group(1), header.group(2).strip(), header.end(), end)
         for header, end in zip(headers, ends, strict=True)
     ]
 
 
-def check_mps(source: Source) -> bool | None:
-    """Refuse what would be misread; return whether the file maximises, None if it does not say.
+@dataclass(frozen=True)
+class MpsFacts:
+    """The model's name, and whether it maximises; None where the file does not say."""
+
+    name: str
+    maximizes: bool | None
+
+
+def check_mps(source: Source) -> MpsFacts:
+    """Refuse what would be misread, and return what HiGHS does not tell.
 
     Raises
     ------
@@ -92,7 +107,27 @@ def check_mps(source: Source) -> bool | None:
         )
     _check_numbers(source, found)
     _check_objective_name(source, found)
-    return _maximizes(found, text)
+    title = next((rest for name, rest, _, _ in found if name == b"NAME"), b"")
+    return MpsFacts(title.decode(errors="replace"), _maximizes(found, text))
+
+
+def check_columns(source: Source, last: Sequence[str]) -> None:
+    """Refuse bounds on names that the COLUMNS section lacks; HiGHS makes columns of them.
+
+    Parameters
+    ----------
+    source : Source
+    last : sequence of str
+        Names of the empty columns at the end of what HiGHS read.
+    """
+    ranges = [(start, end) for name, _, start, end in sections(source.text) if name == b"COLUMNS"]
+    for name in last:
+        line = re.compile(rb"\n[ \t]*%b[ \t\r\n]" % re.escape(name.encode()))
+        if not any(line.search(source.text, start, end + 1) for start, end in ranges):
+            raise FileFormatError(
+                f"'{source.path}' gives a bound to '{name}', which is no column of the model; "
+                "correct the name in the BOUNDS section."
+            )
 
 
 def free_below(text: bytes, columns: Iterable[str]) -> set[str]:
@@ -112,28 +147,31 @@ def free_below(text: bytes, columns: Iterable[str]) -> set[str]:
 
 def _check_numbers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -> None:
     for name, _, start, end in found:
-        if name not in (b"COLUMNS", b"RHS", b"RANGES"):
+        if name not in (b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS"):
             continue
-        for match in _SUSPECT.finditer(source.text, start, end + 1):
-            if _numbers_stand(match.group().lstrip(b"\r\n")):
+        pattern = _SUSPECT_BOUND if name == b"BOUNDS" else _SUSPECT
+        for match in pattern.finditer(source.text, start, end + 1):
+            if name != b"BOUNDS" and _numbers_stand(match.group().lstrip(b"\r\n")):
                 continue
             raise FileFormatError(
                 f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
-                f"{name.decode()}: '{_shown(match.group(1))}' has a word where a number must stand."
+                f"{name.decode()}: '{_shown(match.group(1))}' lacks a number, or has "
+                "a word where one must stand."
             )
 
 
 def _numbers_stand(line: bytes) -> bool:
     """Whether the numbers of a data line are where free or fixed MPS wants them."""
     words = line.split()
-    if len(words) > 5:  # names with blanks: only the columns of the line can tell
-        numbers = [line.rstrip()[field] for field in _FIXED_COLUMNS]
-        numbers = numbers[:1] if not numbers[1].strip() else numbers
-    else:
+    if len(words) <= 5:
         numbers = words[1::2] if len(words) % 2 == 0 else words[2::2]
-        if not all(map(_IS_NUMBER.fullmatch, numbers)):
-            numbers = [field for c in _FIXED_COLUMNS if (field := line.rstrip()[c].strip())]
-    return bool(numbers) and all(map(_IS_NUMBER.fullmatch, numbers))
+        if numbers and all(map(_IS_NUMBER.fullmatch, numbers)):
+            return True
+    # names with blanks in fixed MPS: only the columns of the line can tell
+    line = line.rstrip()
+    numbers = [line[field] for field in _FIXED_COLUMNS if line[field].strip()]
+    gaps = line[22:24] + line[36:39]
+    return not gaps.strip() and bool(numbers) and all(map(_IS_NUMBER.fullmatch, numbers))
 
 
 def _check_objective_name(source: Source, found: list[tuple[bytes, bytes, int, int]]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.adapters.files.lp_text import check_lp
-from gpu_bridge.adapters.files.mps_text import check_mps, free_below
+from gpu_bridge.adapters.files.mps_text import MpsFacts, check_columns, check_mps, free_below
 from gpu_bridge.adapters.files.source import Source, load_source
 from solvers.errors import FileFormatError, ProblemError, UnsupportedModelError
 from solvers.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
@@ -59,9 +59,9 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         Its numbers cannot be used: NaN, infinite coefficients, bounds that cross.
     """
     source = load_source(path)
-    maximizes: bool | None = None
+    facts = MpsFacts("", None)
     if source.format == "mps":
-        maximizes = check_mps(source)
+        facts = check_mps(source)
     else:
         check_lp(source)
     model, crossed = _parse(source)
@@ -73,20 +73,23 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         )
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
     names = _names(lp.col_names_, lp.num_col_)
-    if crossed and source.format == "mps":
-        _free_negative_uppers(source.text, names, lower, upper)
+    matrix = _matrix(lp)
+    if source.format == "mps" and names is not None:
+        check_columns(source, _empty_at_the_end(lp, matrix, names))
+        if crossed:
+            _free_negative_uppers(source.text, names, lower, upper)
     try:
         return Problem.from_arrays(
             lp.col_cost_,
-            _matrix(lp),
+            matrix,
             lp.row_lower_,
             lp.row_upper_,
             lower=lower,
             upper=upper,
             integrality=_integrality(source, lp.integrality_, names),
             offset=lp.offset_,
-            maximize=lp.sense_.name == "kMaximize" if maximizes is None else maximizes,
-            name=lp.model_name_ or source.path.name.split(".")[0],
+            maximize=lp.sense_.name == "kMaximize" if facts.maximizes is None else facts.maximizes,
+            name=facts.name or source.path.name.split(".")[0],
             column_names=names,
             row_names=_names(lp.row_names_, lp.num_row_),
         )
@@ -155,23 +158,27 @@ def _failure(source: Source, messages: list[str]) -> FileFormatError | Unsupport
 
 
 def _free_negative_uppers(
-    text: bytes, names: list[str] | None, lower: FloatArray, upper: FloatArray
+    text: bytes, names: list[str], lower: FloatArray, upper: FloatArray
 ) -> None:
     """Open the lower bounds that are only the default of a column with a negative upper one."""
     crossed = np.flatnonzero((lower == 0.0) & (upper < -CROSSING_TOLERANCE)).tolist()
-    if names is None:
-        return
     free = free_below(text, (names[j] for j in crossed))
     for j in crossed:
         if names[j] in free:
             lower[j] = -np.inf
 
 
-def _matrix(lp: Any) -> sp.csr_array:
+def _empty_at_the_end(lp: Any, matrix: sp.csc_array, names: list[str]) -> list[str]:
+    empty = (np.diff(matrix.indptr) == 0) & (np.array(lp.col_cost_) == 0.0)
+    filled = np.flatnonzero(~empty)
+    return names[int(filled[-1]) + 1 if filled.size else 0 :]
+
+
+def _matrix(lp: Any) -> sp.csc_array:
     A = lp.a_matrix_
     parts = (np.array(A.value_), np.array(A.index_, dtype=np.int32), np.array(A.start_))
     shape = (lp.num_row_, lp.num_col_)
-    return sp.csc_array(parts, shape=shape).tocsr()
+    return sp.csc_array(parts, shape=shape)
 
 
 def _integrality(source: Source, kinds: list[Any], names: list[str] | None) -> BoolArray | bool:

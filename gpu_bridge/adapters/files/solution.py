@@ -147,14 +147,15 @@ def _replace(path: str | PathLike[str], pieces: Iterable[str]) -> None:
     if where.exists() and not where.is_file():  # a device or a pipe: nothing to keep whole
         where.write_text("".join(pieces), encoding="utf-8")
         return
-    name = ""
     try:
         handle, name = tempfile.mkstemp(dir=where.absolute().parent, prefix=f".{where.name}.")
-        with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(pieces)
-        os.chmod(name, where.stat().st_mode & 0o777 if where.exists() else 0o644)
-        os.replace(name, where)
-    except OSError as error:
-        if name:
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.writelines(pieces)
+            os.chmod(name, where.stat().st_mode & 0o777 if where.exists() else 0o644)
+            os.replace(name, where)
+        except BaseException:
             Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
         raise FileFormatError(f"'{where}' cannot be written: {error.strerror}.") from error

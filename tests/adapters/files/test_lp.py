@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_bridge as gb
+from gpu_bridge.adapters.files import read_problem
+from solvers.errors import FileFormatError, UnsupportedModelError
+from tests.adapters.files.texts import LP, write
+
+INF = np.inf
+
+
+def test_every_part_arrives(tmp_path: Path) -> None:
+    problem = read_problem(write(tmp_path, LP, "model.lp"))
+    assert problem.maximize
+    assert problem.offset == -5.0
+    assert problem.column_names == ["x", "y", "z"]
+    assert problem.row_names == ["c1", "c2", "c3"]
+    np.testing.assert_array_equal(problem.cost, [-3, -2, 4])
+    np.testing.assert_array_equal(problem.matrix.toarray(), [[1, 1, 1], [1, -2, 0], [1, 3, 1]])
+    np.testing.assert_array_equal(problem.row_lower, [-INF, -2, 4])
+    np.testing.assert_array_equal(problem.row_upper, [10, INF, 4])
+    np.testing.assert_array_equal(problem.lower, [0, -1, -INF])
+    np.testing.assert_array_equal(problem.upper, [4, 3, INF])
+    np.testing.assert_array_equal(problem.integrality, [False, True, False])
+
+
+def test_packed(tmp_path: Path) -> None:
+    path = write(tmp_path, gzip.compress(LP.encode()), "model.lp.gz")
+    # z = 4 - x - 3y: the objective is 7x + 14y - 11, with x <= 4 and y <= 3
+    assert gb.solve(path).objective == pytest.approx(59.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("3 x + 2 y", "3 * x + 2 y", "line 3"),
+        ("3 x + 2 y", "3 x + 2 y + x", "'x' appears 2 times"),
+        ("3 x + 2 y", "3 4 x + 2 y", "line 3"),
+        ("3 x + 2 y", "3 x 2 y", "line 3"),
+        ("x + y + z <= 10", "x + y + z + 3 <= 10", "line 5"),
+        ("x + y + z <= 10", "1 <= x + y + z <= 10", "line 5"),
+        ("x + y + z <= 10", "x + y <= 10 - z", "line 5"),
+        ("x + y + z <= 10", "1,5 x + y <= 10", "line 5"),
+        ("x - 2 y >= -2", "x - 2 y >= 1.5.5", "line 6"),
+        ("   + z = 4", "   + z", "line 7"),
+        ("Subject To", "", "Subject To"),
+        ("End\n", "", "End"),
+    ],
+)
+def test_text_that_would_be_misread_is_shown(
+    tmp_path: Path, old: str, new: str, shown: str
+) -> None:
+    assert old in LP
+    with pytest.raises(FileFormatError, match=shown):
+        read_problem(write(tmp_path, LP.replace(old, new), "model.lp"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- 4 z + 5", "- 4 z + 5 + [ x ^ 2 ] / 2"),
+        ("x + y + z <= 10", "x + y + [ z ^ 2 ] <= 10"),
+        ("c3: x", "c4: y = 1 -> x >= 2\n c3: x"),
+        ("General\n y", "Semi-Continuous\n x"),
+        ("General\n y", "SOS\n s: S1:: x:1 y:2"),
+        ("End", "General Constraints\n g: x = MAX ( y , z )\nEnd"),
+        ("Bounds", "Lazy Constraints\n l: x >= 1\nBounds"),
+    ],
+)
+def test_parts_that_are_not_linear_are_refused(tmp_path: Path, old: str, new: str) -> None:
+    assert old in LP
+    with pytest.raises(UnsupportedModelError):
+        read_problem(write(tmp_path, LP.replace(old, new), "model.lp"))
+
+
+def test_signs_labels_and_lines_are_free(tmp_path: Path) -> None:
+    text = """minimize
+- x(1,2) - - 2.5e0y
+st
+ -x(1,2)-y>=-4
+ label: + x(1,2)
+  + y
+  <= 3 \\ the end
+\\ between
+ x(1,2) = 1
+bounds
+ y >= -inf
+end
+"""
+    problem = read_problem(write(tmp_path, text, "model.lp"))
+    np.testing.assert_array_equal(problem.cost, [-1, 2.5])
+    np.testing.assert_array_equal(problem.matrix.toarray(), [[-1, -1], [1, 1], [1, 0]])
+    np.testing.assert_array_equal(problem.row_lower, [-4, -INF, 1])
+    np.testing.assert_array_equal(problem.row_upper, [INF, 3, 1])
+
+
+def test_a_model_without_objective(tmp_path: Path) -> None:
+    text = "Minimize\n obj:\nSubject To\n c: x + y >= 2\nEnd\n"
+    assert gb.solve(write(tmp_path, text, "model.lp")).objective == 0.0
