@@ -6,8 +6,7 @@ row, so that a model with a few nested expressions pays their price for those ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
 from pyomo.core.base import SortComponents
@@ -21,8 +20,7 @@ from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
 from solvers.errors import ProblemError
 
 
-@dataclass(frozen=True)
-class CompiledRow:
+class CompiledRow(NamedTuple):
     """A row's sides (None, numbers or parameter expressions), constant and linear terms."""
 
     lower: Any

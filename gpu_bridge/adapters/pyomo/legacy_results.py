@@ -58,8 +58,8 @@ def make_legacy_results(
     legacy.solver.name = solver.name
     legacy.solver.status = statuses.solver
     legacy.solver.termination_condition = statuses.condition
-    legacy.solver.termination_message = explanation(outcome)
-    legacy.solver.message = explanation(outcome)
+    legacy.solver.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
+    legacy.solver.termination_message = str(outcome.stop_reason)
     legacy.solver.wallclock_time = results.timing_info.wall_time
     _describe_problem(legacy.problem, model, results)
     solution.status = statuses.solution

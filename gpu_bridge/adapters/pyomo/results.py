@@ -10,7 +10,7 @@ from pyomo.contrib.solver.common.results import Results
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
-from gpu_bridge.outcome import Outcome, SolutionStatus
+from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 
 
 def make_results(
@@ -51,9 +51,9 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
 
 
 def explanation(outcome: Outcome) -> str:
-    """Return the sentences that say what the answer is and, without an optimum, why."""
-    if outcome.solution_status is SolutionStatus.OPTIMAL:
-        return f"The answer is {outcome.solution_status}."
-    reason = f"The answer is {outcome.solution_status}; {outcome.stop_reason}."
+    """Return what the answer is and, where there is no optimum, why."""
+    parts = [f"The answer is {outcome.solution_status}"]
+    if outcome.stop_reason is not StopReason.CONVERGED:
+        parts.append(str(outcome.stop_reason))
     more = [outcome.message, "" if outcome.conflict is None else str(outcome.conflict)]
-    return " ".join([reason, *dict.fromkeys(text for text in more if text)])
+    return " ".join(["; ".join(parts) + ".", *dict.fromkeys(text for text in more if text)])
