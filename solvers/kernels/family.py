@@ -138,9 +138,9 @@ class Family:
             if _on_gpu(kernel, values):
                 self._launch(kernel, values, named)
             else:
-                from solvers.kernels.twin import run_twin
+                from solvers.kernels.twin import run_twin, threads_for
 
-                run_twin(getattr(self.twin, name), values, kernel.work(named), threads)
+                run_twin(getattr(self.twin, name), values, threads_for(kernel.work(named), threads))
 
         call.__name__ = name
         call.__doc__ = kernel.contract

@@ -11,12 +11,16 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numba
 
-PARALLEL_FROM = 60_000
-"""Elementary steps from which threads pay; below, waking them costs more than it saves."""
+PARALLEL_FROM = 500_000
+"""Elementary steps from which threads are used without a trial.
+
+Threads that wait for a core others use cost up to a time slice of the system, milliseconds, at
+every loop's end; loops this long bear it. A driver of many shorter loops measures instead.
+"""
 
 STEPS_PER_THREAD = 30_000
 """No more threads than this much work for each."""
@@ -39,23 +43,41 @@ class Twin:
 
 def twin(function: Callable[..., Any]) -> Twin:
     """Compile a plain loop, whose outer ``range`` is a ``prange``, both ways (a decorator)."""
-    parallel = _renamed(function, f"{function.__name__}_parallel")
-    return Twin(
-        numba.njit(cache=True, nogil=True)(function),
-        numba.njit(cache=True, nogil=True, parallel=True)(parallel),
-    )
+    renamed = _renamed(function, f"{function.__name__}_parallel")
+    return Twin(compiled(function), compiled(renamed, parallel=True))
 
 
-def run_twin(twin: Twin, values: Sequence[Any], work: int, threads: int = 0) -> None:
-    """Run a loop with as many threads as its work is worth (``threads`` at most, 0: all)."""
+def compiled(function: Callable[..., Any], *, parallel: bool = False) -> Callable[..., Any]:
+    """Compile at the first call, without the interpreter lock, and keep the result on disk.
+
+    Where no folder for it can be written, it is compiled anew in every process.
+    """
+    try:
+        made = numba.njit(cache=True, nogil=True, parallel=parallel)(function)
+    except RuntimeError:  # Numba found no folder for its cache
+        made = numba.njit(nogil=True, parallel=parallel)(function)
+    return cast("Callable[..., Any]", made)
+
+
+def threads_for(work: int, threads: int = 0, *, parallel_from: int = PARALLEL_FROM) -> int:
+    """Return how many threads a loop of so many elementary steps is worth.
+
+    ``threads`` is the most that may be used; 0 stands for all cores.
+    """
+    if work < parallel_from:
+        return 1
     cores: int = numba.config.NUMBA_NUM_THREADS
-    worthwhile = min(threads or cores, cores, work // STEPS_PER_THREAD)
-    if work < PARALLEL_FROM or worthwhile < 2 or not _one_at_a_time.acquire(blocking=False):
+    return max(1, min(threads or cores, cores, work // STEPS_PER_THREAD))
+
+
+def run_twin(twin: Twin, values: Sequence[Any], threads: int = 1) -> None:
+    """Run a loop with so many threads, or with one while another solve uses threads."""
+    if threads < 2 or not _one_at_a_time.acquire(blocking=False):
         twin.serial(*values)
         return
     before = numba.get_num_threads()
     try:
-        numba.set_num_threads(worthwhile)
+        numba.set_num_threads(threads)
         twin.parallel(*values)
     finally:
         numba.set_num_threads(before)

@@ -1,10 +1,7 @@
 """Proofs that there is no solution, or no end to the improvement: rays, checked exactly.
 
-On a problem without a solution the iterates drift, and their drift tends to a ray of the dual
-(a Farkas proof of infeasibility) or of the primal (a direction of unbounded improvement). The
-step between successive points, and the distance from the anchor, are candidates. A candidate is
-believed only if it passes on the ORIGINAL data, in float64, by a margin that rounding cannot
-fake; otherwise nothing is claimed.
+A candidate is believed only if it passes on the ORIGINAL data, in float64 on the CPU, by a
+margin that rounding cannot fake; otherwise nothing is claimed.
 """
 
 from __future__ import annotations
@@ -13,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from solvers.pdlp.drift import dual_drifts, primal_drifts
 from solvers.pdlp.state import State
 from solvers.problem import FloatArray, Problem
 
@@ -31,9 +29,9 @@ NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 
 def find_dual_ray(state: State) -> FloatArray | None:
     """Return a proven Farkas ray (m,) of the original problem from the dual drift, or None."""
-    problem, scale = state.problem.original, state.problem.scaling.row
-    for drift in _drifts(state.y.difference, state.y.projection, state.y.anchor):
-        ray = state.problem.device.to_host(drift * scale)
+    problem, scaling = state.problem.original, state.problem.scaling
+    for drift in dual_drifts(state):
+        ray = state.problem.device.to_host(drift * scaling.row)
         for cleaned in _cleaned(ray):
             if is_dual_ray(problem, cleaned):
                 return cleaned
@@ -42,10 +40,10 @@ def find_dual_ray(state: State) -> FloatArray | None:
 
 def find_primal_ray(state: State) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal drift, or None."""
-    problem, scale = state.problem.original, state.problem.scaling.column
-    for drift in _drifts(state.x.difference, state.x.projection, state.x.anchor):
+    problem, scaling = state.problem.original, state.problem.scaling
+    for drift in primal_drifts(state):
         ray = np.clip(
-            state.problem.device.to_host(drift * scale),
+            state.problem.device.to_host(drift * scaling.column),
             np.where(np.isfinite(problem.lower), 0.0, -np.inf),
             np.where(np.isfinite(problem.upper), 0.0, np.inf),
         )
@@ -99,7 +97,9 @@ def is_primal_ray(problem: Problem, d: FloatArray) -> bool:
         return False
     slope = float(problem.cost @ d)
     # The leftovers of the rows, undone at a price of the cost's size, must not eat the gain up.
-    leftover = float(np.max(np.abs(np.where(_one_sided(problem, activity), activity, 0.0))))
+    leftover = float(
+        np.max(np.abs(np.where(_one_sided(problem, activity), activity, 0.0)), initial=0.0)
+    )
     size = float(np.abs(problem.cost) @ np.abs(d))
     return -slope > MARGIN * (1.0 + size) and leftover <= MARGIN * -slope
 
@@ -109,11 +109,6 @@ def _one_sided(problem: Problem, activity: FloatArray) -> np.ndarray:
     falls = np.isfinite(problem.row_lower) & (activity < 0)
     grows = np.isfinite(problem.row_upper) & (activity > 0)
     return np.asarray(falls | grows)
-
-
-def _drifts(step: FloatArray, projection: FloatArray, anchor: FloatArray) -> Iterator[FloatArray]:
-    yield step
-    yield projection - anchor
 
 
 def _cleaned(ray: FloatArray) -> Iterator[FloatArray]:

@@ -15,14 +15,10 @@ from typing import Any
 import numpy as np
 
 from solvers.outcome import StopReason
-from solvers.pdlp.kernels import layout
 from solvers.pdlp.kernels.step import STEP
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import measure
 from solvers.progress import Progress
-
-FIRST_GUESS = 1e-9
-"""Seconds per matrix entry and iteration, before the first slice has been timed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,29 +68,24 @@ def _inner_steps(state: State, count: int, progress: Progress) -> tuple[int, Sto
         stopped = progress.should_stop()
         if stopped is not None:
             return offset, stopped
-        size = min(last - offset, _slice_length(state))
+        threads = state.pace.choose()
+        wanted = state.pace.slice_length(threads, state.settings.slice_seconds)
+        size = min(last - offset, wanted)
         began = time.perf_counter()
-        _run_slice(state, offset, size, whole_window=size == state.settings.check_interval - 2)
-        state.seconds_per_iteration = (time.perf_counter() - began) / size
+        _run_slice(state, offset, size, threads)
+        state.pace.note(threads, size, time.perf_counter() - began)
         offset += size
     return offset, None
 
 
-def _slice_length(state: State) -> int:
-    guess = FIRST_GUESS * state.problem.by_row.nonzeros
-    seconds = state.seconds_per_iteration or max(guess, FIRST_GUESS)
-    return max(1, int(state.settings.slice_seconds / seconds))
-
-
-def _run_slice(state: State, first: int, count: int, *, whole_window: bool) -> None:
+def _run_slice(state: State, first: int, count: int, threads: int) -> None:
     if state.problem.device.kind == "cpu":
         from solvers.kernels.twin import run_twin
 
         steps = STEP.twin.steps_fast
-        arguments = (first, count, primal_arguments(state), dual_arguments(state))
-        run_twin(steps, arguments, _work(state), state.threads)
+        run_twin(steps, (first, count, primal_arguments(state), dual_arguments(state)), threads)
         return
-    if whole_window:
+    if count == state.settings.check_interval - 2:
         if state.graph is None:
             state.graph = _record(state, first, count)
         state.graph.launch()
@@ -159,12 +150,6 @@ def dual_arguments(state: State) -> tuple[Any, ...]:
         y.difference,
         state.control,
     )
-
-
-def _work(state: State) -> int:
-    """Elementary steps of half an iteration, by which threads are handed out."""
-    matrix = state.problem.by_row
-    return layout.work({"values": matrix.values, "rows": max(matrix.rows, matrix.columns)})
 
 
 def _write(state: State, values: tuple[float, ...]) -> None:

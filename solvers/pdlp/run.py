@@ -21,7 +21,7 @@ from solvers.progress import Progress
 
 
 @dataclass(eq=False)
-class _Run:
+class _Memory:
     """What the loop remembers from check to check."""
 
     criteria: Criteria
@@ -37,27 +37,29 @@ def run(state: State, options: EngineOptions, progress: Progress) -> Outcome:
 
     A state may be run again: it goes on where it stopped.
     """
-    run = _Run(Criteria.uniform(options.tolerance), Best())
+    memory = _Memory(Criteria.uniform(options.tolerance), Best())
     statistics = read(state, measure(state))  # of the starting point
     while True:
         if not statistics.is_finite:
-            return _limit(state, run, StopReason.NUMERICAL_TROUBLE)
-        run.best.note(state, statistics, is_primal_feasible(statistics, run.criteria))
+            return _limit(state, memory, StopReason.NUMERICAL_TROUBLE)
+        memory.best.note(state, statistics, is_primal_feasible(statistics, memory.criteria))
         _tell(state, statistics, progress)
-        answer = _optimal_answer(state, run, statistics)
+        answer = _optimal_answer(state, memory, statistics)
         if answer is not None:
-            return _outcome(state, run, answer, StopReason.CONVERGED)
-        proof = _proof(state, run)
+            return _outcome(state, memory, answer, StopReason.CONVERGED)
+        proof = _proof(state, memory)
         if proof is not None:
             return proof
         stopped = progress.should_stop() or _spent(state, options)
         if stopped is not None:
-            return _limit(state, run, stopped)
-        _restart_if_due(state, run, statistics)
-        statistics = _window(state, run, options, progress)
+            return _limit(state, memory, stopped)
+        _restart_if_due(state, memory, statistics)
+        statistics = _window(state, memory, options, progress)
 
 
-def _window(state: State, run: _Run, options: EngineOptions, progress: Progress) -> Statistics:
+def _window(
+    state: State, memory: _Memory, options: EngineOptions, progress: Progress
+) -> Statistics:
     """Iterate to the next check and return its statistics."""
     count = state.settings.check_interval
     if options.iteration_limit is not None:
@@ -65,28 +67,28 @@ def _window(state: State, run: _Run, options: EngineOptions, progress: Progress)
     window = advance(state, count, progress)
     statistics = read(state, measure(state))
     if window.first_sums is not None:
-        run.first_metric = read(state, window.first_sums).metric
-        run.previous_metric = float("inf")
-    run.checks += 1
+        memory.first_metric = read(state, window.first_sums).metric
+        memory.previous_metric = float("inf")
+    memory.checks += 1
     return statistics
 
 
-def _restart_if_due(state: State, run: _Run, statistics: Statistics) -> None:
+def _restart_if_due(state: State, memory: _Memory, statistics: Statistics) -> None:
     """Restart at the projected point, with a new weight, when the restart tests say so."""
-    if run.checks == 0:
+    if memory.checks == 0:
         return
     state.weight = note_balance(state.weight, statistics.relative_primal, statistics.relative_dual)
     if statistics.metric_squared < 0.0:
         state.norm *= state.settings.norm_growth
     epoch = Epoch(
-        first=run.first_metric,
-        previous=run.previous_metric,
+        first=memory.first_metric,
+        previous=memory.previous_metric,
         now=statistics.metric,
         iterations=state.epoch_iterations,
         total_iterations=state.iterations,
-        checks_in_all=run.checks,
+        checks_in_all=memory.checks,
     )
-    run.previous_metric = statistics.metric
+    memory.previous_metric = statistics.metric
     if restart_reason(epoch, state.settings) is None:
         return
     state.weight = next_weight(
@@ -100,19 +102,19 @@ def _restart_if_due(state: State, run: _Run, statistics: Statistics) -> None:
     restart(state)
 
 
-def _optimal_answer(state: State, run: _Run, statistics: Statistics) -> Answer | None:
+def _optimal_answer(state: State, memory: _Memory, statistics: Statistics) -> Answer | None:
     """Return the projected point if it is optimal on the original data too."""
-    if not is_optimal(statistics, run.criteria):
+    if not is_optimal(statistics, memory.criteria):
         return None
     answer = unscaled(state, state.x.projection, state.y.projection)
-    return answer if is_optimal(answer.statistics, run.criteria) else None
+    return answer if is_optimal(answer.statistics, memory.criteria) else None
 
 
-def _proof(state: State, run: _Run) -> Outcome | None:
+def _proof(state: State, memory: _Memory) -> Outcome | None:
     """Look for a certificate now and then; looking costs products on the host."""
-    if run.checks == 0 or state.iterations < run.next_certificate:
+    if memory.checks == 0 or state.iterations < memory.next_certificate:
         return None
-    run.next_certificate = state.iterations * state.settings.certificate_growth
+    memory.next_certificate = state.iterations * state.settings.certificate_growth
     dual_ray = find_dual_ray(state)
     if dual_ray is not None:
         return _proven(state, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
@@ -133,9 +135,9 @@ def _proven(state: State, status: SolutionStatus, **rays: Any) -> Outcome:
     )
 
 
-def _limit(state: State, run: _Run, reason: StopReason) -> Outcome:
+def _limit(state: State, memory: _Memory, reason: StopReason) -> Outcome:
     """Return the best there is when the solve has to stop short of its aim."""
-    if run.best.x is None:
+    if memory.best.x is None:
         return Outcome(
             SolutionStatus.NOTHING,
             reason,
@@ -143,19 +145,19 @@ def _limit(state: State, run: _Run, reason: StopReason) -> Outcome:
             device=state.problem.device.kind,
             statistics=_counts(state),
         )
-    answer = unscaled(state, run.best.x, run.best.y)
-    return _outcome(state, run, answer, reason)
+    answer = unscaled(state, memory.best.x, memory.best.y)
+    return _outcome(state, memory, answer, reason)
 
 
-def _outcome(state: State, run: _Run, answer: Answer, reason: StopReason) -> Outcome:
+def _outcome(state: State, memory: _Memory, answer: Answer, reason: StopReason) -> Outcome:
     device = state.problem.device.kind
     feasible_x = None
     objective = answer.statistics.primal_objective
-    if run.best.feasible_x is not None:
-        feasible = unscaled(state, run.best.feasible_x, run.best.y)
-        if is_primal_feasible(feasible.statistics, run.criteria):
+    if memory.best.feasible_x is not None:
+        feasible = unscaled(state, memory.best.feasible_x, memory.best.y)
+        if is_primal_feasible(feasible.statistics, memory.criteria):
             feasible_x, objective = feasible.x, feasible.statistics.primal_objective
-    outcome = to_outcome(answer, run.criteria, reason, _counts(state), device, feasible_x)
+    outcome = to_outcome(answer, memory.criteria, reason, _counts(state), device, feasible_x)
     if outcome.x is feasible_x is not None:
         activity = state.problem.original.matrix @ feasible_x
         outcome = dataclasses.replace(outcome, objective=objective, row_activity=activity)

@@ -15,6 +15,7 @@ from typing import Any
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.matrix import CompressedRows
 from solvers.pdlp.settings import Settings
+from solvers.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +34,29 @@ class _Sizes:
 
 
 def find_scaling(
-    by_row: CompressedRows, by_column: CompressedRows, xp: Any, settings: Settings, threads: int = 0
+    by_row: CompressedRows,
+    by_column: CompressedRows,
+    xp: Any,
+    settings: Settings,
+    progress: Progress,
+    threads: int = 0,
 ) -> Scaling:
-    """Return the scaling of A, given as A and as A'. Empty rows and columns keep the scale 1."""
+    """Return the scaling of A, given as A and as A'.
+
+    Empty rows and columns keep the scale 1. When time runs out, the passes left are left out.
+    """
     row = xp.ones(by_row.rows)
     column = xp.ones(by_column.rows)
     for _ in range(settings.geometric_passes):
+        if progress.should_stop():
+            break
         sizes = _sizes(by_row, row, column, xp, threads)
         row *= _inverse_root(_extremes(sizes, xp), xp)
         sizes = _sizes(by_column, column, row, xp, threads)
         column *= _inverse_root(_extremes(sizes, xp), xp)
     for _ in range(settings.ruiz_passes):
+        if progress.should_stop():
+            break
         of_rows = _sizes(by_row, row, column, xp, threads)
         of_columns = _sizes(by_column, column, row, xp, threads)
         row *= _inverse_root(of_rows.largest, xp)

@@ -8,6 +8,7 @@ from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.outcome import Start
 from solvers.pdlp.matrix import to_device
+from solvers.pdlp.pace import Pace
 from solvers.pdlp.primal_weight import first_weight
 from solvers.pdlp.scaling import find_scaling, scale_matrix
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -15,6 +16,12 @@ from solvers.pdlp.state import Iterate, ScaledProblem, State
 from solvers.pdlp.step_size import spectral_norm
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
+
+THREADS_TRIED_FROM = 60_000
+"""Elementary steps of half an iteration from which threads are given a trial."""
+
+STEPS_PER_OWNER = 8
+"""What updating one row or column costs, in entries of the matrix."""
 
 REAL_BYTES = 8
 
@@ -38,7 +45,7 @@ def prepare(
     Exception
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
-    scaled = scale(problem, device, settings, options.threads)
+    scaled = scale(problem, device, settings, progress, options.threads)
     norm = spectral_norm(
         scaled.by_row, scaled.by_column, device, settings, progress, options.seed, options.threads
     )
@@ -56,15 +63,18 @@ def prepare(
         norm=norm,
         weight=weight,
         threads=options.threads,
+        pace=Pace(_ways(scaled, options.threads)),
     )
 
 
-def scale(problem: Problem, device: Device, settings: Settings, threads: int = 0) -> ScaledProblem:
+def scale(
+    problem: Problem, device: Device, settings: Settings, progress: Progress, threads: int = 0
+) -> ScaledProblem:
     """Copy a problem to the device and scale it there."""
     xp = device.xp
     by_row = to_device(problem.matrix, device, settings.long_row)
     by_column = to_device(problem.matrix_csc, device, settings.long_row)
-    scaling = find_scaling(by_row, by_column, xp, settings, threads)
+    scaling = find_scaling(by_row, by_column, xp, settings, progress, threads)
     return ScaledProblem(
         original=problem,
         device=device,
@@ -79,6 +89,18 @@ def scale(problem: Problem, device: Device, settings: Settings, threads: int = 0
         side_norm=float(np.linalg.norm(finite_sides(problem))),
         cost_norm=float(np.linalg.norm(problem.cost)),
     )
+
+
+def _ways(scaled: ScaledProblem, threads: int) -> tuple[int, ...]:
+    """Return the numbers of CPU threads worth a trial."""
+    if scaled.device.kind != "cpu":
+        return (1,)
+    from solvers.kernels.twin import threads_for
+
+    matrix = scaled.by_row
+    work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)
+    many = threads_for(work, threads, parallel_from=THREADS_TRIED_FROM)
+    return (1,) if many == 1 else (1, many)
 
 
 def memory_needed(problem: Problem) -> int:

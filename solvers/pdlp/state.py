@@ -7,6 +7,7 @@ from typing import Any
 
 from solvers.device import Device
 from solvers.pdlp.matrix import CompressedRows
+from solvers.pdlp.pace import Pace
 from solvers.pdlp.primal_weight import PrimalWeight
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
@@ -72,6 +73,8 @@ class State:
         CPU threads at most; 0 for all.
     graph : object, optional
         The recorded launches of a window's inner iterations, on a GPU.
+    pace : Pace
+        How fast iterations go.
     """
 
     problem: ScaledProblem
@@ -87,7 +90,7 @@ class State:
     restarts: int = 0
     threads: int = 0
     graph: Any = None
-    seconds_per_iteration: float = field(default=0.0)
+    pace: Pace = field(default_factory=Pace)
 
     @property
     def step_size(self) -> float:

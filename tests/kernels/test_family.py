@@ -55,3 +55,17 @@ def test_importing_the_engine_loads_neither_numba_nor_cupy():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_twins_work_where_nothing_can_be_cached():
+    code = (
+        "import numba.core.caching as caching;"
+        "caching.FunctionCache._impl_class._locator_classes = [];"
+        "import numpy as np; from solvers.pdlp.kernels.matrix import MATRIX;"
+        "out = np.zeros(1);"
+        "MATRIX['multiply'](1, np.array([0, 1]), np.array([0]), np.array([2.0]), 0,"
+        " np.zeros(0, int), 9, 1, np.array([3.0]), out);"
+        "print(out[0])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "6.0"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.device import cpu
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.pdlp.certificate import is_dual_ray, is_primal_ray
+from solvers.pdlp.drift import dual_drifts, primal_drifts
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.pdlp.lps import solve_with_highs
@@ -153,3 +155,19 @@ def test_random_infeasible_problems_are_never_called_optimal(seed):
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
     confirm_infeasible(problem, outcome.dual_ray)
+
+
+def test_only_promising_drifts_are_brought_to_the_host():
+    state = pdlp.prepare(contradiction(), EngineOptions(), cpu(), Progress())
+    proof = np.array([-1.0, 1.0])
+    state.y.anchor[...] = state.y.projection
+    for ray, promising in ((proof, 1), (-proof, 0), (np.array([-1.0, 0.5]), 0), (0 * proof, 0)):
+        state.y.difference[...] = ray / state.problem.scaling.row
+        assert len(list(dual_drifts(state))) == promising
+
+
+def test_a_bounded_problem_has_no_promising_direction():
+    problem = Problem.from_arrays([-1.0, -1.0], [[1.0, 1.0]], -INF, 1.0)
+    state = pdlp.prepare(problem, EngineOptions(), cpu(), Progress())
+    state.x.difference[...] = 1.0
+    assert list(primal_drifts(state)) == []

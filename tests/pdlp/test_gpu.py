@@ -178,11 +178,11 @@ def test_gpu_solve_repeated_gives_the_same_bits(gpu):
 
 
 def test_recorded_graph_changes_nothing(gpu, monkeypatch):
-    from solvers.pdlp import iterate
+    from solvers.pdlp.pace import Pace
 
     problem = random_lp(8, rows=80, columns=100)
     recorded = pdlp.solve(problem, EngineOptions(device="cuda"), Progress())
-    monkeypatch.setattr(iterate, "_slice_length", lambda state: 50)
+    monkeypatch.setattr(Pace, "slice_length", lambda *arguments: 50)
     launched = pdlp.solve(problem, EngineOptions(device="cuda"), Progress())
     assert np.array_equal(recorded.x, launched.x)
 

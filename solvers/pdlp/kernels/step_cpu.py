@@ -7,9 +7,9 @@ for small problems would cost more than the iterations.
 
 from __future__ import annotations
 
-from numba import njit, prange
+from numba import prange
 
-from solvers.kernels.twin import Twin, twin
+from solvers.kernels.twin import Twin, compiled, twin
 
 
 @twin
@@ -64,14 +64,14 @@ _primal_serial, _primal_parallel = primal_step.serial, primal_step.parallel
 _dual_serial, _dual_parallel = dual_step.serial, dual_step.parallel
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _steps_serial(first, count, primal, dual):
     for offset in range(first, first + count):
         _primal_serial(*primal, offset, 0)
         _dual_serial(*dual, offset, 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _steps_parallel(first, count, primal, dual):
     for offset in range(first, first + count):
         _primal_parallel(*primal, offset, 0)
