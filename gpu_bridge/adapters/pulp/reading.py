@@ -41,8 +41,8 @@ def read_model(lp: Any) -> ModelArrays:
     try:
         columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
     except KeyError:
-        # A variable that PuLP has not registered yet: variables() does so, at some cost.
-        found = {id(v): v for v in chain(lp.variables(), *expressions)}.values()
+        # PuLP registers variables only when someone asks for them, so some may be new.
+        found = {id(v): v for v in chain(lp._variables, *expressions)}.values()
         variables, position = _columns(found, objective, lp.dummyVar)
         keys = map(id, chain.from_iterable(expressions))
         columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)

@@ -54,7 +54,7 @@ def make_settings(
         items.append(("timeLimit", time_limit))
     known = {row.name for row in option_table()}
     for name, value in items:
-        if value is None:
+        if value is None or (name == "logPath" and value == ""):
             continue
         if name == WARM_START:
             warm_start = _flag(name, value)

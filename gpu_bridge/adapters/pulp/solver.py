@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from math import isfinite
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +183,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             model.outcome = report(model.outcome, options)
         else:
             if options.time_limit is not None:
-                left = max(0.0, options.time_limit - (perf_counter() - model.began))
+                left = max(0.0, round(options.time_limit - (perf_counter() - model.began), 3))
                 options = replace(options, time_limit=left)
             model.outcome = solve(model.problem, options, start=model.start)
         self.outcome = model.outcome
@@ -194,6 +195,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         model: SolverModel = lp.solverModel
         assert model.arrays is not None
         assert model.outcome is not None
+        bound = model.outcome.bound
+        lp.bestBound = bound if isfinite(bound) else None
         with _collector_paused():
             set_values(lp, model.arrays, model.outcome)
         return statuses(model.outcome.solution_status)

@@ -1,0 +1,82 @@
+"""PuLP's own generic solver tests, imported from the installed package, against GPUHEUR.
+
+Those tests branch on the solver's name: for a name they do not know they skip the checks on
+duals, slacks, time limits, sequential solves, warm starts and log files. They are therefore run
+under our own name and under two known ones, always with our class.
+"""
+
+from __future__ import annotations
+
+import unittest
+from importlib.util import find_spec
+from pathlib import Path
+
+import pulp
+import pytest
+
+from gpu_bridge.adapters.pulp import GPUHEUR
+
+if find_spec("pulp.tests.solver_common") is not None:  # PuLP 4
+    from pulp.tests import solver_common as upstream
+else:
+    from pulp.tests import test_pulp as upstream
+
+from pulp.tests.bin_packing_problem import create_bin_packing_problem
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+FEWEST_TESTS = 25 if find_spec("pulp.tests.solver_common") else 78
+
+# Asks that no solution be found within a second, which a good heuristic rightly fails;
+# test_statuses.py has the status of a limit without a point.
+LEFT_OUT = "test_time_limit_no_solution"
+
+
+def _small_bin_packing(bins: int, seed: int) -> pulp.LpProblem:
+    """Return the upstream model at a size whose solve does not hang on the machine's speed."""
+    return create_bin_packing_problem(bins=min(bins, 8), seed=seed)
+
+
+def run_as(name: str) -> type[GPUHEUR]:
+    """Return our class under the name of a solver that the upstream tests know."""
+    return type("GPUHEUR", (GPUHEUR,), {"name": name})
+
+
+class _Upstream(upstream.BaseSolverTest.PuLPTest):  # type: ignore[misc]
+    """The upstream tests, each in a folder of its own and with our class in PuLP's list."""
+
+    __test__ = False
+
+    @pytest.fixture(autouse=True)
+    def _surroundings(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(upstream, "create_bin_packing_problem", _small_bin_packing)
+        ours = self.solveInst
+        others = [solver for solver in pulp.apis._all_solvers if solver.name != ours.name]
+        monkeypatch.setattr(pulp.apis, "_all_solvers", [*others, ours])
+
+
+setattr(_Upstream, LEFT_OUT, None)
+
+
+class TestUnderOurName(_Upstream):
+    __test__ = True
+    solveInst = GPUHEUR  # noqa: N815
+
+
+class TestAsHighs(_Upstream):
+    __test__ = True
+    solveInst = run_as("HiGHS")  # noqa: N815
+
+
+class TestAsGurobi(_Upstream):
+    __test__ = True
+    solveInst = run_as("GUROBI")  # noqa: N815
+
+
+def test_the_upstream_tests_are_all_there() -> None:
+    loader = unittest.TestLoader()
+    theirs = set(loader.getTestCaseNames(upstream.BaseSolverTest.PuLPTest))
+    assert len(theirs) >= FEWEST_TESTS
+    for case in (TestUnderOurName, TestAsHighs, TestAsGurobi):
+        assert theirs - set(loader.getTestCaseNames(case)) <= {LEFT_OUT}
