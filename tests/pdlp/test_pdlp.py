@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -331,3 +332,13 @@ def test_degenerate_assignment_problem():
 def test_memory_needed_covers_the_matrix_and_its_transpose():
     problem = random_lp(17, 50, 70)
     assert pdlp.memory_needed(problem) > 2 * 12 * problem.num_nonzeros + 8 * 20 * 50
+
+
+def test_solves_in_two_threads_do_not_see_each_other():
+    problems = [random_lp(seed, 500, 800, density=0.2) for seed in (18, 19)]
+    alone = [solve(problem) for problem in problems]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(solve, problems))
+    for one, other in zip(alone, together, strict=True):
+        assert np.array_equal(one.x, other.x)
+        assert one.statistics == other.statistics
