@@ -42,8 +42,8 @@ _OBJECTIVE_TEXT = re.compile(
     % (_LABEL, _SIGN, _TERM, _NUMBER, _SIGN, _TERM, _NUMBER)
 )
 _CONSTRAINT = re.compile(
-    rb"\s*%b\s*(?:%b)?%b\s*(?:%b%b\s*)*(?:<=?|>=?|=)\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*"
-    % (_LABEL, _SIGN, _TERM, _SIGN, _TERM, _NUMBER),
+    rb"\s*%b\s*(?:(?:%b)?%b\s*(?:%b%b\s*)*|0(?:\.0*)?\s*)?(?:<=?|>=?|=)"
+    rb"\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*" % (_LABEL, _SIGN, _TERM, _SIGN, _TERM, _NUMBER),
     re.I,
 )
 _VARIABLE = re.compile(rb"(?<![^\s+\-\d.])%b(?!\s*:)" % _NAME)
@@ -67,8 +67,10 @@ def check_lp(source: Source) -> None:
             f"'{source.path}' is not an LP file or was cut short: it has no 'Subject To' line."
         )
     sections = list(_NEXT_SECTION.finditer(text, rows.end()))
-    for section in sections:
+    for section, end in zip(sections, [*(s.start() for s in sections[1:]), len(text)], strict=True):
         keyword = section.group(1).lower()
+        if not text[section.end() : end].strip():
+            continue
         what = next((text for word, text in _REFUSED.items() if keyword.startswith(word)), None)
         if what is None and keyword.startswith(b"general") and b"constraints" in keyword:
             what = "general constraints"
@@ -131,7 +133,7 @@ def _misfit(
             f"{place}: '{shown}' is an indicator constraint; write it with a big-M term instead."
         )
     return FileFormatError(
-        f"{place}: '{shown}' does not read as {what}. Terms look like '+ 2 x' (no '*'), all "
-        "variables stand left of one '<=', '>=' or '=' and one number right of it; split a row "
-        "with two sides into two rows."
+        f"{place}: '{shown}' does not read as {what}. Terms look like '+ 2 x' (no '*', no name "
+        "that begins with a digit), all variables stand left of one '<=', '>=' or '=' and one "
+        "number right of it; split a row with two sides into two rows."
     )

@@ -42,6 +42,7 @@ def test_packed(tmp_path: Path) -> None:
         ("3 x + 2 y", "3 x + 2 y + x", "'x' appears 2 times"),
         ("3 x + 2 y", "3 4 x + 2 y", "line 3"),
         ("3 x + 2 y", "3 x 2 y", "line 3"),
+        ("3 x + 2 y", "3 5x + 2 y", "line 3"),
         ("x + y + z <= 10", "x + y + z + 3 <= 10", "line 5"),
         ("x + y + z <= 10", "1 <= x + y + z <= 10", "line 5"),
         ("x + y + z <= 10", "x + y <= 10 - z", "line 5"),
@@ -102,3 +103,20 @@ end
 def test_a_model_without_objective(tmp_path: Path) -> None:
     text = "Minimize\n obj:\nSubject To\n c: x + y >= 2\nEnd\n"
     assert gb.solve(write(tmp_path, text, "model.lp")).objective == 0.0
+
+
+def test_what_highs_writes(tmp_path: Path) -> None:
+    import highspy
+
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.readModel(str(write(tmp_path, LP, "model.lp")))
+    highs.addRow(1.0, 2.0, 0, [], [])
+    highs.writeModel(str(tmp_path / "again.lp"))
+    assert "semi" in (tmp_path / "again.lp").read_text()  # an empty section
+    first, again = read_problem(tmp_path / "model.lp"), read_problem(tmp_path / "again.lp")
+    np.testing.assert_array_equal(again.cost, first.cost)
+    np.testing.assert_array_equal(again.integrality, first.integrality)
+    np.testing.assert_array_equal(again.lower, first.lower)
+    np.testing.assert_array_equal(again.matrix.toarray()[:3], first.matrix.toarray())
+    np.testing.assert_array_equal(again.row_lower[3:], [1, -INF])  # the range in two rows
