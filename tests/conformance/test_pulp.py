@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 FEWEST_TESTS = 25 if find_spec("pulp.tests.solver_common") else 78
 
 # Asks that no solution be found within a second, which a good heuristic rightly fails;
-# test_statuses.py has the status of a limit without a point.
+# adapters/pulp/test_results.py has the status of a limit without a point.
 LEFT_OUT = "test_time_limit_no_solution"
 
 
