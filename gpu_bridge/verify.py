@@ -24,6 +24,7 @@ single violation is within ``tolerance * max(1, |side|)``, the measure of MIPLIB
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,12 +32,10 @@ import numpy as np
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
+from solvers.rays import proves_infeasible, proves_unbounded
 
 TRUSTED_PROVERS = frozenset({"highs", "presolve"})
 """Engines whose proof of infeasibility or unboundedness stands without a certificate."""
-
-RAY_HORIZON = 1e6
-"""A Farkas ray must exclude every point whose columns without bounds stay within this size."""
 
 BOUND_AGREEMENT = 1e-9
 """Primal and dual objective that agree to this are the same number up to rounding."""
@@ -65,11 +64,13 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
         Tolerances and gaps.
     """
     if outcome.solution_status is SolutionStatus.INFEASIBLE:
-        proven = outcome.engine in TRUSTED_PROVERS or proves_infeasible(problem, outcome.dual_ray)
+        proven = outcome.engine in TRUSTED_PROVERS or _is_proof(
+            proves_infeasible, problem, outcome.dual_ray
+        )
         return _claim(outcome, proven)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         proven = outcome.engine in TRUSTED_PROVERS or (
-            proves_unbounded(problem, outcome.primal_ray, options.tolerance)
+            _is_proof(proves_unbounded, problem, outcome.primal_ray)
             and _is_feasible(problem, outcome.x, options)
         )
         return _claim(outcome, proven)
@@ -163,44 +164,6 @@ def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Res
         dual_relative=dual_norm / (1.0 + float(np.linalg.norm(problem.cost))),
         gap=gap,
         gap_relative=gap / (1.0 + abs(objective) + abs(dual.objective)),
-    )
-
-
-def proves_infeasible(problem: Problem, dual_ray: FloatArray | None) -> bool:
-    """Whether row multipliers y are a Farkas proof, with a margin that rounding cannot fake.
-
-    Every x within its bounds has y'Ax at most ``reach``; the rows demand at least ``demand``.
-    Columns without the bound they would need may move as far as :data:`RAY_HORIZON`.
-    """
-    if dual_ray is None or not np.isfinite(dual_ray).all() or not np.any(dual_ray):
-        return False
-    y = dual_ray / np.max(np.abs(dual_ray))
-    leaning_on_nothing = ~np.isfinite(np.where(y > 0, problem.row_lower, problem.row_upper))
-    y = np.where(leaning_on_nothing, 0.0, y)
-    demand = _support(y, problem.row_lower, problem.row_upper)
-    g = problem.matrix.T @ y
-    farthest = np.where(np.isfinite(problem.upper), problem.upper, RAY_HORIZON)
-    nearest = np.where(np.isfinite(problem.lower), problem.lower, -RAY_HORIZON)
-    reach = _support(g, farthest, nearest)
-    size = float(np.abs(g) @ np.maximum(np.abs(farthest), np.abs(nearest)))
-    return demand - reach > 1e-9 * (1.0 + abs(demand) + size)
-
-
-def proves_unbounded(problem: Problem, primal_ray: FloatArray | None, tolerance: float) -> bool:
-    """Whether a direction keeps every bound and row for ever and improves the objective."""
-    if primal_ray is None or not np.isfinite(primal_ray).all() or not np.any(primal_ray):
-        return False
-    d = primal_ray / np.max(np.abs(primal_ray))
-    slope = float(problem.cost @ d)
-    activity = problem.matrix @ d
-    worst = max(
-        np.max(np.where(np.isfinite(problem.row_lower), -activity, 0.0), initial=0.0),
-        np.max(np.where(np.isfinite(problem.row_upper), activity, 0.0), initial=0.0),
-        np.max(np.where(np.isfinite(problem.lower), -d, 0.0), initial=0.0),
-        np.max(np.where(np.isfinite(problem.upper), d, 0.0), initial=0.0),
-    )
-    return slope < -1e-9 * (1.0 + float(np.linalg.norm(problem.cost))) and bool(
-        worst <= tolerance * -slope
     )
 
 
@@ -318,6 +281,12 @@ def _stop_reason(outcome: Outcome, optimal: bool) -> StopReason:
     if outcome.stop_reason is StopReason.CONVERGED:
         return StopReason.NUMERICAL_TROUBLE
     return outcome.stop_reason
+
+
+def _is_proof(
+    proves: Callable[[Problem, FloatArray], bool], problem: Problem, ray: FloatArray | None
+) -> bool:
+    return ray is not None and proves(problem, ray)
 
 
 def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions) -> bool:

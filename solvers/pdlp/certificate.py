@@ -12,16 +12,8 @@ import numpy as np
 
 from solvers.pdlp.drift import dual_drifts, primal_drifts
 from solvers.pdlp.state import State
-from solvers.problem import FloatArray, Problem
-
-CANCELLATION = 1e-8
-"""A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""
-
-MARGIN = 1e-8
-"""What a proof must exceed, relative to the magnitudes it is made of, and absolutely."""
-
-HORIZON = 1e7
-"""A Farkas proof must hold for every point whose unbounded columns stay within this size."""
+from solvers.problem import FloatArray
+from solvers.rays import proves_infeasible, proves_unbounded
 
 NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 """Entries of a candidate below these parts of its largest are tried as zeros."""
@@ -33,7 +25,7 @@ def find_dual_ray(state: State) -> FloatArray | None:
     for drift in dual_drifts(state):
         ray = state.problem.device.to_host(drift * scaling.row)
         for cleaned in _cleaned(ray):
-            if is_dual_ray(problem, cleaned):
+            if proves_infeasible(problem, cleaned):
                 return cleaned
     return None
 
@@ -48,67 +40,9 @@ def find_primal_ray(state: State) -> FloatArray | None:
             np.where(np.isfinite(problem.upper), 0.0, np.inf),
         )
         for cleaned in _cleaned(ray):
-            if is_primal_ray(problem, cleaned):
+            if proves_unbounded(problem, cleaned):
                 return cleaned
     return None
-
-
-def is_dual_ray(problem: Problem, y: FloatArray) -> bool:
-    """Whether y (m,) proves that no x within its bounds satisfies the rows.
-
-    With g = A'y every feasible x has ``supp(y; sides) <= y'Ax = g'x <= reach``, where reach is
-    the greatest g'x within the bounds; the proof is that the left side is the larger one. A
-    column that may move without end in the direction of g_j must have g_j zero up to rounding,
-    and even then is allowed for up to :data:`HORIZON`.
-    """
-    if not np.isfinite(y).all() or not y.any():
-        return False
-    if not np.isfinite(np.where(y > 0, problem.row_lower, problem.row_upper)[y != 0]).all():
-        return False
-    y = y / np.max(np.abs(y))
-    g = problem.matrix.T @ y
-    unsupported = ~np.isfinite(np.where(g > 0, problem.upper, problem.lower)) & (g != 0)
-    terms = abs(problem.matrix).T @ np.abs(y)
-    if np.any(np.abs(g[unsupported]) > CANCELLATION * terms[unsupported]):
-        return False
-    farthest = np.where(g > 0, problem.upper, problem.lower)
-    farthest = np.where(np.isfinite(farthest), farthest, np.copysign(HORIZON, g))
-    side = np.where(y > 0, problem.row_lower, problem.row_upper)
-    demand, reach = _dot(y, side), _dot(g, farthest)
-    size = _dot(np.abs(y), np.abs(side)) + _dot(np.abs(g), np.abs(farthest))
-    return demand - reach > MARGIN * (1.0 + size)
-
-
-def is_primal_ray(problem: Problem, d: FloatArray) -> bool:
-    """Whether from every feasible point d (n,) stays feasible for ever and improves.
-
-    Bounds must hold exactly, rows up to rounding of their own terms.
-    """
-    if not np.isfinite(d).all() or not d.any():
-        return False
-    d = d / np.max(np.abs(d))
-    if np.any(d[np.isfinite(problem.lower)] < 0) or np.any(d[np.isfinite(problem.upper)] > 0):
-        return False
-    activity = problem.matrix @ d
-    rounding = CANCELLATION * (abs(problem.matrix) @ np.abs(d))
-    falls = np.isfinite(problem.row_lower) & (activity < -rounding)
-    grows = np.isfinite(problem.row_upper) & (activity > rounding)
-    if np.any(falls) or np.any(grows):
-        return False
-    slope = float(problem.cost @ d)
-    # The leftovers of the rows, undone at a price of the cost's size, must not eat the gain up.
-    leftover = float(
-        np.max(np.abs(np.where(_one_sided(problem, activity), activity, 0.0)), initial=0.0)
-    )
-    size = float(np.abs(problem.cost) @ np.abs(d))
-    return -slope > MARGIN * (1.0 + size) and leftover <= MARGIN * -slope
-
-
-def _one_sided(problem: Problem, activity: FloatArray) -> np.ndarray:
-    """Rows (m,) whose activity along the ray goes the forbidden way, however little."""
-    falls = np.isfinite(problem.row_lower) & (activity < 0)
-    grows = np.isfinite(problem.row_upper) & (activity > 0)
-    return np.asarray(falls | grows)
 
 
 def _cleaned(ray: FloatArray) -> Iterator[FloatArray]:
@@ -119,9 +53,3 @@ def _cleaned(ray: FloatArray) -> Iterator[FloatArray]:
     ray = ray / largest
     for level in NOISE_LEVELS:
         yield np.where(np.abs(ray) > level, ray, 0.0)
-
-
-def _dot(multiplier: FloatArray, value: FloatArray) -> float:
-    """Return the sum of products, where zero times infinity is zero."""
-    used = multiplier != 0
-    return float(multiplier[used] @ value[used])

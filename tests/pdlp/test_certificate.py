@@ -9,10 +9,10 @@ from solvers import pdlp
 from solvers.device import cpu
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
-from solvers.pdlp.certificate import is_dual_ray, is_primal_ray
 from solvers.pdlp.drift import dual_drifts, primal_drifts
 from solvers.problem import Problem
 from solvers.progress import Progress
+from solvers.rays import proves_infeasible, proves_unbounded
 from tests.pdlp.lps import solve_with_highs
 
 INF = np.inf
@@ -28,29 +28,29 @@ def contradiction(gap: float = 1.0) -> Problem:
 
 
 def test_farkas_multipliers_of_a_contradiction_are_a_proof():
-    assert is_dual_ray(contradiction(), np.array([-1.0, 1.0]))
+    assert proves_infeasible(contradiction(), np.array([-1.0, 1.0]))
 
 
 @pytest.mark.parametrize("y", [[1.0, -1.0], [-1.0, 0.0], [0.0, 0.0], [np.nan, 1.0], [-1.0, 1.1]])
 def test_other_multipliers_are_not(y):
-    assert not is_dual_ray(contradiction(), np.array(y))
+    assert not proves_infeasible(contradiction(), np.array(y))
 
 
 @pytest.mark.parametrize(("gap", "proven"), [(1e-6, True), (1e-9, False)])
 def test_a_contradiction_within_rounding_is_no_proof(gap, proven):
-    assert is_dual_ray(contradiction(gap), np.array([-1.0, 1.0])) is proven
+    assert proves_infeasible(contradiction(gap), np.array([-1.0, 1.0])) is proven
 
 
 def test_farkas_proof_may_lean_on_bounds():
     boxed = Problem.from_arrays([0.0, 0.0], [[1.0, 2.0]], 7.0, INF, upper=2.0)
     reachable = Problem.from_arrays([0.0, 0.0], [[1.0, 2.0]], 5.0, INF, upper=2.0)
-    assert is_dual_ray(boxed, np.array([1.0]))
-    assert not is_dual_ray(reachable, np.array([1.0]))
+    assert proves_infeasible(boxed, np.array([1.0]))
+    assert not proves_infeasible(reachable, np.array([1.0]))
 
 
 def test_a_small_coefficient_of_an_unbounded_column_is_not_noise():
     problem = Problem.from_arrays([0.0, 0.0], [[1.0, 1e-7]], 2.0, INF, upper=[1.0, INF])
-    assert not is_dual_ray(problem, np.array([1.0]))
+    assert not proves_infeasible(problem, np.array([1.0]))
     assert solve(problem, iteration_limit=2000).solution_status is not SolutionStatus.INFEASIBLE
 
 
@@ -60,17 +60,17 @@ def unbounded() -> Problem:
 
 
 def test_improving_recession_direction_is_a_proof():
-    assert is_primal_ray(unbounded(), np.array([1.0, 1.0]))
+    assert proves_unbounded(unbounded(), np.array([1.0, 1.0]))
 
 
 @pytest.mark.parametrize("d", [[1.0, 0.0], [-1.0, -1.0], [0.0, 0.0], [1.0, 1.0 + 1e-6]])
 def test_other_directions_are_not(d):
-    assert not is_primal_ray(unbounded(), np.array(d))
+    assert not proves_unbounded(unbounded(), np.array(d))
 
 
 def test_a_small_coefficient_of_a_finite_row_stops_a_direction():
     problem = Problem.from_arrays([-1.0], [[1e-9]], -INF, 1.0)
-    assert not is_primal_ray(problem, np.array([1.0]))
+    assert not proves_unbounded(problem, np.array([1.0]))
 
 
 INFEASIBLE = {
