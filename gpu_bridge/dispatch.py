@@ -235,7 +235,27 @@ def _run_pdlp(
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
         answer = crossover.to_vertex(reduced, answer, options, progress)
-    return answer if undo is None else undo(answer)
+    if undo is None:
+        return answer
+    answer = undo(answer)
+    if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
+        return answer
+    return _polish(problem, answer, options, progress)
+
+
+def _polish(
+    problem: Problem,
+    answer: solvers.outcome.Outcome,
+    options: Options,
+    progress: BridgeProgress,
+) -> solvers.outcome.Outcome:
+    """Go on from a postsolved first-order point that misses the tolerance on the original."""
+    from solvers import pdlp
+
+    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
+        return answer
+    progress.log("The point misses the tolerance on the original model; going on from it there.")
+    return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
 
 
 def _better(

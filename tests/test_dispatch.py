@@ -6,16 +6,21 @@ import io
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gpu_bridge
+import solvers.outcome
+from gpu_bridge import presolve
 from gpu_bridge.dispatch import ENGINES, choose
 from gpu_bridge.options import METHODS, make_options
 from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
+from solvers.progress import Progress
 from tests.problems import INTEGER, LINEAR, Case
 
 WAYS = [
@@ -96,6 +101,41 @@ def test_time_limit_zero_stops_at_once() -> None:
 def test_pdlp_refuses_integers() -> None:
     with pytest.raises(OptionError, match=r"pdlp.*relax=True"):
         gpu_bridge.solve(INTEGER[0].problem, method="pdlp")
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+def test_pdlp_without_crossover_keeps_its_tolerance(presolve: bool) -> None:
+    path = Path(__file__).parent / "data" / "adlittle.mps.gz"
+    outcome = gpu_bridge.solve(
+        path, method="pdlp", device="cpu", crossover="off", presolve=presolve
+    )
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.engine == "pdlp"
+    assert outcome.basis is None
+    worst = outcome.residuals
+    assert max(worst.primal_relative, worst.dual_relative, worst.gap_relative) <= 1e-6
+    assert outcome.objective == pytest.approx(225494.963162, rel=1e-5)
+
+
+def test_a_postsolved_point_that_misses_is_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Presolve's way back is made to lose digits, as it does on some models.
+    real = presolve.apply
+
+    def sloppy(problem: Problem, progress: Progress) -> presolve.Reduction:
+        reduction = real(problem, progress)
+
+        def undo(outcome: solvers.outcome.Outcome) -> solvers.outcome.Outcome:
+            back = reduction.undo(outcome)
+            assert back.x is not None
+            return replace(back, x=back.x * (1 + 1e-3))
+
+        return replace(reduction, undo=undo)
+
+    monkeypatch.setattr(presolve, "apply", sloppy)
+    path = Path(__file__).parent / "data" / "adlittle.mps.gz"
+    outcome = gpu_bridge.solve(path, method="pdlp", device="cpu", crossover="off")
+    assert "going on from it there" in outcome.log
+    assert (outcome.solution_status, outcome.engine) == (SolutionStatus.OPTIMAL, "pdlp")
 
 
 def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
