@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
-from solvers.highs.point import Point, best_point, reply_with
+from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import RAY_SLOPE, farkas_orientation, one_row_proof, recession_cone
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
@@ -38,6 +38,9 @@ LIMITS = {
 FEASIBLE_POINT = 2
 """HiGHS's number for a primal or dual point that is feasible."""
 
+FIRST_ORDER_SHARE = 0.6
+"""Part of the time that PDLP may use when a crossover is to follow."""
+
 
 def solve_lp(task: Task, channel: Channel) -> Reply:
     """Solve a linear task and say honestly what came out.
@@ -49,20 +52,25 @@ def solve_lp(task: Task, channel: Channel) -> Reply:
     """
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
-    status = session.run()
     first_order = task.settings.get("solver") == "pdlp"
+    status = session.run(FIRST_ORDER_SHARE if first_order and task.crossover else 1.0)
     if first_order and (status == Status.kInfeasible or status in UNCLEAR):
         # a first-order method's certificates are only as good as its tolerance
-        status = clean_up(session, status)
+        status = start_afresh(session, status)
     return finish(session, status, task, channel)
 
 
 def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
     """Turn HiGHS's status after a run into a reply, cleaning up where it falls short."""
-    point = best_point(session) if status in SOLVED else Point()
-    if task.crossover and (status in STUCK or (status in SOLVED and point.error > task.tolerance)):
-        status = clean_up(session, status)
-        point = best_point(session) if status in SOLVED else Point()
+    point = held_point(session) if status in SOLVED else Point()
+    first_order = task.settings.get("solver") == "pdlp"
+    inexact = status in SOLVED and not point.exact and point.basis is not None
+    if task.crossover and (inexact or (status in STUCK and not first_order)):
+        cleaned = clean_up(session, status) if inexact else start_afresh(session, status)
+        if cleaned in SOLVED:
+            status, point = cleaned, refined_point(session)
+        elif point.error > task.tolerance:
+            status, point = cleaned, Point()
     if status in UNCLEAR:
         bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
         return settle_unbounded(bare, channel)
@@ -79,10 +87,11 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         feasible = session.highs.getInfo().primal_solution_status == FEASIBLE_POINT
         finding = Finding.FEASIBLE if feasible else Finding.NOTHING
         ending = session.ending(LIMITS[status])
-        return reply_with(session, Point(*session.solution()), finding, ending)
+        return reply_with(session, held_point(session), finding, ending)
     if status in STUCK:
         ending = session.ending(Ending.NUMERICAL_TROUBLE)
-        return reply_with(session, Point(*session.solution()), Finding.NOTHING, ending)
+        reply = reply_with(session, held_point(session), Finding.NOTHING, ending)
+        return replace(reply, message=f"The reference engine broke down{session.reasons()}")
     raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
 
 
@@ -116,6 +125,12 @@ def clean_up(session: Session, status: Any) -> Any:
     session.set("solver", "simplex")
     session.set("presolve", "off")
     return session.run()
+
+
+def start_afresh(session: Session, status: Any) -> Any:
+    """Run simplex without presolve from the slack basis; keep ``status`` if time is up."""
+    session.highs.clearSolver()
+    return clean_up(session, status)
 
 
 def farkas_ray(session: Session, task: Task) -> FloatArray | None:

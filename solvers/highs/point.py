@@ -10,7 +10,7 @@ import numpy as np
 from solvers.highs.measure import dual_objective, lp_errors
 from solvers.highs.refine import refined
 from solvers.highs.session import Session
-from solvers.highs.task import Ending, Finding, FloatArray, Reply
+from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Reply
 
 REFINE_ABOVE = 1e-10
 """A basic solution with a larger relative error than this is refined."""
@@ -21,23 +21,35 @@ DUAL_FEASIBLE = 2
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Column values and row duals with their largest relative error."""
+    """Column values and row duals, their largest relative error, and their basis if any."""
 
     x: FloatArray | None = None
     row_dual: FloatArray | None = None
     error: float = np.inf
+    basis: tuple[ByteArray, ByteArray] | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether only rounding is left of its errors."""
+        return self.error <= REFINE_ABOVE
 
 
-def best_point(session: Session) -> Point:
-    """Return HiGHS's point, refined if it has a basis and errors beyond rounding."""
+def held_point(session: Session) -> Point:
+    """Return the point HiGHS holds, as it is."""
     x, y = session.solution()
+    basis = session.basis()
     if x is None or y is None or not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return Point(x, y)
-    error = lp_errors(session.model, x, y)
-    if error > REFINE_ABOVE:
-        x, y = refined(session, x, y)
-        error = lp_errors(session.model, x, y)
-    return Point(x, y, error)
+        return Point(x, y, basis=basis)
+    return Point(x, y, lp_errors(session.model, x, y), basis)
+
+
+def refined_point(session: Session) -> Point:
+    """Return the basic solution HiGHS holds after simplex, refined where that helps."""
+    point = held_point(session)
+    if point.exact or point.x is None or point.row_dual is None or point.basis is None:
+        return point
+    x, y = refined(session, point.basis[1], point.x, point.row_dual)
+    return Point(x, y, lp_errors(session.model, x, y), point.basis)
 
 
 def reply_with(
@@ -51,9 +63,8 @@ def reply_with(
     if y is not None:
         bound = _bound(session, y)
         fields.update(row_dual=y, reduced_cost=model.reduced_cost(y), bound=bound)
-    basis = session.basis() if x is not None else None
-    if basis is not None:
-        fields.update(column_status=basis[0], row_status=basis[1])
+    if point.basis is not None and x is not None:
+        fields.update(column_status=point.basis[0], row_status=point.basis[1])
     if x is None or not np.isfinite(x).all():
         proof = finding in (Finding.INFEASIBLE, Finding.UNBOUNDED)
         return Reply(finding if proof else Finding.NOTHING, ending, **fields)

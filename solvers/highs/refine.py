@@ -25,18 +25,23 @@ BASIC = int(_core.HighsBasisStatus.kBasic)
 UPPER = int(_core.HighsBasisStatus.kUpper)
 
 
-def refined(session: Session, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return point and row duals of the session's basis with smaller errors, if it can be done."""
-    basis = session.basis()
+def refined(
+    session: Session, row_status: ByteArray, x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return point and row duals of the session's basis with smaller errors, if it can be done.
+
+    Only for a session that has just run simplex: after an interior-point run the basis solves of
+    HiGHS 1.15 crash the process.
+    """
     highs: Any = session.highs  # its stub file misses the basis solves
-    status, order = highs.getBasicVariables() if basis else (None, None)
-    if basis is None or status != OK:
+    status, order = highs.getBasicVariables()
+    if status != OK:
         return x, y
     position = np.asarray(order)
     columns = np.flatnonzero(position >= 0)
     best, error = (x, y), lp_errors(session.model, x, y)
     for _ in range(STEPS):
-        step = _step(session, basis[1], position, columns, *best)
+        step = _step(session, row_status, position, columns, *best)
         if step is None or (new := lp_errors(session.model, *step)) >= error:
             break
         best, error = step, new
