@@ -38,9 +38,6 @@ LIMITS = {
 FEASIBLE_POINT = 2
 """HiGHS's number for a primal or dual point that is feasible."""
 
-FIRST_ORDER_SHARE = 0.6
-"""Part of the time that PDLP may use when a crossover is to follow."""
-
 
 def solve_lp(task: Task, channel: Channel) -> Reply:
     """Solve a linear task and say honestly what came out.
@@ -53,7 +50,7 @@ def solve_lp(task: Task, channel: Channel) -> Reply:
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
     first_order = task.settings.get("solver") == "pdlp"
-    status = session.run(FIRST_ORDER_SHARE if first_order and task.crossover else 1.0)
+    status = session.run()
     if first_order and (status == Status.kInfeasible or status in UNCLEAR):
         # a first-order method's certificates are only as good as its tolerance
         status = start_afresh(session, status)
@@ -71,11 +68,13 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
             status, point = cleaned, refined_point(session)
         elif point.error > task.tolerance:
             status, point = cleaned, Point()
-    if status in UNCLEAR:
+    ray = farkas_ray(session, task) if status == Status.kInfeasible else None
+    # HiGHS's presolve calls some unbounded models infeasible: without a proof, ask again.
+    doubtful = status == Status.kInfeasible and ray is None and may_be_unbounded(task.model)
+    if status in UNCLEAR or doubtful:
         bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:
-        ray = farkas_ray(session, task)
         return reply_with(session, Point(), Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray)
     if status in SOLVED:
         # without a vertex, HiGHS's own relative measures are those that were asked for

@@ -36,10 +36,11 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
     if task.x is not None:
         give_start(session, task.x)
     status = session.run()
+    # HiGHS's presolve calls some unbounded models infeasible: then feasibility is asked alone.
+    if status in UNCLEAR or (status == Status.kInfeasible and may_be_unbounded(task.model)):
+        return _settle_unbounded(task, channel)
     if status == Status.kInfeasible:
         return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=_statistics(session))
-    if status in UNCLEAR:
-        return _settle_unbounded(task, channel)
     return _with_point(session, status)
 
 

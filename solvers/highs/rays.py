@@ -56,6 +56,13 @@ def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
     return None
 
 
+def may_be_unbounded(model: Model) -> bool:
+    """Whether the column bounds alone leave the objective without a limit."""
+    falls = (model.cost < 0) & np.isposinf(model.upper)
+    rises = (model.cost > 0) & np.isneginf(model.lower)
+    return bool(np.any(falls | rises))
+
+
 def recession_cone(model: Model) -> Model:
     """Return the model whose points are directions that keep every bound for ever.
 

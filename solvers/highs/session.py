@@ -64,9 +64,9 @@ class Session:
         if self.highs.setOptionValue(name, value) != _core.HighsStatus.kOk:
             raise EngineError(f"The reference engine refuses its option {name} = {value!r}.")
 
-    def run(self, share: float = 1.0) -> Any:
-        """Solve within this share of the time left and return HiGHS's model status."""
-        self.set("time_limit", min(share * self.channel.time_left(), 1e9))
+    def run(self) -> Any:
+        """Solve what is loaded within the time left and return HiGHS's model status."""
+        self.set("time_limit", min(self.channel.time_left(), 1e9))
         self.highs.run()  # says "error" where simplex breaks down; the model status says it better
         self._raise_failure()
         return self.highs.getModelStatus()
