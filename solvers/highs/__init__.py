@@ -5,6 +5,20 @@ vertex. Small models run in a thread of this process, the others in a child proc
 killed when its time is up, because HiGHS does not look at the clock everywhere.
 """
 
-from solvers.highs.engine import solve
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solvers.highs.engine import solve
 
 __all__ = ["solve"]
+
+
+def __getattr__(name: str) -> Any:
+    # Child processes import modules of this package but not the door, which needs SciPy.
+    if name == "solve":
+        from solvers.highs.engine import solve
+
+        return solve
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

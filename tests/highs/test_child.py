@@ -237,3 +237,15 @@ def test_the_shared_page_gives_each_point_once_and_never_torn(tmp_path):
     del x
     writer.close()
     reader.close()
+
+
+def test_a_child_does_not_wait_for_scipy():
+    code = "import sys, solvers.highs.worker; print('scipy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
