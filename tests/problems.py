@@ -60,6 +60,18 @@ LINEAR = [
     Case("unbounded", _lp([-1, 0], [[1, -1]], [0], [0]), UNBOUNDED),
     Case("unbounded max", _lp([1], [[1]], [0], maximize=True), UNBOUNDED),
     Case("unbounded without rows", _lp([-1.0]), UNBOUNDED),
+    Case(  # HiGHS 1.15's presolve calls this one infeasible
+        "unbounded below",
+        _lp(
+            [0, 0, 0, 0, 1],
+            [[0, 0, 1, 1, -1]] * 2,
+            [0, -INF],
+            [INF, 1],
+            lower=[0, 0, -INF, -INF, -INF],
+            upper=0.0,
+        ),
+        UNBOUNDED,
+    ),
     Case("neither", _lp([-1, 0], [[1, -1], [0, 1], [0, 1]], [0, 3, -INF], [0, INF, 2]), INFEASIBLE),
 ]
 
@@ -77,4 +89,17 @@ INTEGER = [
     Case("no integer between", _lp([1], lower=0.3, upper=0.7, integrality=True), INFEASIBLE),
     Case("parity", _lp([0, 0], [[2, 2]], [3], [3], upper=5.0, integrality=True), INFEASIBLE),
     Case("integer unbounded", _lp([-1], [[1]], [0], integrality=True), UNBOUNDED),
+    Case(
+        "integer unbounded below",
+        _lp(
+            [0, 0, 0, 0, 1],
+            [[0, 0, 1, 1, -1]] * 2,
+            [0, -INF],
+            [INF, 1],
+            lower=[0, 0, -INF, -INF, -INF],
+            upper=0.0,
+            integrality=[0, 0, 1, 1, 0],
+        ),
+        UNBOUNDED,
+    ),
 ]

@@ -27,6 +27,7 @@ from solvers.errors import CrossedBoundsError
 from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
+from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session
 from solvers.highs.settings import lp_settings
 from solvers.options import EngineOptions
@@ -71,12 +72,12 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
 def _reduction(
     problem: Problem, status: Any, session: Session, back: _WayBack, progress: Progress
 ) -> Reduction:
-    if status == Status.kInfeasible:
+    if status == Status.kInfeasible and not may_be_unbounded(session.model):
         return replace(unchanged(problem), settled=_infeasible())
     if status == Status.kReducedToEmpty:
         return replace(unchanged(problem), settled=back(_nothing_left(problem)))
-    if status == Status.kUnboundedOrInfeasible:
-        # one of the two it is; the reference engine finds out which
+    if status in (Status.kInfeasible, Status.kUnboundedOrInfeasible):
+        # one of the two it is, whatever the name; the reference engine finds out which
         return replace(unchanged(problem), settled=solve(problem, EngineOptions(), progress))
     if status != Status.kReduced:
         return unchanged(problem)

@@ -15,7 +15,13 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.point import Point, held_point, refined_point, reply_with
-from solvers.highs.rays import RAY_SLOPE, farkas_orientation, one_row_proof, recession_cone
+from solvers.highs.rays import (
+    RAY_SLOPE,
+    farkas_orientation,
+    may_be_unbounded,
+    one_row_proof,
+    recession_cone,
+)
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
 

@@ -10,6 +10,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.lp import recession_ray
+from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
 from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
 
@@ -36,12 +37,14 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
     if task.x is not None:
         give_start(session, task.x)
     status = session.run()
+    counts = _statistics(session)
     # HiGHS's presolve calls some unbounded models infeasible: then feasibility is asked alone.
-    if status in UNCLEAR or (status == Status.kInfeasible and may_be_unbounded(task.model)):
+    by_presolve = status == Status.kInfeasible and counts["nodes"] == 0
+    if status in UNCLEAR or (by_presolve and may_be_unbounded(task.model)):
         return _settle_unbounded(task, channel)
     if status == Status.kInfeasible:
-        return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=_statistics(session))
-    return _with_point(session, status)
+        return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=counts)
+    return _or_unbounded(_with_point(session, status), task, channel)
 
 
 def give_start(session: Session, x: FloatArray) -> None:
@@ -100,6 +103,19 @@ def _violation(session: Session, x: FloatArray) -> float:
     size = np.maximum(1.0, np.abs(activity))
     outside = np.maximum(model.row_lower - activity, activity - model.row_upper) / size
     return float(np.max(outside, initial=0.0))
+
+
+def _or_unbounded(reply: Reply, task: Task, channel: Channel) -> Reply:
+    """Take an optimum back where the relaxation has a direction of endless improvement.
+
+    Without presolve HiGHS can stop at a first point of such a model and call it optimal.
+    """
+    if reply.finding is not Finding.OPTIMAL or not may_be_unbounded(task.model):
+        return reply
+    ray = recession_ray(_relaxed(task), channel)
+    if ray is None:
+        return reply
+    return replace(reply, finding=Finding.UNBOUNDED, bound=-np.inf, primal_ray=ray)
 
 
 def _settle_unbounded(task: Task, channel: Channel) -> Reply:
