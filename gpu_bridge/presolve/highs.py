@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from highspy import _core
 
 from gpu_bridge.presolve.reduction import Reduction, unchanged
-from solvers.errors import CrossedBoundsError
+from solvers.errors import CrossedBoundsError, EngineError
 from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
@@ -55,7 +55,10 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
     progress : Progress
         Keeps the time limit, half of which presolve may use.
     """
-    prepared = prepare(problem)
+    try:
+        prepared = prepare(problem)
+    except EngineError:
+        return unchanged(problem)  # coefficients beyond what HiGHS can hold; others may hold them
     if prepared.empty_column is not None:
         return replace(unchanged(problem), settled=solve(problem, EngineOptions(), progress))
     channel = ProgressChannel(progress)

@@ -6,6 +6,7 @@ in, and because the caller's thread has to stay awake for Ctrl-C.
 
 from __future__ import annotations
 
+import atexit
 import math
 import threading
 from collections.abc import Callable
@@ -21,6 +22,9 @@ Answer = TypeVar("Answer")
 
 LOOK_AGAIN = 0.05
 """Seconds between two looks at the running thread, so that signals are heard."""
+
+LAST_MOMENT = 3.0
+"""Seconds the end of the interpreter may wait for a HiGHS that was left behind."""
 
 
 class ProgressChannel:
@@ -100,30 +104,40 @@ def in_thread(
     """
     answers: list[Answer] = []
     failures: list[BaseException] = []
+    # not Thread.join: before Python 3.13 an interrupted join takes the thread for ended
+    finished = threading.Event()
 
     def work() -> None:
         try:
             answers.append(function())
         except BaseException as failure:  # carried over to the caller's thread
             failures.append(failure)
+        finally:
+            finished.set()
 
     thread = threading.Thread(target=work, name="highs", daemon=True)
     thread.start()
     waited = 0.0
     try:
-        while thread.is_alive():
-            thread.join(LOOK_AGAIN)
+        while not finished.wait(LOOK_AGAIN):
             if channel.stop() is not None:
                 waited += LOOK_AGAIN
             if waited > patience:
                 raise OverstayedError
-    except OverstayedError:
-        raise
-    except BaseException:
-        # a KeyboardInterrupt: HiGHS must not go on behind the caller's back
+    except BaseException as reason:
+        # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a moment
+        # for it before the interpreter ends, because its threads would abort the process then
         channel.give_up()
-        thread.join()
+        atexit.register(_last_moment, finished, thread)
+        if not isinstance(reason, OverstayedError):
+            finished.wait()
         raise
+    thread.join()
     if failures:
         raise failures[0]
     return answers[0]
+
+
+def _last_moment(finished: threading.Event, thread: threading.Thread) -> None:
+    if finished.wait(LAST_MOMENT):
+        thread.join()

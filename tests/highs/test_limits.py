@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,3 +165,36 @@ def test_the_same_seed_gives_the_same_answer():
     first, second = (solve(market_split(), options, Progress()) for _ in range(2))
     np.testing.assert_array_equal(first.x, second.x)
     assert first.statistics == second.statistics
+
+
+IMPATIENT = """
+import _thread, threading
+import numpy as np
+from solvers.highs import place, solve
+from solvers.options import EngineOptions
+from solvers.progress import Progress
+from tests.highs.models import market_split
+
+class TwiceInterrupted(Progress):
+    delays = [0.3, 0.31]
+
+    def on_event(self, event):
+        while self.delays:
+            threading.Timer(self.delays.pop(), _thread.interrupt_main).start()
+
+try:
+    solve(market_split(), EngineOptions(), TwiceInterrupted(100))
+except KeyboardInterrupt:
+    print("left early")
+"""
+
+
+def test_an_impatient_user_leaves_without_a_crash():
+    done = subprocess.run(
+        [sys.executable, "-c", IMPATIENT],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "left early\n"

@@ -139,3 +139,8 @@ def test_tiny_coefficients_survive_the_round_trip():
     expected = solve(problem, PLAIN, Progress())
     assert outcome.objective == pytest.approx(expected.objective, rel=1e-9)
     assert_optimal_lp(problem, outcome)
+
+
+def test_a_model_that_highs_cannot_hold_stays_itself():
+    problem = Problem.from_arrays([1, 1], [[1e-14, 1e14]], [1])
+    assert presolve.apply(problem, Progress()).problem is problem
