@@ -7,6 +7,7 @@ comes in, before or after this package, the adapter is imported, and registers i
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from types import ModuleType
 
@@ -32,4 +33,12 @@ def install_hooks() -> None:
 def _import_adapter(module: ModuleType) -> None:
     # An adapter that is itself importing the package right now is found half-made in
     # sys.modules and left alone: it registers at its own end.
-    import_module(ADAPTERS[module.__name__])
+    try:
+        import_module(ADAPTERS[module.__name__])
+    except (ImportError, AttributeError) as error:
+        # Raising here would keep the user from importing their own modelling package.
+        warnings.warn(
+            f"gpu-bridge does not fit the installed {module.__name__.partition('.')[0]}, so its "
+            f"solver is not available there: {error}",
+            stacklevel=2,
+        )

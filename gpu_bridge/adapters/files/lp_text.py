@@ -67,6 +67,10 @@ def check_lp(source: Source) -> None:
             f"'{source.path}' is not an LP file or was cut short: it has no 'Subject To' line."
         )
     sections = list(_NEXT_SECTION.finditer(text, rows.end()))
+    if not sections or sections[-1].group(1).lower() != b"end":
+        raise FileFormatError(
+            f"'{source.path}' has no 'End' line, so it was cut short; fetch or write it again."
+        )
     for section, end in zip(sections, [*(s.start() for s in sections[1:]), len(text)], strict=True):
         keyword = section.group(1).lower()
         if not text[section.end() : end].strip():
@@ -80,10 +84,6 @@ def check_lp(source: Source) -> None:
                 f"{line_number(text, section.start(1))}; only linear and mixed-integer linear "
                 "models can be solved here. Reformulate that part."
             )
-    if not sections or sections[-1].group(1).lower() != b"end":
-        raise FileFormatError(
-            f"'{source.path}' has no 'End' line, so it was cut short; fetch or write it again."
-        )
     if goal is not None:
         _check_objective(source, text, goal.end(), rows.start())
     _check_constraints(source, text, rows.end(), sections[0].start())

@@ -91,3 +91,15 @@ def test_no_console_script_bears_the_solver_name() -> None:
     """Pyomo would take an executable of that name for an AMPL solver."""
     assert not [entry for entry in entry_points(group="console_scripts") if entry.name == "gpuheur"]
     assert "gpu_bridge" in {entry.name for entry in entry_points(group="pyomo.command")}
+
+
+def test_an_adapter_that_does_not_fit_warns_and_lets_the_package_in() -> None:
+    code = (
+        "import sys, warnings; sys.modules['gpu_bridge.adapters.pulp'] = None\n"
+        "import gpu_bridge\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    import pulp\n"
+        "print(any('does not fit the installed pulp' in str(w.message) for w in caught))"
+    )
+    assert run(code) == "True"
