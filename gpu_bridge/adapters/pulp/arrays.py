@@ -8,7 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from gpu_bridge.adapters.pulp.sos import OrderedSet, add_ordered_sets
+from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
 from solvers.problem import BoolArray, FloatArray, Problem
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.sos import OrderedSet
+from gpu_bridge.adapters.sos import OrderedSet
 from solvers.errors import ProblemError
 from solvers.problem import BoolArray, FloatArray
 
@@ -35,7 +35,8 @@ def read_model(lp: Any) -> ModelArrays:
     pointers = np.zeros(len(expressions) + 1, dtype=np.int64)
     np.cumsum([len(expression) for expression in expressions], out=pointers[1:])
     objective = {} if lp.objective is None else lp.objective
-    variables, position = _columns(lp._variables, objective, lp.dummyVar)
+    others = list(chain(objective, *lp.sos1.values(), *lp.sos2.values()))
+    variables, position = _columns(lp._variables, others, lp.dummyVar)
     count = int(pointers[-1])
     keys = map(id, chain.from_iterable(expressions))
     try:
@@ -43,7 +44,7 @@ def read_model(lp: Any) -> ModelArrays:
     except KeyError:
         # PuLP registers variables only when someone asks for them, so some may be new.
         found = {id(v): v for v in chain(lp._variables, *expressions)}.values()
-        variables, position = _columns(found, objective, lp.dummyVar)
+        variables, position = _columns(found, others, lp.dummyVar)
         keys = map(id, chain.from_iterable(expressions))
         columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
     values = _coefficients(expressions, row_names, count)
@@ -67,13 +68,16 @@ def read_model(lp: Any) -> ModelArrays:
     )
 
 
-def _columns(known: Iterable[Any], objective: Any, dummy: Any) -> tuple[list[Any], dict[int, int]]:
+def _columns(
+    known: Iterable[Any], others: Iterable[Any], dummy: Any
+) -> tuple[list[Any], dict[int, int]]:
     """Return the variables that become columns, and their numbers by ``id``."""
     variables = list(known)
     position = dict(zip(map(id, variables), range(len(variables)), strict=True))
-    for variable in [v for v in objective if id(v) not in position and v is not dummy]:
-        position[id(variable)] = len(variables)
-        variables.append(variable)
+    for variable in others:
+        if id(variable) not in position and variable is not dummy:
+            position[id(variable)] = len(variables)
+            variables.append(variable)
     return variables, position
 
 
@@ -165,9 +169,7 @@ def _ordered_sets(lp: Any, position: Mapping[int, int]) -> list[OrderedSet]:
     for kind, sets in ((1, lp.sos1), (2, lp.sos2)):
         for name, members in sets.items():
             weights = [
-                (float(weight), position[id(variable)])
-                for variable, weight in members.items()
-                if id(variable) in position
+                (float(weight), position[id(variable)]) for variable, weight in members.items()
             ]
             found.append(OrderedSet(str(name), kind, tuple(j for _, j in sorted(weights))))
     return found

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.sos import OrderedSet
+from gpu_bridge.adapters.sos import OrderedSet
 from solvers.problem import FloatArray
 
 

@@ -44,21 +44,13 @@ class ProblemArrays:
 
 
 class ComponentNames(Sequence[str]):
-    """Names of Pyomo components, put together at each look: few are ever asked for.
+    """Names of Pyomo components, put together at each look: few are ever asked for."""
 
-    ``more`` holds names of rows or columns that stand for no component of their own.
-    """
-
-    def __init__(self, components: list[Any], more: Sequence[str] = ()) -> None:
+    def __init__(self, components: list[Any]) -> None:
         self._components = components
-        self._more = more
-
-    def with_more(self, names: Sequence[str]) -> ComponentNames:
-        """Return these names followed by ``names``."""
-        return ComponentNames(self._components, [*self._more, *names])
 
     def __len__(self) -> int:
-        return len(self._components) + len(self._more)
+        return len(self._components)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -68,9 +60,5 @@ class ComponentNames(Sequence[str]):
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if index < len(self._components):
-            return str(self._components[index].name)
-        return self._more[index - len(self._components)]
+            return [str(component.name) for component in self._components[index]]
+        return str(self._components[index].name)

@@ -86,10 +86,10 @@ def convert(model: Any) -> ConvertedModel:
         free = free_matrix(rows, chain.from_iterable(item.variables for item in sets))
         constant_rows, kept = _settle_rows(rows, free)
         arrays, constraints = _arrays(rows, free, kept)
-        if sets:
-            arrays = add_special_ordered_sets(arrays, sets, free.columns)
         maximize = objective is not None and objective.sense == ObjectiveSense.maximize
         problem = arrays.problem(model.name or "", float(free.constants[0]), maximize)
+        if sets:
+            problem = add_special_ordered_sets(problem, sets, free.columns)
     return ConvertedModel(problem, free.columns, constraints, constant_rows, objective)
 
 

@@ -70,7 +70,27 @@ def test_an_infinite_bound_is_named() -> None:
     x = lp.add_variable("x", 0, 3)
     y = lp.add_variable("y", 0)
     lp += x + y
+    lp += x - y <= 4
+    lp.sos1["set"] = {x: 1, y: 2}
+    with pytest.raises(UnsupportedModelError, match=r"'y' of SOS constraint 'set'"):
+        lp.solve(solver())
+
+
+def test_bounds_are_implied_by_rows() -> None:
+    lp = pulp.LpProblem("model", pulp.LpMaximize)
+    x = lp.add_variable("x", 0)
+    y = lp.add_variable("y", 0)
+    lp += x + 2 * y
     lp += x + y <= 4
     lp.sos1["set"] = {x: 1, y: 2}
-    with pytest.raises(UnsupportedModelError, match=r"'y' of the special ordered set 'set'"):
-        lp.solve(solver())
+    assert lp.solve(solver()) == pulp.LpStatusOptimal
+    assert (x.varValue, y.varValue) == pytest.approx((0, 4))
+
+
+def test_a_member_of_no_row_keeps_its_place() -> None:
+    lp = pulp.LpProblem("model", pulp.LpMaximize)
+    x, alone, y = (lp.add_variable(name, 0, 3) for name in ("x", "alone", "y"))
+    lp += x + 2 * y
+    lp.sos2["set"] = {x: 1, alone: 2, y: 3}
+    assert lp.solve(solver()) == pulp.LpStatusOptimal
+    assert (x.varValue, y.varValue) == pytest.approx((0, 3))

@@ -1,0 +1,181 @@
+"""Special ordered sets, rewritten with one binary column per member or neighbouring pair.
+
+For members x_1, ..., x_k in their order, with bounds l and u, declared or implied by rows:
+
+    SOS1   l_j z_j <= x_j <= u_j z_j,                         sum z <= 1
+    SOS2   l_j (z_j-1 + z_j) <= x_j <= u_j (z_j-1 + z_j),     sum z <= 1,   one z per neighbours
+
+where l is at most and u at least zero (Beale and Tomlin, 1970, state the sets; this is the
+textbook form of them). A side that the member's own bounds already keep has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import overload
+
+import numpy as np
+import scipy.sparse as sp
+
+from gpu_bridge.adapters.implied_bounds import imply_bounds
+from solvers.errors import UnsupportedModelError
+from solvers.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True)
+class FixedMember:
+    """A member that is no column, but a number; it keeps its place in the order."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class OrderedSet:
+    """A special ordered set: its name, its type (1 or 2), and its columns in order."""
+
+    name: str
+    type: int
+    members: tuple[int | FixedMember, ...]
+
+
+class JoinedNames(Sequence[str]):
+    """Names followed by more names; the first are still read only when they are asked for."""
+
+    def __init__(self, first: Sequence[str], more: Sequence[str]) -> None:
+        self._first = first
+        self._more = more
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._more)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        size = len(self._first)
+        return self._first[index] if index < size else self._more[index - size]
+
+
+@dataclass
+class _Additions:
+    """Rows, as triplets, and binary columns to be added to a problem."""
+
+    first_column: int
+    triplets: list[tuple[int, int, float]] = field(default_factory=list)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    row_names: list[str] = field(default_factory=list)
+    column_names: list[str] = field(default_factory=list)
+
+    def column(self, name: str) -> int:
+        self.column_names.append(name)
+        return self.first_column + len(self.column_names) - 1
+
+    def row(self, name: str, terms: dict[int, float], lower: float, upper: float) -> None:
+        row = len(self.row_names)
+        self.triplets += [(row, column, factor) for column, factor in terms.items()]
+        self.row_names.append(name)
+        self.lower.append(lower)
+        self.upper.append(upper)
+
+
+def add_ordered_sets(problem: Problem, sets: Sequence[OrderedSet]) -> Problem:
+    """Return the problem with the sets' rows and binary columns behind its own.
+
+    Raises
+    ------
+    UnsupportedModelError
+        A member without finite bounds, declared or implied, or a set of another type than 1, 2.
+    """
+    for item in sets:
+        if item.type not in (1, 2):
+            raise UnsupportedModelError(
+                f"SOS constraint '{item.name}' has level {item.type}; use levels 1 and 2."
+            )
+    sets = [item for item in sets if len(item.members) > item.type]  # others allow everything
+    if not sets:
+        return problem
+    columns = {j for item in sets for j in item.members if isinstance(j, int)}
+    bounds = imply_bounds(
+        problem.matrix,
+        problem.row_lower,
+        problem.row_upper,
+        problem.lower,
+        problem.upper,
+        sorted(columns),
+    )
+    new = _Additions(problem.num_columns)
+    for item in sets:
+        _add_set(new, problem, bounds, item)
+    return _joined(problem, new)
+
+
+def _add_set(
+    new: _Additions, problem: Problem, bounds: tuple[FloatArray, FloatArray], item: OrderedSet
+) -> None:
+    count = len(item.members) - item.type + 1
+    switches = [new.column(f"{item.name}.switch[{k + 1}]") for k in range(count)]
+    for k, member in enumerate(item.members):
+        around = {k} if item.type == 1 else {max(k - 1, 0), min(k, count - 1)}
+        own = [switches[j] for j in sorted(around)]
+        if not isinstance(member, FixedMember):
+            _add_member(new, problem, bounds, item.name, member, own)
+        elif member.value != 0:
+            new.row(f"{item.name}[{member.name}]", dict.fromkeys(own, 1.0), 1.0, np.inf)
+    new.row(f"{item.name}.one", dict.fromkeys(switches, 1.0), -np.inf, 1.0)
+
+
+def _add_member(
+    new: _Additions,
+    problem: Problem,
+    bounds: tuple[FloatArray, FloatArray],
+    set_name: str,
+    column: int,
+    switches: list[int],
+) -> None:
+    """Allow a column to leave zero only where one of its switches is on."""
+    low, high = float(bounds[0][column]), float(bounds[1][column])
+    label = problem.column_label(column)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise UnsupportedModelError(
+            f"Variable '{label}' of SOS constraint '{set_name}' has bounds [{low:g}, {high:g}]; "
+            "give it finite ones, so that the set can be written with binary variables."
+        )
+    if high > 0:
+        terms = {column: 1.0} | dict.fromkeys(switches, -high)
+        new.row(f"{set_name}[{label}].upper", terms, -np.inf, 0.0)
+    if low < 0:
+        terms = {column: 1.0} | dict.fromkeys(switches, -low)
+        new.row(f"{set_name}[{label}].lower", terms, 0.0, np.inf)
+
+
+def _joined(problem: Problem, new: _Additions) -> Problem:
+    height, width = len(new.row_names), len(new.column_names)
+    rows, columns, factors = zip(*new.triplets, strict=True)
+    below = sp.coo_array((factors, (rows, columns)), shape=(height, new.first_column + width))
+    wider = sp.csr_array(
+        (problem.matrix.data, problem.matrix.indices, problem.matrix.indptr),
+        shape=(problem.num_rows, new.first_column + width),
+    )
+    names, row_names = problem.column_names, problem.row_names
+    return replace(
+        problem,
+        cost=np.append(problem.cost, np.zeros(width)),
+        matrix=sp.vstack([wider, below], format="csr"),
+        row_lower=np.append(problem.row_lower, new.lower),
+        row_upper=np.append(problem.row_upper, new.upper),
+        lower=np.append(problem.lower, np.zeros(width)),
+        upper=np.append(problem.upper, np.ones(width)),
+        integrality=np.append(problem.integrality, np.ones(width, dtype=bool)),
+        column_names=None if names is None else JoinedNames(names, new.column_names),
+        row_names=None if row_names is None else JoinedNames(row_names, new.row_names),
+    )
