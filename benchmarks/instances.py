@@ -68,7 +68,7 @@ def solve_one(path: str, options: dict[str, object]) -> dict[str, object]:
 
     small = gpu_bridge.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], [1.0])
     method = str(options["method"])
-    gpu_bridge.solve(small, method=method, device=str(options["device"]))
+    gpu_bridge.solve(small, method=method, device=str(options["device"]), presolve=False)
     outcome = gpu_bridge.solve(path, explain=False, **options)  # type: ignore[arg-type]
     value = outcome.objective
     return {
