@@ -5,11 +5,13 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
+import gpu_bridge
+
 
 def versions() -> dict[str, str]:
     """Return versions by name, without importing any engine."""
     return {
-        "gpu-bridge": version("gpu-bridge"),
+        "gpu-bridge": gpu_bridge.__version__,
         "HiGHS": version("highspy"),
         "Python": platform.python_version(),
     }
