@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pulp
 
 from gpu_bridge.adapters.pulp.settings import make_settings
+from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.arrays import ModelArrays
@@ -90,8 +91,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     -----
     ``pi`` is d(objective)/d(right-hand side) and ``dj`` the reduced cost, both in the sense of
     the model, as CBC gives them; ``slack`` is right-hand side minus activity, as PuLP defines it
-    in ``assignConsSlack``. Mixed-integer models have no ``pi`` and ``dj`` (None). A solve that
-    finds no point leaves all values as they were.
+    in ``assignConsSlack``. Mixed-integer models have no ``pi`` and ``dj``: None, or NaN where
+    PuLP 4 would else keep those of an earlier solve. A solve that finds no point leaves all
+    values as they were.
     """
 
     name = "GPUHEUR"
@@ -138,35 +140,40 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             **self.optionsDict,
         )
 
-    def actualSolve(self, lp: pulp.LpProblem, **more: Any) -> int:  # noqa: N802
-        """Solve ``lp``, put the answer into it and return PuLP's status.
+    def actualSolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
+        """Solve ``lp``, put the answer into it and return what ``lp.solve`` returns.
 
-        ``more`` are options for this call only, which go before those of the solver.
+        That is the status in PuLP 3 and an ``LpSolveStats`` in PuLP 4. ``more`` are options for
+        this call only, which go before those of the solver.
         """
+        began = clocks()
         options, warm_start = self._settings(more)
         lp.solverModel = SolverModel(options)
         self.buildSolverModel(lp)
         if warm_start:
             _set_start(lp.solverModel)
         self.callSolver(lp)
-        status, sol_status = self.findSolutionValues(lp)
-        lp.assignStatus(status, sol_status)
+        status, held = self.findSolutionValues(lp)
+        bound = lp.solverModel.outcome.bound
+        bound = bound if isfinite(bound) else None
+        if has_rust_core(lp):
+            return self.buildStats(lp, status, held, start=began, best_bound=bound)
+        lp.bestBound = bound
+        lp.assignStatus(status, held)
         return status
 
-    def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> int:  # noqa: N802
+    def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
         """Solve ``lp`` again as it is now."""
         return self.actualSolve(lp, **more)
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Turn PuLP's dictionaries into a :class:`~solvers.problem.Problem`."""
-        from gpu_bridge.adapters.pulp.reading import read_model
-        from gpu_bridge.adapters.pulp.rust_core import has_rust_core, read_rust_model
+        """Turn PuLP's model into a :class:`~solvers.problem.Problem`."""
         from gpu_bridge.api import crossed_bounds_outcome
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
         with _collector_paused():
-            model.arrays = read_rust_model(lp) if has_rust_core(lp) else read_model(lp)
+            model.arrays = _read(lp)
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
             except CrossedBoundsError as error:
@@ -188,23 +195,36 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             model.outcome = solve(model.problem, options, start=model.start)
         self.outcome = model.outcome
 
-    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
-        """Put values, duals and slacks into the model; return its status and sol_status."""
-        from gpu_bridge.adapters.pulp.values import set_values, statuses
+    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[Any, Any]:  # noqa: N802
+        """Put values, duals and slacks into the model and say what it holds.
+
+        That is its status and sol_status in PuLP 3, its status and whether it has a solution in
+        PuLP 4.
+        """
+        from gpu_bridge.adapters.pulp.statuses import pulp_3_statuses, pulp_4_status
+        from gpu_bridge.adapters.pulp.values import set_values
 
         model: SolverModel = lp.solverModel
         assert model.arrays is not None
         assert model.outcome is not None
-        bound = model.outcome.bound
-        lp.bestBound = bound if isfinite(bound) else None
         with _collector_paused():
             set_values(lp, model.arrays, model.outcome)
-        return statuses(model.outcome.solution_status)
+        return (pulp_4_status if has_rust_core(lp) else pulp_3_statuses)(model.outcome)
 
     def _settings(self, more: dict[str, Any] | None = None) -> tuple[Options, bool]:
         named = {**self.optionsDict, **(more or {})}
         limit = named.pop("timeLimit", self.timeLimit)
         return make_settings(self.mip, self.msg, limit, self.options, named)
+
+
+def _read(lp: pulp.LpProblem) -> ModelArrays:
+    if has_rust_core(lp):
+        from gpu_bridge.adapters.pulp.rust_core import read_rust_model
+
+        return read_rust_model(lp)
+    from gpu_bridge.adapters.pulp.reading import read_model
+
+    return read_model(lp)
 
 
 def _set_start(model: SolverModel) -> None:

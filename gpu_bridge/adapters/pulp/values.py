@@ -1,37 +1,15 @@
-"""The answer put back into PuLP's objects, and its status in PuLP's words."""
+"""The values in PuLP's objects: those to start from, and those of the answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from pulp import constants
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.rust_core import has_rust_core, set_rust_values
+from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
-from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray
-
-_STATUSES = {
-    SolutionStatus.OPTIMAL: (constants.LpStatusOptimal, constants.LpSolutionOptimal),
-    SolutionStatus.FEASIBLE: (constants.LpStatusOptimal, constants.LpSolutionIntegerFeasible),
-    SolutionStatus.INFEASIBLE: (constants.LpStatusInfeasible, constants.LpSolutionInfeasible),
-    SolutionStatus.UNBOUNDED: (constants.LpStatusUnbounded, constants.LpSolutionUnbounded),
-    SolutionStatus.NOTHING: (
-        constants.LpStatusNotSolved,
-        constants.LpSolutionNoSolutionFound,
-    ),
-}
-
-
-def statuses(status: SolutionStatus) -> tuple[int, int]:
-    """Return PuLP's status and sol_status.
-
-    A point that is not proven optimal is (Optimal, Solution Found), as PuLP's own solvers and
-    tests have it; no point and no proof is (Not Solved, No Solution Found).
-    """
-    return _STATUSES[status]
 
 
 def starting_point(arrays: ModelArrays, size: int) -> FloatArray | None:
@@ -62,6 +40,8 @@ def set_values(lp: Any, arrays: ModelArrays, outcome: Outcome) -> None:
     side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)
     slacks = side - arrays.matrix @ x
     if has_rust_core(lp):
+        from gpu_bridge.adapters.pulp.rust_core import set_rust_values  # imports PuLP 4's core
+
         set_rust_values(lp, arrays, x, slacks, reduced_costs, duals)
         return
     _set_columns(arrays, x, reduced_costs)
