@@ -1,8 +1,9 @@
 """PuLP's own generic solver tests, imported from the installed package, against GPUHEUR.
 
-Those tests branch on the solver's name: for a name they do not know they skip the checks on
+Those of PuLP 3 branch on the solver's name: for a name they do not know they skip the checks on
 duals, slacks, time limits, sequential solves, warm starts and log files. They are therefore run
-under our own name and under two known ones, always with our class.
+under our own name and under two known ones, always with our class. Those of PuLP 4 have a table
+instead, which leaves out as much, and which is filled in here.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from pathlib import Path
 
 import pulp
 import pytest
+from pulp.tests.bin_packing_problem import create_bin_packing_problem
 
 from gpu_bridge.adapters.pulp import GPUHEUR
 
-if find_spec("pulp.tests.solver_common") is not None:  # PuLP 4
+PULP_4 = find_spec("pulp.tests.solver_common") is not None
+if PULP_4:
     from pulp.tests import solver_common as upstream
 else:
     from pulp.tests import test_pulp as upstream
 
-from pulp.tests.bin_packing_problem import create_bin_packing_problem
-
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-FEWEST_TESTS = 25 if find_spec("pulp.tests.solver_common") else 78
+FEWEST_TESTS = 32 if PULP_4 else 78
 
 # Asks that no solution be found within a second, which a good heuristic rightly fails;
 # adapters/pulp/test_results.py has the status of a limit without a point.
@@ -59,8 +60,31 @@ class _Upstream(upstream.BaseSolverTest.PuLPTest):  # type: ignore[misc]
 
 
 setattr(_Upstream, LEFT_OUT, None)
-if hasattr(upstream, "ALLOW_REPEATED_VAR_NAMES"):  # PuLP 4 expects an error unless told
-    _Upstream.pulp_test_overrides = {"test_repeated_name": upstream.ALLOW_REPEATED_VAR_NAMES}
+if PULP_4:
+    from pulp.tests import test_column_wise, test_solve_stats
+
+    setting = upstream.PulpTestConfig
+    _Upstream.pulp_test_overrides = {
+        "test_dual_variables_reduced_costs": setting(skip=False),
+        "test_initial_value": setting(warm_start=True),
+        "test_logPath": setting(skip=False, check_log_path=True),
+        "test_repeated_name": upstream.ALLOW_REPEATED_VAR_NAMES,
+        "test_sequential_solve": setting(skip=False),
+    }
+
+    class TestStatistics(test_solve_stats.SolveStatsTest):  # type: ignore[misc]
+        """The tests of what ``solve`` returns, which take PuLP's default solver."""
+
+        @pytest.fixture(autouse=True)
+        def _ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
+            monkeypatch.setattr(pulp.apis, "LpSolverDefault", GPUHEUR(msg=False))
+
+    class TestColumnWise(test_column_wise.ColumnWiseSolveTest):  # type: ignore[misc]
+        """The tests of models that grow between solves, which take any solver there is."""
+
+        @pytest.fixture(autouse=True)
+        def _ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
+            monkeypatch.setattr(test_column_wise, "_lp_solver", lambda: GPUHEUR(msg=False))
 
 
 class TestUnderOurName(_Upstream):
