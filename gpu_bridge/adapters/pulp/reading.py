@@ -14,11 +14,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
+from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.adapters.sos import OrderedSet
 from solvers.errors import ProblemError
 from solvers.problem import BoolArray, FloatArray
 
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
+
+
+def read(lp: Any) -> ModelArrays:
+    """Read an ``LpProblem`` of either version of PuLP."""
+    if has_rust_core(lp):
+        from gpu_bridge.adapters.pulp.rust_core import read_rust_model  # imports PuLP 4's core
+
+        return read_rust_model(lp)
+    return read_model(lp)
 
 
 def read_model(lp: Any) -> ModelArrays:

@@ -168,12 +168,13 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.problem.Problem`."""
+        from gpu_bridge.adapters.pulp.reading import read
         from gpu_bridge.api import crossed_bounds_outcome
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
         with _collector_paused():
-            model.arrays = _read(lp)
+            model.arrays = read(lp)
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
             except CrossedBoundsError as error:
@@ -215,16 +216,6 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         named = {**self.optionsDict, **(more or {})}
         limit = named.pop("timeLimit", self.timeLimit)
         return make_settings(self.mip, self.msg, limit, self.options, named)
-
-
-def _read(lp: pulp.LpProblem) -> ModelArrays:
-    if has_rust_core(lp):
-        from gpu_bridge.adapters.pulp.rust_core import read_rust_model
-
-        return read_rust_model(lp)
-    from gpu_bridge.adapters.pulp.reading import read_model
-
-    return read_model(lp)
 
 
 def _set_start(model: SolverModel) -> None:

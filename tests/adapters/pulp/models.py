@@ -1,4 +1,4 @@
-"""PuLP models for tests: from a problem, at random, and with every quirk PuLP has."""
+"""PuLP models for tests, built and solved in ways that PuLP 3 and PuLP 4 both understand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,39 @@ from typing import Any
 
 import numpy as np
 import pulp
+import pytest
 
 from gpu_bridge.adapters.pulp import GPUHEUR
+from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
+
+PULP_4 = hasattr(pulp, "LpSolveStatus")
+
+pulp_3_only = pytest.mark.skipif(PULP_4, reason="about models of PuLP 3")
+pulp_4_only = pytest.mark.skipif(not PULP_4, reason="about models of PuLP 4")
+
+
+def solve(lp: pulp.LpProblem, mine: GPUHEUR | None = None, **options: Any) -> SolutionStatus:
+    """Solve a model and return what PuLP says of it, in our words."""
+    return in_our_words(lp, lp.solve(solver() if mine is None else mine, **options))
+
+
+def in_our_words(lp: pulp.LpProblem, answer: Any) -> SolutionStatus:
+    """Translate what ``lp.solve`` returned: statistics in PuLP 4, a status in PuLP 3."""
+    if PULP_4:
+        settled = {"Optimal": "OPTIMAL", "Infeasible": "INFEASIBLE", "Unbounded": "UNBOUNDED"}
+        name = settled.get(answer.status.name, "FEASIBLE" if answer.has_solution else "NOTHING")
+        status = SolutionStatus[name]
+        assert answer.has_solution == status.has_point
+        return status
+    assert answer == lp.status
+    return {
+        (pulp.LpStatusOptimal, pulp.LpSolutionOptimal): SolutionStatus.OPTIMAL,
+        (pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible): SolutionStatus.FEASIBLE,
+        (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible): SolutionStatus.INFEASIBLE,
+        (pulp.LpStatusUnbounded, pulp.LpSolutionUnbounded): SolutionStatus.UNBOUNDED,
+        (pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound): SolutionStatus.NOTHING,
+    }[answer, lp.sol_status]
 
 
 def solver(**options: Any) -> GPUHEUR:
@@ -32,24 +62,17 @@ def model_of(problem: Problem) -> pulp.LpProblem:
         )
         for j in range(problem.num_columns)
     ]
-    terms = list(zip(columns, (sign * problem.cost).tolist(), strict=True))
-    lp.setObjective(pulp.LpAffineExpression(terms, constant=sign * problem.offset))
+    lp.setObjective(pulp.lpDot((sign * problem.cost).tolist(), columns) + sign * problem.offset)
     for i, (low, high) in enumerate(zip(problem.row_lower, problem.row_upper, strict=True)):
-        row = list(zip(columns, problem.matrix[[i]].toarray()[0].tolist(), strict=True))
+        body = pulp.lpDot(problem.matrix[[i]].toarray()[0].tolist(), columns)
         if low == high:
-            _add(lp, row, pulp.LpConstraintEQ, low, f"r{i}")
+            lp += body == float(low), f"r{i}"
             continue
         if np.isfinite(low):
-            _add(lp, row, pulp.LpConstraintGE, low, f"r{i}")
+            lp += body >= float(low), f"r{i}"
         if np.isfinite(high):
-            name = f"r{i}_upper" if np.isfinite(low) else f"r{i}"
-            _add(lp, row, pulp.LpConstraintLE, high, name)
+            lp += body <= float(high), (f"r{i}_upper" if np.isfinite(low) else f"r{i}")
     return lp
-
-
-def _add(lp: pulp.LpProblem, row: list[Any], sense: int, side: float, name: str) -> None:
-    expression = pulp.LpAffineExpression(row)
-    lp.addConstraint(pulp.LpConstraint(expression, sense, name, float(side)), name)
 
 
 def _finite(bound: float) -> float | None:

@@ -12,7 +12,8 @@ import gpu_bridge as gb
 from gpu_bridge.adapters.pulp import GPUHEUR, register
 from gpu_bridge.options import option_table
 from solvers.errors import DeviceError, FileFormatError, OptionError
-from tests.adapters.pulp.models import small, solver, values
+from solvers.outcome import SolutionStatus
+from tests.adapters.pulp.models import small, solve, solver, values
 
 
 def test_pulp_finds_the_solver() -> None:
@@ -125,7 +126,7 @@ def test_options_set_later_count_and_are_checked() -> None:
     mine = solver()
     mine.timeLimit = 0
     lp = small()
-    assert lp.solve(mine) == pulp.LpStatusNotSolved
+    assert solve(lp, mine) is SolutionStatus.NOTHING
     mine.timeLimit = None
     mine.optionsDict["gapRell"] = 0.1
     with pytest.raises(OptionError, match="gapRel"):
@@ -135,8 +136,8 @@ def test_options_set_later_count_and_are_checked() -> None:
 def test_options_of_one_call_do_not_stick() -> None:
     mine = solver()
     lp = small()
-    assert lp.solve(mine, timeLimit=0) == pulp.LpStatusNotSolved
-    assert lp.solve(mine) == pulp.LpStatusOptimal
+    assert solve(lp, mine, timeLimit=0) is SolutionStatus.NOTHING
+    assert solve(lp, mine) is SolutionStatus.OPTIMAL
 
 
 def test_silent_without_msg(capfd: pytest.CaptureFixture[str]) -> None:
@@ -166,11 +167,12 @@ def test_a_warm_start_may_be_partial() -> None:
     lp = small()
     lp.variablesDict()["y"].cat = "Integer"
     mine = solver(warmStart=True)
-    assert lp.solve(mine) == pulp.LpStatusOptimal
+    assert solve(lp, mine) is SolutionStatus.OPTIMAL
     assert lp.solverModel.start is None  # no variable had a value
+    lp = small()
+    lp.variablesDict()["y"].cat = "Integer"
     lp.variablesDict()["x"].setInitialValue(2)
-    lp.variablesDict()["y"].varValue = None
-    lp.solve(mine)
+    assert solve(lp, mine) is SolutionStatus.OPTIMAL
     start = lp.solverModel.start.x
     names = lp.solverModel.arrays.column_names
     assert start[names.index("x")] == 2

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import UnsupportedModelError
-from tests.adapters.pulp.models import solver
+from solvers.outcome import SolutionStatus
+from tests.adapters.pulp.models import PULP_4, solve, solver
 
 
 @given(
@@ -26,8 +27,8 @@ def test_the_same_as_trying_every_choice(
     order = list(reversed(range(size))) if turned else list(range(size))
     lp, variables = _model(costs, lows, capacity)
     weights = {variables[j]: position + 1 for position, j in enumerate(order)}
-    (lp.sos1 if kind == 1 else lp.sos2)["set"] = weights
-    assert lp.solve(solver()) == pulp.LpStatusOptimal
+    _add_set(lp, kind, weights)
+    assert solve(lp) is SolutionStatus.OPTIMAL
     best = max(
         _best_with(costs, lows, capacity, {order[k] for k in chosen})
         for chosen in _choices(kind, size)
@@ -39,6 +40,15 @@ def test_the_same_as_trying_every_choice(
     assert len(places) < 2 or places[1] - places[0] == 1
     ours = {v.name for v in lp.variables()} - {v.name for v in variables}
     assert ours <= {"__dummy"}  # of PuLP itself, where the objective is constant
+
+
+def _add_set(lp: pulp.LpProblem, kind: int, weights: dict[pulp.LpVariable, float]) -> None:
+    if PULP_4:
+        from pulp._rustcore import SosKind
+
+        lp.add_sos_group(SosKind.Sos1 if kind == 1 else SosKind.Sos2, "set", weights)
+    else:
+        (lp.sos1 if kind == 1 else lp.sos2)["set"] = weights
 
 
 def _model(
@@ -71,7 +81,7 @@ def test_an_infinite_bound_is_named() -> None:
     y = lp.add_variable("y", 0)
     lp += x + y
     lp += x - y <= 4
-    lp.sos1["set"] = {x: 1, y: 2}
+    _add_set(lp, 1, {x: 1, y: 2})
     with pytest.raises(UnsupportedModelError, match=r"'y' of SOS constraint 'set'"):
         lp.solve(solver())
 
@@ -82,8 +92,8 @@ def test_bounds_are_implied_by_rows() -> None:
     y = lp.add_variable("y", 0)
     lp += x + 2 * y
     lp += x + y <= 4
-    lp.sos1["set"] = {x: 1, y: 2}
-    assert lp.solve(solver()) == pulp.LpStatusOptimal
+    _add_set(lp, 1, {x: 1, y: 2})
+    assert solve(lp) is SolutionStatus.OPTIMAL
     assert (x.varValue, y.varValue) == pytest.approx((0, 4))
 
 
@@ -91,6 +101,6 @@ def test_a_member_of_no_row_keeps_its_place() -> None:
     lp = pulp.LpProblem("model", pulp.LpMaximize)
     x, alone, y = (lp.add_variable(name, 0, 3) for name in ("x", "alone", "y"))
     lp += x + 2 * y
-    lp.sos2["set"] = {x: 1, alone: 2, y: 3}
-    assert lp.solve(solver()) == pulp.LpStatusOptimal
+    _add_set(lp, 2, {x: 1, alone: 2, y: 3})
+    assert solve(lp) is SolutionStatus.OPTIMAL
     assert (x.varValue, y.varValue) == pytest.approx((0, 3))
