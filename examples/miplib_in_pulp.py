@@ -33,18 +33,13 @@ def build(problem: gb.Problem) -> pulp.LpProblem:
         for j in range(problem.num_columns)
     ]
     sign = -1.0 if problem.maximize else 1.0  # a Problem always minimises
-    model += (
-        pulp.LpAffineExpression(zip(variables, (sign * problem.cost).tolist(), strict=True))
-        + sign * problem.offset
-    )
+    model += pulp.lpDot((sign * problem.cost).tolist(), variables) + sign * problem.offset
 
     matrix = problem.matrix
     for i in range(problem.num_rows):
         entries = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        body = pulp.LpAffineExpression(
-            (variables[j], value)
-            for j, value in zip(matrix.indices[entries], matrix.data[entries].tolist(), strict=True)
-        )
+        used = [variables[j] for j in matrix.indices[entries]]
+        body = pulp.lpDot(matrix.data[entries].tolist(), used)
         low, high = float(problem.row_lower[i]), float(problem.row_upper[i])
         name = problem.row_label(i)
         if low == high:
@@ -67,8 +62,8 @@ def solve(path: Path, time_limit: float = 60.0) -> gb.Outcome:
     model = build(gb.read(path))
     solver = gb.GPUHEUR(msg=True, timeLimit=time_limit)
     model.solve(solver)
-    if model.sol_status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
-        used = [v.name for v in model.variables() if abs(v.varValue) > 1e-6]
+    if solver.outcome.solution_status.has_point:
+        used = [v.name for v in model.variables() if abs(v.varValue or 0.0) > 1e-6]
         value = pulp.value(model.objective)
         print(f"Objective {value:g}, {len(used)} variables are not zero")
         assert abs(value - solver.outcome.objective) <= 1e-6 * abs(value)

@@ -13,6 +13,7 @@ import pytest
 import gpu_bridge
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
+from tests.adapters.pulp.models import solve as solve_pulp
 
 
 @dataclass(frozen=True)
@@ -103,17 +104,15 @@ def by_pulp(model: Model) -> Answer:
     sense = pulp.LpMaximize if model.maximize else pulp.LpMinimize
     lp = pulp.LpProblem("mix", sense)
     cat = "Integer" if model.integer else "Continuous"
-    x = [pulp.LpVariable(n, 0, u, cat) for n, u in zip(model.names, model.upper, strict=True)]
+    x = [lp.add_variable(n, 0, u, cat) for n, u in zip(model.names, model.upper, strict=True)]
     lp += _dot(model.cost, x) + model.offset
     lp += (_dot(model.matrix[0], x) <= model.row_upper[0]), "machine"
     lp += (_dot(model.matrix[1], x) >= 3.0), "labour_low"
     lp += (_dot(model.matrix[1], x) <= 11.0), "labour_high"
     lp += (_dot(model.matrix[2], x) >= model.contract), "contract"
-    lp.solve(gpu_bridge.GPUHEUR(msg=False))
-    if lp.status == pulp.LpStatusInfeasible:
+    if solve_pulp(lp) is SolutionStatus.INFEASIBLE:
         return Answer("INFEASIBLE", np.nan, [])
-    assert lp.status == pulp.LpStatusOptimal
-    rows = {name: row.pi for name, row in lp._constraints.items()}
+    rows = {row.name: row.pi for row in lp.constraints()}
     duals = None
     if not model.integer:
         labour = rows["labour_low"] + rows["labour_high"]

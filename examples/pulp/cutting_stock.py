@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pulp
 
-import gpu_bridge  # noqa: F401  makes the solver GPUHEUR known to PuLP
+from gpu_bridge import SolutionStatus  # this also makes GPUHEUR known to PuLP
 
 STOCK = {12.0: 31.0, 14.0: 37.5}  # length in metres: euros per bar
 PIECES = {2.35: 84, 3.10: 60, 3.75: 48, 4.20: 51, 5.05: 36, 5.80: 27, 6.40: 22}  # metres: number
@@ -32,7 +32,8 @@ def best_pattern(bar: float, worth: dict[float, float], solver: pulp.LpSolver) -
     count = {p: model.add_variable(f"n_{p}", 0, int(bar // p), pulp.LpInteger) for p in PIECES}
     model += pulp.lpSum(worth[p] * count[p] for p in PIECES)
     model += pulp.lpSum(p * count[p] for p in PIECES) <= bar
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     return bar, {p: round(n.varValue) for p, n in count.items() if n.varValue > 0.5}
 
 
@@ -41,7 +42,8 @@ def main() -> None:
     patterns: list[Pattern] = [(12.0, {piece: int(12.0 // piece)}) for piece in PIECES]
     while True:
         model, times = master(patterns, pulp.LpContinuous)
-        assert model.solve(solver) == pulp.LpStatusOptimal
+        model.solve(solver)
+        assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
         worth = {p: model.get_constraint_by_name(f"piece_{p}").pi for p in PIECES}
         found = [best_pattern(bar, worth, solver) for bar in STOCK]
         paying = [
@@ -55,7 +57,8 @@ def main() -> None:
     least = pulp.value(model.objective)
 
     model, times = master(patterns, pulp.LpInteger)
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     cost = pulp.value(model.objective)
     print(f"Bars for {cost:,.2f} euros; no plan at all can cost less than {least:,.2f}")
     for n, (bar, cut) in zip(times, patterns, strict=True):

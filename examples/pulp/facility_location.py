@@ -11,7 +11,7 @@ from math import hypot
 
 import pulp
 
-import gpu_bridge  # noqa: F401  makes the solver GPUHEUR known to PuLP
+from gpu_bridge import SolutionStatus  # this also makes GPUHEUR known to PuLP
 
 DISTRICTS = {  # place on the map in km, people
     "Altstadt": (5.0, 5.2, 9200), "Bahnhof": (6.1, 4.4, 7800), "Hafen": (9.4, 5.0, 3100),
@@ -59,7 +59,8 @@ def main() -> None:
     print(f"Today {people(covered_today):,} of {total:,} people are reached from {TODAY}")
     for number in range(1, 7):
         model.get_constraint_by_name("ambulances").changeRHS(number)
-        assert model.solve(solver) == pulp.LpStatusOptimal
+        model.solve(solver)
+        assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
         bases = [d for d in DISTRICTS if base[d].varValue > 0.5]
         found = round(pulp.value(model.objective))
         print(f"  {number} ambulances: {found:6,} people ({found / total:4.0%}) {', '.join(bases)}")

@@ -50,8 +50,9 @@ def build() -> tuple[pulp.LpProblem, dict]:
 
 def main() -> None:
     model, lorry = build()
-    status = model.solve(gpu_bridge.GPUHEUR(msg=False))
-    assert pulp.LpStatus[status] == "Optimal"
+    solver = gpu_bridge.GPUHEUR(msg=False)
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
 
     cost = pulp.value(model.objective)
     print(f"A day's fuel costs {cost:,.0f} euros")

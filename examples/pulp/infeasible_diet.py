@@ -42,7 +42,8 @@ def build() -> pulp.LpProblem:
 def main() -> None:
     model = build()
     solver = gpu_bridge.GPUHEUR(msg=False)
-    assert model.solve(solver) == pulp.LpStatusInfeasible
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.INFEASIBLE
     conflict = solver.outcome.conflict
     print("There is no such menu:")
     print(conflict)
@@ -52,14 +53,16 @@ def main() -> None:
     model.get_constraint_by_name("budget").changeRHS(10.0)
     salt_first = model.objective
     model.setObjective(pulp.lpSum(FOODS[v.name][0] * v for v in model.variables()))
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
     least = pulp.value(model.objective)
     print(f"The cheapest menu that meets all the rest costs {least:.2f} euros")
     assert least > BUDGET
 
     model.get_constraint_by_name("budget").changeRHS(least * 1.05)
     model.setObjective(salt_first)
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
     print(f"For {least * 1.05:.2f} euros the least salt is {pulp.value(model.objective):.2f} g:")
     for v in model.variables():
         if v.varValue > 1e-6:

@@ -50,13 +50,15 @@ def main() -> None:
     solver = gpu_bridge.GPUHEUR(msg=False, gapRel=0.0)
 
     model, _ = build(volume=None)
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
     by_weight = round(pulp.value(model.objective))
     print(f"By weight alone the cargo could be worth {by_weight}")
     assert by_weight == best_by_weight()
 
     model, boxes = build(VOLUME)
-    assert model.solve(solver) == pulp.LpStatusOptimal
+    model.solve(solver)
+    assert solver.outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
     worth = round(pulp.value(model.objective))
     print(f"Within the volume it is worth {worth}")
     for g, variable in boxes.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pulp
 
-import gpu_bridge  # noqa: F401  makes the solver GPUHEUR known to PuLP
+from gpu_bridge import SolutionStatus  # this also makes GPUHEUR known to PuLP
 
 CALLS = [
     4, 6, 9, 13, 17, 21, 24, 26, 25, 23, 20, 17, 16, 17,
@@ -55,9 +55,10 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "solve.log"
-        model.solve(pulp.getSolver("GPUHEUR", msg=False, timeLimit=60, logPath=str(log)))
+        solver = pulp.getSolver("GPUHEUR", msg=False, timeLimit=60, logPath=str(log))
+        model.solve(solver)
         lines = log.read_text().splitlines()
-    assert model.sol_status == pulp.LpSolutionOptimal
+    assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     cost = pulp.value(model.objective)
 
     print(f"A day costs {cost:,.2f} euros (the log of the solve has {len(lines)} lines)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pulp
 
-import gpu_bridge  # noqa: F401  makes the solver GPUHEUR known to PuLP
+from gpu_bridge import SolutionStatus  # this also makes GPUHEUR known to PuLP
 
 BOILERS = {  # MW at least and at most, euros per MWh, euros per start
     "waste heat": (4, 12, 9.0, 300),
@@ -51,7 +51,7 @@ def main() -> None:
     model, variables = build()
     solver = pulp.getSolver("GPUHEUR", msg=False, timeLimit=60, gapRel=1e-6)
     model.solve(solver)
-    assert model.sol_status == pulp.LpSolutionOptimal
+    assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     cost = pulp.value(model.objective)
 
     for switched in (variables["on"], variables["start"]):
@@ -60,7 +60,7 @@ def main() -> None:
             variable.fixValue()
             variable.cat = pulp.LpContinuous
     model.solve(solver)
-    assert model.sol_status == pulp.LpSolutionOptimal
+    assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     price = {t: model.get_constraint_by_name(f"demand_{t}").pi for t in HOURS}
 
     print(f"A day's heat costs {cost:,.0f} euros")
