@@ -32,8 +32,12 @@ from solvers.problem import Problem
 if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
 
-PDLP_NONZEROS = 1_000_000
-"""From this size on a linear program goes to PDLP when there is a GPU."""
+PDLP_NONZEROS = 200_000
+"""From this size on a linear program goes to PDLP when there is a GPU.
+
+On an H200 presolve, PDLP and crossover to a vertex were faster than HiGHS's simplex on all five
+models beyond it and slower on most below (``benchmarks/results/lp-large-*``).
+"""
 
 PDLP_TOLERANCE_BEFORE_CROSSOVER = 1e-5
 """How exact PDLP's point must be when crossover and simplex clean-up will make it exact."""

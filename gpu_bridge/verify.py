@@ -77,10 +77,15 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
     point = outcome.x if outcome.x is not None else outcome.candidate
     if point is None or point.shape != (problem.num_columns,) or not np.isfinite(point).all():
         return _without_point(outcome)
-    x = snap(problem, point, options)
+    snapped = snap(problem, point, options)
     if problem.is_mip:
-        return _grade_mip(problem, outcome, x, options)
-    return _grade_lp(problem, outcome, x, options)
+        return _grade_mip(problem, outcome, snapped, options)
+    answer = _grade_lp(problem, outcome, snapped, options)
+    if answer.solution_status is SolutionStatus.OPTIMAL or snapped is point:
+        return answer
+    # Moving basic columns on to their bounds can open a gap that the basic solution has not.
+    as_given = _grade_lp(problem, outcome, point, options)
+    return as_given if as_given.solution_status is SolutionStatus.OPTIMAL else answer
 
 
 def row_violations(problem: Problem, row_activity: FloatArray) -> FloatArray:

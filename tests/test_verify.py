@@ -139,6 +139,15 @@ def test_snap_keeps_a_point_whose_rows_would_break() -> None:
     assert snap(problem, x, tight)[0] == x[0]
 
 
+def test_an_lp_point_is_left_alone_where_snapping_would_open_a_gap() -> None:
+    # The basic solution x = -5e-7 misses its bound by less than the tolerance, at a cost of 1000.
+    problem = Problem.from_arrays([1e3], [[1.0]], [-5e-7], [-5e-7])
+    answer = verify(problem, claim([-5e-7], [1e3]), OPTIONS)
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert answer.x is not None
+    assert answer.x.tolist() == [-5e-7]
+
+
 def test_relative_violation_is_measured_against_the_side() -> None:
     problem = Problem.from_arrays([0.0], [[1.0]], row_upper=[1000.0])
     assert largest_relative_violation(problem, np.array([1001.0])) == pytest.approx(1e-3)
