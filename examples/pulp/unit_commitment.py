@@ -58,7 +58,7 @@ def main() -> None:
         for variable in switched.values():
             variable.varValue = round(variable.varValue)
             variable.fixValue()
-            variable.cat = pulp.LpContinuous
+    solver = pulp.getSolver("GPUHEUR", msg=False, mip=False)  # what is left is linear
     model.solve(solver)
     assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     price = {t: model.get_constraint_by_name(f"demand_{t}").pi for t in HOURS}
