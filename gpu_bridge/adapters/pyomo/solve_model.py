@@ -87,7 +87,7 @@ def finish(results: Results, config: Any) -> Results:
 
 def _dispatch(converted: ConvertedModel, options: Options, config: Any, began: float) -> Outcome:
     if options.time_limit is not None:
-        left = max(0.0, options.time_limit - (time.perf_counter() - began))
+        left = max(0.0, round(options.time_limit - (time.perf_counter() - began), 3))
         options = dataclasses.replace(options, time_limit=left)
     return dispatch(converted.problem, options, start=_start(converted, config), streams=config.tee)
 
