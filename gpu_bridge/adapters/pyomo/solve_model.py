@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from datetime import datetime, timezone
 from typing import Any
@@ -87,7 +88,8 @@ def finish(results: Results, config: Any) -> Results:
 
 def _dispatch(converted: ConvertedModel, options: Options, config: Any, began: float) -> Outcome:
     if options.time_limit is not None:
-        left = max(0.0, round(options.time_limit - (time.perf_counter() - began), 3))
+        left = options.time_limit - (time.perf_counter() - began)
+        left = max(0.0, math.floor(1000 * left) / 1000)  # a round figure for the log
         options = dataclasses.replace(options, time_limit=left)
     return dispatch(converted.problem, options, start=_start(converted, config), streams=config.tee)
 
