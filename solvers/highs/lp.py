@@ -55,12 +55,22 @@ def solve_lp(task: Task, channel: Channel) -> Reply:
     """
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
-    first_order = task.settings.get("solver") == "pdlp"
     status = session.run()
-    if first_order and (status == Status.kInfeasible or status in UNCLEAR):
-        # a first-order method's certificates are only as good as its tolerance
+    if _needs_simplex(task, status):
         status = start_afresh(session, status)
     return finish(session, status, task, channel)
+
+
+def _needs_simplex(task: Task, status: Any) -> bool:
+    """Whether a method without a basis came to an end that only simplex can vouch for.
+
+    PDLP's certificates are as good as its tolerance; HiGHS's interior point has called small
+    feasible models infeasible, and iterates on some unbounded ones until its limit.
+    """
+    if task.settings.get("solver") not in ("ipm", "pdlp"):
+        return False
+    own_limit = status == Status.kIterationLimit and "simplex_iteration_limit" not in task.settings
+    return bool(own_limit or status == Status.kInfeasible or status in UNCLEAR)
 
 
 def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
@@ -75,9 +85,12 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         elif point.error > task.tolerance:
             status, point = cleaned, Point()
     ray = farkas_ray(session, task) if status == Status.kInfeasible else None
-    # HiGHS's presolve calls some unbounded models infeasible: without a proof, ask again.
-    doubtful = status == Status.kInfeasible and ray is None and may_be_unbounded(task.model)
-    if status in UNCLEAR or doubtful:
+    # HiGHS's presolve calls some unbounded models infeasible, and its simplex ends on others
+    # without a word: where there is no proof, ask again.
+    unproven = (status == Status.kInfeasible and ray is None) or (
+        status in STUCK and not first_order
+    )
+    if status in UNCLEAR or (unproven and may_be_unbounded(task.model)):
         bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:

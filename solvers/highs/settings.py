@@ -13,6 +13,9 @@ TIGHTEST = 1e-10
 SIMPLEX_TOLERANCE = 1e-7
 """Simplex gains nothing from tolerances looser than its default."""
 
+IPM_PATIENCE = 1000
+"""Interior-point iterations after which simplex takes over; most models need fewer than 100."""
+
 
 def lp_settings(options: EngineOptions) -> dict[str, Setting]:
     """Return HiGHS options for a linear program.
@@ -28,6 +31,7 @@ def lp_settings(options: EngineOptions) -> dict[str, Setting]:
         "threads": 1,
         "solver": "choose" if options.lp_algorithm == "auto" else options.lp_algorithm,
         "run_crossover": "off" if options.crossover == "off" else "on",
+        "ipm_iteration_limit": IPM_PATIENCE,
         "ipm_optimality_tolerance": min(1e-8, max(1e-12, 0.01 * options.tolerance)),
     }
     if first_order:

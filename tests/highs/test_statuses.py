@@ -103,3 +103,46 @@ def test_a_point_comes_without_a_vertex_when_crossover_is_off():
 def test_names_of_findings_and_endings_are_those_of_outcomes():
     assert {item.name for item in Finding} == {item.name for item in SolutionStatus}
     assert {item.name for item in Ending} <= {item.name for item in StopReason}
+
+
+FEASIBLE_BUT_REFUSED = Problem.from_arrays(
+    [2, -4],
+    [[0, 0], [-4, 0], [0, 0], [0, 0]],
+    [-np.inf, 4, -np.inf, -2],
+    [np.inf, 9, np.inf, np.inf],
+    lower=[-1, 4],
+    upper=[1, 4],
+)
+ENDLESS = Problem.from_arrays([0, -2], [[0, 1]], lower=[-4, -np.inf])
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+def test_interior_point_is_not_believed_where_it_errs(presolve):
+    """HiGHS 1.15 calls the first infeasible and never ends on the second."""
+    options = EngineOptions(lp_algorithm="ipm", presolve=presolve)
+    outcome = solve(FEASIBLE_BUT_REFUSED, options, Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(-18.0)
+    outcome = solve(ENDLESS, options, Progress(60.0))
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert outcome.stop_reason is StopReason.CONVERGED
+
+
+MUTE = Problem.from_arrays(
+    [1, 2],
+    [[0, 2], [1, 0], [2, 2]],
+    [-np.inf, -6, -np.inf],
+    [2, 0, np.inf],
+    lower=-np.inf,
+    upper=[-1, -4],
+)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("algorithm", ["auto", "simplex", "ipm"])
+def test_simplex_that_ends_without_a_word_is_asked_again(algorithm, presolve):
+    """HiGHS 1.15 returns the status "unknown" here."""
+    options = EngineOptions(lp_algorithm=algorithm, presolve=presolve)
+    outcome = solve(MUTE, options, Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert_improving_ray(MUTE, outcome.primal_ray)
