@@ -127,7 +127,11 @@ solve(market_split(), EngineOptions(), Telling(100))
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the process table of Linux")
 def test_no_orphan_survives_its_parent(tmp_path):
     root = Path(__file__).parents[2]
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(root)}
+    environment = {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join([str(root), *sys.path[1:]]),
+    }
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment
     )
@@ -169,7 +173,7 @@ def test_scripts_without_a_main_guard_run_once(tmp_path):
         [sys.executable, "-P", str(script)]
         if sys.version_info >= (3, 11)
         else [sys.executable, "-c", script.read_text()],
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path[1:]])},
         cwd=tmp_path if sys.version_info >= (3, 11) else root,
         capture_output=True,
         text=True,

@@ -41,7 +41,11 @@ def ranged(m: int, n: int) -> Problem:
 
 
 @pytest.mark.parametrize("place", ["in_thread", "in_child"])
-@pytest.mark.parametrize("problem", [ranged(40, 30), packing(30, 60), transport(8, 9)], ids=id)
+@pytest.mark.parametrize(
+    "problem",
+    [ranged(40, 30), packing(30, 60), transport(8, 9)],
+    ids=["ranged", "packing", "transport"],
+)
 def test_the_vertex_is_optimal_with_basis_and_duals(problem, place, request):
     request.getfixturevalue(place)
     expected = solve(problem, OPTIONS, Progress())

@@ -39,7 +39,11 @@ def test_every_case_keeps_its_answer(case):
         assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
 
 
-@pytest.mark.parametrize("problem", [covering(60, 40), packing(30, 60), transport(8, 9)], ids=id)
+@pytest.mark.parametrize(
+    "problem",
+    [covering(60, 40), packing(30, 60), transport(8, 9)],
+    ids=["covering", "packing", "transport"],
+)
 @pytest.mark.parametrize("with_basis", [True, False])
 def test_duals_come_back(problem, with_basis):
     outcome = reduced_and_back(problem, with_basis=with_basis)

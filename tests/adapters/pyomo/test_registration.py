@@ -23,6 +23,12 @@ ORDERS = {
 }
 
 
+installed = pytest.mark.skipif(
+    not entry_points(group="pyomo.command", name="gpu_bridge"),
+    reason="gpu-bridge is on the path only, and entry points come with an installation",
+)
+
+
 def run(code: str, folder: Path | None = None) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -68,6 +74,7 @@ def test_registering_twice_changes_nothing() -> None:
     assert SolverFactory._cls["gpuheur"] is before
 
 
+@installed
 def test_command_line_of_pyomo_knows_the_solver(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(
         "from pyomo.environ import *\n"
@@ -87,6 +94,7 @@ def test_command_line_of_pyomo_knows_the_solver(tmp_path: Path) -> None:
     assert '"Value": 3.5' in (tmp_path / "results.json").read_text()
 
 
+@installed
 def test_no_console_script_bears_the_solver_name() -> None:
     """Pyomo would take an executable of that name for an AMPL solver."""
     assert not [entry for entry in entry_points(group="console_scripts") if entry.name == "gpuheur"]
