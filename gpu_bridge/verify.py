@@ -197,19 +197,11 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
         agree = abs(objective - dual.objective) <= BOUND_AGREEMENT * (1.0 + abs(objective))
         bound = objective if agree else dual.objective
         optimal = found.gap_relative <= tolerance
-    return replace(
-        outcome,
-        solution_status=SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
-        stop_reason=_stop_reason(outcome, optimal),
-        objective=objective,
-        bound=bound,
-        x=x,
-        candidate=None,
-        row_activity=problem.matrix @ x,
-        row_dual=None if dual is None else dual.row_dual,
-        reduced_cost=None if dual is None else _cleanest(dual.reduced_cost, outcome, tolerance),
-        residuals=found,
-    )
+    answer = _with_point(problem, outcome, x, found, bound, optimal)
+    if dual is None:
+        return answer
+    reduced_cost = _cleanest(dual.reduced_cost, outcome, tolerance)
+    return replace(answer, row_dual=dual.row_dual, reduced_cost=reduced_cost)
 
 
 def _grade_mip(
@@ -234,11 +226,23 @@ def _grade_mip(
     # A bound above a verified point is rounding in the prover, and proves this point at most.
     bound = min(outcome.bound, objective)
     optimal = gap_closed(objective, bound, options)
+    return _with_point(problem, outcome, x, found, bound, optimal)
+
+
+def _with_point(
+    problem: Problem,
+    outcome: Outcome,
+    x: FloatArray,
+    found: Residuals,
+    bound: float,
+    optimal: bool,
+) -> Outcome:
+    """Return ``outcome`` with a verified point and the status it has earned, without duals."""
     return replace(
         outcome,
         solution_status=SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
         stop_reason=_stop_reason(outcome, optimal),
-        objective=objective,
+        objective=problem.objective_at(x),
         bound=bound,
         x=x,
         candidate=None,
