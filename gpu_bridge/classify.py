@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-import numpy as np
-
-from solvers.problem import Problem
+from solvers.problem import BoolArray, Problem
 
 
 class ProblemKind(Enum):
@@ -35,7 +33,7 @@ def classify(problem: Problem) -> ProblemClass:
     return ProblemClass(ProblemKind.MIP, _describe_mip(problem))
 
 
-def is_binary(problem: Problem) -> np.ndarray:
+def is_binary(problem: Problem) -> BoolArray:
     """Return (n,) flags of the integer columns that can only be 0 or 1."""
     inside = (problem.lower > -1.0) & (problem.upper < 2.0)
     return problem.integrality & inside

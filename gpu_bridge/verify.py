@@ -31,7 +31,7 @@ import numpy as np
 
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
-from solvers.problem import FloatArray, Problem
+from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.rays import proves_infeasible, proves_unbounded
 
 TRUSTED_PROVERS = frozenset({"highs", "presolve"})
@@ -92,12 +92,14 @@ def row_violations(problem: Problem, row_activity: FloatArray) -> FloatArray:
     """Return by how much each row (m,) leaves its sides; zero where it holds."""
     below = problem.row_lower - row_activity
     above = row_activity - problem.row_upper
-    return np.maximum(0.0, np.maximum(below, above))
+    violations: FloatArray = np.maximum(0.0, np.maximum(below, above))
+    return violations
 
 
 def bound_violations(problem: Problem, x: FloatArray) -> FloatArray:
     """Return by how much each column (n,) leaves its bounds; zero where it holds."""
-    return np.maximum(0.0, np.maximum(problem.lower - x, x - problem.upper))
+    violations: FloatArray = np.maximum(0.0, np.maximum(problem.lower - x, x - problem.upper))
+    return violations
 
 
 def integrality_violation(problem: Problem, x: FloatArray) -> float:
@@ -152,7 +154,7 @@ def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Res
     """Return all residuals of a primal point and, where given, a dual point."""
     rows = row_violations(problem, problem.matrix @ x)
     columns = bound_violations(problem, x)
-    sides = _finite_sides(problem.row_lower, problem.row_upper)
+    sides = side_sizes(problem.row_lower, problem.row_upper)
     primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
     primal = float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
     primal_relative = primal_norm / (1.0 + float(np.linalg.norm(sides)))
@@ -313,17 +315,13 @@ def _cleanest(reduced_cost: FloatArray, outcome: Outcome, tolerance: float) -> F
     if own is None or own.shape != reduced_cost.shape:
         return reduced_cost
     same = np.abs(own - reduced_cost) <= tolerance * (1.0 + np.abs(reduced_cost))
-    return np.where(same, own, reduced_cost)
+    cleanest: FloatArray = np.where(same, own, reduced_cost)
+    return cleanest
 
 
 def _over_side(violation: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    return violation / np.maximum(1.0, _finite_sides(low, high))
-
-
-def _finite_sides(low: FloatArray, high: FloatArray) -> FloatArray:
-    return np.maximum(
-        np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
-    )
+    relative: FloatArray = violation / np.maximum(1.0, side_sizes(low, high))
+    return relative
 
 
 def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:

@@ -263,6 +263,14 @@ class Problem:
         high[crossed] = middle
 
 
+def side_sizes(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the larger finite side of each row or column, in magnitude; 0 without any."""
+    sizes: FloatArray = np.maximum(
+        np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
+    )
+    return sizes
+
+
 def _vector(values: npt.ArrayLike, size: int, field: str) -> FloatArray:
     try:
         array = np.array(values, dtype=np.float64, ndmin=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.problem import BoolArray, FloatArray, Problem
 
 CANCELLATION = 1e-8
 """A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""
@@ -72,7 +72,7 @@ def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
     return -slope > MARGIN * (1.0 + size) and leftover <= MARGIN * -slope
 
 
-def _one_sided(problem: Problem, activity: FloatArray) -> np.ndarray:
+def _one_sided(problem: Problem, activity: FloatArray) -> BoolArray:
     """Rows (m,) whose activity along the ray goes the forbidden way, however little."""
     falls = np.isfinite(problem.row_lower) & (activity < 0)
     grows = np.isfinite(problem.row_upper) & (activity > 0)

@@ -52,5 +52,6 @@ def dual_objective(low: FloatArray, high: FloatArray, multiplier: FloatArray) ->
 
 def unsupported(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the part of each multiplier that no finite side supports."""
-    wrong = np.where(np.isfinite(low), 0.0, np.maximum(multiplier, 0.0))
-    return wrong + np.where(np.isfinite(high), 0.0, np.minimum(multiplier, 0.0))
+    wrong: FloatArray = np.where(np.isfinite(low), 0.0, np.maximum(multiplier, 0.0))
+    wrong += np.where(np.isfinite(high), 0.0, np.minimum(multiplier, 0.0))
+    return wrong

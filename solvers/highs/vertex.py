@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.highs.channel import Channel
 from solvers.highs.lp import finish, statuses_near
@@ -34,7 +35,8 @@ BASIC = 1
 def move_to_vertex(task: Task, channel: Channel) -> Reply:
     """Run the chain on ``task.x`` and ``task.row_dual``; the reply is that of an LP solve."""
     model = task.model
-    x = np.clip(np.nan_to_num(task.x), model.lower, model.upper)  # type: ignore[arg-type]
+    assert task.x is not None  # the caller has a point
+    x: FloatArray = np.clip(np.nan_to_num(task.x), model.lower, model.upper)
     y = np.zeros(model.num_rows) if task.row_dual is None else task.row_dual
     statuses = crossed_over(task, x, y, channel) if model.num_rows else None
     channel.log("Crossover failed; guessing a basis." if statuses is None else "Crossover done.")
@@ -65,7 +67,7 @@ def crossed_over(
     return column_status[:n], row_status
 
 
-def slack_form(model: Model, rows: np.ndarray) -> Model:
+def slack_form(model: Model, rows: npt.NDArray[np.intp]) -> Model:
     """Give each of ``rows`` a bounded slack column, so that only equations are left."""
     m, n, k = model.num_rows, model.num_columns, rows.size
     has_slack = np.zeros(m, dtype=np.int32)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.pdlp.start import allowed_duals, finite_sides
+from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.problem import FloatArray, Problem
+from solvers.problem import FloatArray, Problem, side_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
         dual_residual=float(np.linalg.norm(unsupported)),
         primal_objective=problem.objective_at(x),
         dual_objective=support + problem.offset,
-        side_norm=float(np.linalg.norm(finite_sides(problem))),
+        side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
         cost_norm=float(np.linalg.norm(problem.cost)),
         primal_distance=0.0,
         dual_distance=0.0,

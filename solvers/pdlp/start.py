@@ -14,7 +14,7 @@ from solvers.pdlp.scaling import find_scaling, scale_matrix
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.state import Iterate, ScaledProblem, State
 from solvers.pdlp.step_size import spectral_norm
-from solvers.problem import FloatArray, Problem
+from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
 
 THREADS_TRIED_FROM = 60_000
@@ -86,7 +86,7 @@ def scale(
         upper=device.to_device(problem.upper) / scaling.column,
         row_lower=device.to_device(problem.row_lower) * scaling.row,
         row_upper=device.to_device(problem.row_upper) * scaling.row,
-        side_norm=float(np.linalg.norm(finite_sides(problem))),
+        side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
         cost_norm=float(np.linalg.norm(problem.cost)),
     )
 
@@ -113,13 +113,6 @@ def memory_needed(problem: Problem) -> int:
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = index * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)
-
-
-def finite_sides(problem: Problem) -> FloatArray:
-    """Return the larger finite side of each row (m,), in magnitude; 0 for a free row."""
-    low = np.where(np.isfinite(problem.row_lower), np.abs(problem.row_lower), 0.0)
-    high = np.where(np.isfinite(problem.row_upper), np.abs(problem.row_upper), 0.0)
-    return np.maximum(low, high)
 
 
 def _side_norm(scaled: ScaledProblem) -> float:
@@ -162,4 +155,5 @@ def _first_y(problem: Problem, start: Start | None) -> FloatArray:
 def allowed_duals(problem: Problem, row_dual: FloatArray) -> FloatArray:
     """Return row duals (m,) without the parts that lean on an infinite side."""
     y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
-    return np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
+    allowed: FloatArray = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
+    return allowed

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 
 
 def solve_without_coefficients(problem: Problem, device: str) -> Outcome:
@@ -44,7 +44,7 @@ def solve_without_coefficients(problem: Problem, device: str) -> Outcome:
     )
 
 
-def _proof(status: SolutionStatus, device: str, **parts: np.ndarray) -> Outcome:
+def _proof(status: SolutionStatus, device: str, **parts: FloatArray) -> Outcome:
     return Outcome(
         status,
         StopReason.CONVERGED,
