@@ -84,28 +84,25 @@ def choose(problem: Problem, options: Options) -> Choice:
         A GPU was asked for where there is none.
     """
     found = classify(problem)
+    if options.device == "cuda":
+        find_device("cuda")  # says what is missing
     if options.method != "auto":
-        if found.kind not in ENGINES[options.method].kinds:
+        engine = ENGINES[options.method]
+        if found.kind not in engine.kinds:
             raise OptionError(
                 f"method='{options.method}' treats linear programs only, and this is "
                 f"{found.sentence}; use method='auto', or relax=True for its relaxation."
             )
-        place = _device_for(options.method, options)
+        place = find_device(options.device).kind if "cuda" in engine.devices else "cpu"
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
-    device = find_device(options.device)
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
-    if device.kind == "cuda" and (
-        options.device == "cuda" or problem.num_nonzeros >= PDLP_NONZEROS
-    ):
+    # Asking for a GPU loads CuPy, which a small model must not wait for.
+    if options.device == "auto" and problem.num_nonzeros < PDLP_NONZEROS:
+        return Choice("highs", "cpu", f"{found.sentence}, too small to gain from a GPU")
+    if find_device(options.device).kind == "cuda":
         return Choice("pdlp", "cuda", f"{found.sentence} for the GPU")
-    where = "no GPU" if device.kind == "cpu" else "too small to gain from the GPU"
-    return Choice("highs", "cpu", f"{found.sentence}; {where}")
-
-
-def _device_for(method: str, options: Options) -> str:
-    device = find_device(options.device)
-    return device.kind if device.kind in ENGINES[method].devices else "cpu"
+    return Choice("highs", "cpu", f"{found.sentence}; no GPU is used")
 
 
 def solve(
@@ -184,12 +181,23 @@ def _answer(
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)
         progress.bound(answer.bound, answer.engine)
-    if answer.stop_reason is not StopReason.NUMERICAL_TROUBLE or progress.should_stop():
+    stopped = progress.should_stop()
+    if stopped is not None and answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
+        return dataclasses.replace(answer, stop_reason=stopped)
+    if stopped is not None or not _gave_up(answer, progress):
         return answer
     progress.log(f"{answer.engine} ended short of the tolerances; asking for a second opinion.")
     careful = dataclasses.replace(options, presolve=False)
     second = verify(problem, _run_highs(problem, careful, progress, start), options)
     return _better(answer, second)
+
+
+def _gave_up(answer: solvers.outcome.Outcome, progress: BridgeProgress) -> bool:
+    """Whether an engine ended short of an answer with time to spare."""
+    if answer.stop_reason is StopReason.TIME_LIMIT:
+        # PDLP is given a part of the time only, and crossover may end early.
+        return progress.time_left > (1.0 - PDLP_SHARE) / 2 * progress.time_limit
+    return answer.stop_reason is StopReason.NUMERICAL_TROUBLE
 
 
 def _run(

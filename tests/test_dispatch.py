@@ -205,6 +205,35 @@ def test_choose_names_its_reason() -> None:
     assert "pure binary program" in choice.reason
 
 
+def test_an_engine_that_gives_up_early_gets_a_second_opinion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def give_up(*_: object) -> solvers.outcome.Outcome:
+        return solvers.outcome.Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, engine="pdlp")
+
+    monkeypatch.setattr("solvers.pdlp.solve", give_up)
+    outcome = gpu_bridge.solve(
+        LINEAR[0].problem, method="pdlp", device="cpu", presolve=False, time_limit=60
+    )
+    assert "second opinion" in outcome.log
+    assert (outcome.solution_status, outcome.engine) == (SolutionStatus.OPTIMAL, "highs")
+
+
+def test_a_shortfall_at_the_time_limit_is_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def come_short(
+        problem: Problem, options: object, progress: Progress, *_: object
+    ) -> solvers.outcome.Outcome:
+        progress.time_limit = 0.0  # as if all the time had been used
+        return solvers.outcome.Outcome(
+            SolutionStatus.OPTIMAL, StopReason.CONVERGED, x=np.array([3.0, 1.5]), engine="highs"
+        )
+
+    monkeypatch.setattr("solvers.highs.solve", come_short)
+    outcome = gpu_bridge.solve(LINEAR[0].problem, time_limit=60)
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
 @pytest.fixture
 def hard_problem() -> Problem:
     """Return a market-split problem, hopeless to prove within the test's patience."""
