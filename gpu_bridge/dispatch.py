@@ -176,7 +176,9 @@ def _answer(
     """Run the chosen engine and verify it; ask the reference engine where that fails."""
     stopped = progress.should_stop()
     if stopped is not None:
-        return solvers.outcome.Outcome(SolutionStatus.NOTHING, stopped, engine=choice.method)
+        return solvers.outcome.Outcome(
+            SolutionStatus.NOTHING, stopped, engine=choice.method, device=choice.device
+        )
     answer = verify(problem, _run(problem, options, choice, progress, start), options)
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)
