@@ -3,8 +3,9 @@
 The wheel carries these tests but not their expected solutions (``*.json``). The table below
 states, model by model, what follows from the model's few lines by hand: values, duals and
 reduced costs at the optimum. Values of constraints and objectives are then evaluated by Pyomo
-from the values of the variables. Nothing here is computed by the solver under test. Where
-upstream's files are known the two agree.
+from the values of the variables. Nothing here is computed by the solver under test. The twelve
+of upstream's files that could be compared agree, but for one constant row of
+``LP_trivial_constraints``, whose model has changed since.
 """
 
 from __future__ import annotations
