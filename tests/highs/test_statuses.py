@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from gpu_bridge.adapters.files import read_problem
 from solvers.highs import solve
 from solvers.highs.task import Ending, Finding
 from solvers.options import EngineOptions
@@ -146,3 +149,11 @@ def test_simplex_that_ends_without_a_word_is_asked_again(algorithm, presolve):
     outcome = solve(MUTE, options, Progress())
     assert outcome.solution_status is SolutionStatus.UNBOUNDED
     assert_improving_ray(MUTE, outcome.primal_ray)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+def test_the_drop_threshold_of_highs_is_left_alone_without_tiny_entries(presolve):
+    # With small_matrix_value at 1e-12 HiGHS 1.15 ends this infeasible model as "unknown".
+    path = Path(__file__).parents[1] / "data" / "klein1.mps.gz"
+    outcome = solve(read_problem(path), EngineOptions(presolve=presolve), Progress())
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
