@@ -86,6 +86,12 @@ INTEGER = [
     Case("mixed", _lp([1, 1], [[2, 1]], [3.5], integrality=[1, 0], upper=[1, INF]), OPTIMAL, 2.5),
     Case("fractional bounds", _lp([1], lower=0.3, upper=1.7, integrality=True), OPTIMAL, 1.0),
     Case("integer free", _lp([1], [[1]], [-2.5], lower=-INF, integrality=True), OPTIMAL, -2.0),
+    Case(  # a ray within HiGHS's absolute tolerance, but not one of the model
+        "integer far away",
+        _lp([1, 0], [[1e-7, 0], [1, -1]], row_upper=[1, 0], maximize=True, integrality=[1, 0]),
+        OPTIMAL,
+        1e7,
+    ),
     Case("no integer between", _lp([1], lower=0.3, upper=0.7, integrality=True), INFEASIBLE),
     Case("parity", _lp([0, 0], [[2, 2]], [3], [3], upper=5.0, integrality=True), INFEASIBLE),
     Case("integer unbounded", _lp([-1], [[1]], [0], integrality=True), UNBOUNDED),

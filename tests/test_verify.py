@@ -210,6 +210,19 @@ def test_unbounded_needs_a_feasible_point_too() -> None:
     assert verify(problem, with_point, OPTIONS).solution_status is SolutionStatus.UNBOUNDED
 
 
+def test_no_engine_is_believed_that_a_model_is_unbounded() -> None:
+    # The direction crosses a row of small coefficients, which ends it at x = 1e7.
+    problem = Problem.from_arrays([-1.0], [[1e-7]], row_upper=[1.0])
+    claimed = Outcome(
+        SolutionStatus.UNBOUNDED,
+        StopReason.CONVERGED,
+        x=np.zeros(1),
+        primal_ray=np.ones(1),
+        engine="highs",
+    )
+    assert verify(problem, claimed, OPTIONS).solution_status is SolutionStatus.NOTHING
+
+
 def test_an_unknown_engine_cannot_claim_infeasibility() -> None:
     outcome = Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine="pdlp")
     answer = verify(diet(), outcome, OPTIONS)

@@ -60,7 +60,7 @@ def solve(
     if prepared.empty_column is not None:
         return _no_integer(problem, prepared.empty_column)
     if not problem.num_columns:
-        return _no_columns(problem)
+        return _no_columns(problem, options.tolerance)
     task = make_task(prepared, options, start)
     return to_outcome(run_task(task, progress, offers), prepared)
 
@@ -118,10 +118,10 @@ def _no_integer(problem: Problem, column: int) -> Outcome:
     )
 
 
-def _no_columns(problem: Problem) -> Outcome:
+def _no_columns(problem: Problem, tolerance: float) -> Outcome:
     """Answer a problem without columns: its rows hold at zero, or they do not."""
     low, high = problem.row_lower, problem.row_upper
-    bad = np.flatnonzero((low > 0) | (high < 0))
+    bad = np.flatnonzero((low > tolerance) | (high < -tolerance))
     if bad.size:
         row = int(bad[0])
         return _outcome(

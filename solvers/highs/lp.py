@@ -18,6 +18,7 @@ from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import (
     RAY_SLOPE,
     farkas_orientation,
+    keeps_rows,
     may_be_unbounded,
     one_row_proof,
     recession_cone,
@@ -197,8 +198,11 @@ def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
     """Return a direction (n,) in which the model improves for ever, or None if there is none."""
     cone = recession_cone(task.model)
     reply = solve_lp(replace(task, model=cone, crossover=True), Quiet(channel))
-    improves = reply.finding is Finding.OPTIMAL and reply.objective < -RAY_SLOPE
-    return reply.x if improves else None
+    if reply.finding is not Finding.OPTIMAL or reply.x is None:
+        return None
+    direction = np.clip(reply.x, cone.lower, cone.upper)
+    improves = float(cone.cost @ direction) < -RAY_SLOPE
+    return direction if improves and keeps_rows(cone, direction) else None
 
 
 def _statuses(values: FloatArray, low: FloatArray, high: FloatArray) -> ByteArray:

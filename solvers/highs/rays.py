@@ -13,6 +13,9 @@ RAY_SLOPE = 1e-7
 """A ray within [-1, 1] must improve the objective, scaled to size one, by more than this."""
 
 
+RAY_ROUNDING = 1e-8
+"""A sum below this part of its terms' magnitudes counts as zero."""
+
 RAY_HORIZON = 1e6
 """How far a column without a bound is taken to reach, so that rounding in A'y does not count."""
 
@@ -61,6 +64,18 @@ def may_be_unbounded(model: Model) -> bool:
     falls = (model.cost < 0) & np.isposinf(model.upper)
     rises = (model.cost > 0) & np.isneginf(model.lower)
     return bool(np.any(falls | rises))
+
+
+def keeps_rows(cone: Model, direction: FloatArray) -> bool:
+    """Whether the rows of a recession cone hold for a direction up to rounding of their terms.
+
+    HiGHS's own tolerance is absolute, and would let a row of small coefficients be crossed.
+    """
+    terms = np.abs(cone.value * direction[cone.index])
+    size = np.bincount(cone.row_of_entry(), weights=terms, minlength=cone.num_rows)
+    activity = cone.activity(direction)
+    outside = np.maximum(cone.row_lower - activity, activity - cone.row_upper)
+    return bool(np.all(outside <= RAY_ROUNDING * size))
 
 
 def recession_cone(model: Model) -> Model:

@@ -66,7 +66,7 @@ class Settings:
     long_row: int = 2048
     """Rows with more entries than this get a whole thread block each on the GPU."""
     gpu_from_nonzeros: int = 100_000
-    """Nonzeros from which device='auto' uses the GPU; smaller problems fit the CPU's caches."""
+    """Nonzeros from which device='auto' uses the GPU; a guess, as the bridge decides by itself."""
 
 
 DEFAULT = Settings()
