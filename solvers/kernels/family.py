@@ -23,11 +23,25 @@ import numpy as np
 
 from solvers.errors import EngineError
 
-ARRAYS = ("real[]", "index[]")
+ARRAYS = ("real[]", "index[]", "packed[]")
 SCALARS = ("real", "index", "int")
 
-C_TYPES = {"float64": "double", "float32": "float", "int32": "int", "int64": "long long"}
-"""What REAL and INDEX stand for in device code, by NumPy's name of the type."""
+C_TYPES = {
+    "float64": "double",
+    "float32": "float",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+}
+"""What REAL, INDEX and the types of packed arrays stand for, by NumPy's name of the type."""
+
+Types = tuple[tuple[str, str], ...]
+"""Macros of a compilation and the NumPy names of the types they stand for."""
+
+STATIC_SHARED = 48 * 1024
+"""Bytes of shared memory from which a kernel has to be allowed to use so much."""
 
 _INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
 
@@ -36,8 +50,10 @@ _INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
 class Argument:
     """One argument of a kernel.
 
-    ``kind`` is ``real[]`` or ``index[]`` for arrays and ``real``, ``index`` or ``int`` (32 bits)
-    for scalars; ``direction`` is ``in``, ``out`` or ``inout``.
+    ``kind`` is ``real[]``, ``index[]`` or ``packed[]`` for arrays and ``real``, ``index`` or
+    ``int`` (32 bits) for scalars; ``direction`` is ``in``, ``out`` or ``inout``. A packed array
+    has a type of its own, chosen with the data: an argument ``values`` is an array of
+    ``VALUES_T`` in device code.
     """
 
     name: str
@@ -51,10 +67,11 @@ class Argument:
 
 @dataclass(frozen=True)
 class Launch:
-    """Shape of a launch: blocks in the grid and threads in a block, both one-dimensional."""
+    """Shape of a launch: blocks in the grid, threads in a block, dynamic shared memory in bytes."""
 
     grid: int
     block: int
+    shared: int = 0
 
 
 Values = Mapping[str, Any]
@@ -119,14 +136,19 @@ class Family:
     stem : str
         Their common stem.
     kernels : sequence of Kernel
+    cooperative : bool
+        The kernels wait for each other's blocks, so all blocks of a launch have to run at once.
     """
 
-    def __init__(self, package: str, stem: str, kernels: Sequence[Kernel]) -> None:
+    def __init__(
+        self, package: str, stem: str, kernels: Sequence[Kernel], *, cooperative: bool = False
+    ) -> None:
         self.package = package
         self.stem = stem
+        self.cooperative = cooperative
         self.kernels = {kernel.name: kernel for kernel in kernels}
-        self._modules: dict[tuple[str, str, int], Any] = {}
-        self._functions: dict[tuple[str, str, str, int], Any] = {}
+        self._modules: dict[tuple[Types, int], Any] = {}
+        self._functions: dict[tuple[str, Types, int], Any] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> Callable[..., None]:
@@ -158,30 +180,50 @@ class Family:
         """Return the device code with its shared headers put in."""
         return load_source(self.package, f"{self.stem}.cu")
 
+    def types(self, real: str = "float64", index: str = "int32", **packed: str) -> Types:
+        """Return the macros to compile with; a packed array not named is of ``real``."""
+        names = {
+            argument.name
+            for kernel in self.kernels.values()
+            for argument in kernel.arguments
+            if argument.kind == "packed[]"
+        }
+        types = {"REAL": real, "INDEX": index}
+        types |= {packed_macro(name): packed.get(name, real) for name in sorted(names)}
+        return tuple(types.items())
+
+    def function(self, name: str, values: Sequence[Any]) -> Any:
+        """Return the compiled kernel for the types of these values, on the current GPU."""
+        import cupy
+
+        gpu = int(cupy.cuda.runtime.getDevice())
+        types = self.types(**_array_types(self.kernels[name], values))
+        with self._lock:
+            key = (name, types, gpu)
+            if key not in self._functions:
+                module = self._modules.get((types, gpu))
+                if module is None:
+                    module = self._modules[types, gpu] = self._compile(cupy, types)
+                self._functions[key] = module.get_function(name)
+            return self._functions[key]
+
     def _launch(self, kernel: Kernel, values: Sequence[Any], named: Values) -> None:
         shape = kernel.launch(named)
         if shape.grid == 0:
             return
-        real, index = _number_types(kernel, values)
-        function = self._function(kernel.name, real, index)
-        function((shape.grid,), (shape.block,), _device_arguments(kernel, values, real, index))
+        function = self.function(kernel.name, values)
+        if shape.shared > STATIC_SHARED:
+            function.max_dynamic_shared_size_bytes = shape.shared
+        arguments = _device_arguments(kernel, values)
+        function((shape.grid,), (shape.block,), arguments, shared_mem=shape.shared)
 
-    def _function(self, name: str, real: str, index: str) -> Any:
-        import cupy
-
-        gpu = int(cupy.cuda.runtime.getDevice())
-        with self._lock:
-            key = (name, real, index, gpu)
-            if key not in self._functions:
-                module = self._modules.get(key[1:])
-                if module is None:
-                    module = self._modules[key[1:]] = self._compile(cupy, real, index)
-                self._functions[key] = module.get_function(name)
-            return self._functions[key]
-
-    def _compile(self, cupy: Any, real: str, index: str) -> Any:
-        options = compile_options(real, index)
-        module = cupy.RawModule(code=self.source(), options=options, backend="nvrtc")
+    def _compile(self, cupy: Any, types: Types) -> Any:
+        module = cupy.RawModule(
+            code=self.source(),
+            options=compile_options(types),
+            backend="nvrtc",
+            enable_cooperative_groups=self.cooperative,
+        )
         try:
             module.compile()
         except cupy.cuda.compiler.CompileException as error:
@@ -192,9 +234,14 @@ class Family:
         return module
 
 
-def compile_options(real: str, index: str) -> tuple[str, ...]:
-    """Return the compiler options for a number type and an index type, by NumPy's names."""
-    return ("-std=c++17", f"-DREAL={C_TYPES[real]}", f"-DINDEX={C_TYPES[index]}")
+def packed_macro(name: str) -> str:
+    """Return the macro that stands for the type of a packed array in device code."""
+    return f"{name.upper()}_T"
+
+
+def compile_options(types: Types) -> tuple[str, ...]:
+    """Return the compiler options for the types of a compilation."""
+    return ("-std=c++17", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
 
 
 def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
@@ -226,30 +273,31 @@ def _on_gpu(kernel: Kernel, values: Sequence[Any]) -> bool:
     return False
 
 
-def _number_types(kernel: Kernel, values: Sequence[Any]) -> tuple[str, str]:
-    """Return the types of the real and the index arrays of a call."""
-    found = {"real[]": "float64", "index[]": "int32"}
+def _array_types(kernel: Kernel, values: Sequence[Any]) -> dict[str, str]:
+    """Return the types of the arrays of a call: of ``real``, ``index``, and each packed one."""
+    found = {}
     for argument, value in zip(kernel.arguments, values, strict=True):
-        if argument.kind in ARRAYS:
-            found[argument.kind] = str(value.dtype)
-    return found["real[]"], found["index[]"]
+        if argument.kind == "packed[]":
+            found[argument.name] = str(value.dtype)
+        elif argument.kind in ARRAYS:
+            found[argument.kind.removesuffix("[]")] = str(value.dtype)
+    return found
 
 
-def _device_arguments(
-    kernel: Kernel, values: Sequence[Any], real: str, index: str
-) -> tuple[Any, ...]:
+def _device_arguments(kernel: Kernel, values: Sequence[Any]) -> tuple[Any, ...]:
     """Check the arrays and give every scalar the width the device code expects."""
-    scalar_types = {"real": np.dtype(real), "index": np.dtype(index), "int": np.dtype("int32")}
-    array_types = {"real[]": real, "index[]": index}
+    types = {"real": "float64", "index": "int32", "int": "int32"}
+    types |= _array_types(kernel, values)
     arguments = []
     for argument, value in zip(kernel.arguments, values, strict=True):
-        if argument.kind in scalar_types:
-            arguments.append(scalar_types[argument.kind].type(value))
+        if argument.kind in SCALARS:
+            arguments.append(np.dtype(types[argument.kind]).type(value))
             continue
-        if str(value.dtype) != array_types[argument.kind] or not value.flags.c_contiguous:
+        wanted = types[argument.name if argument.kind == "packed[]" else argument.kind[:-2]]
+        if str(value.dtype) != wanted or not value.flags.c_contiguous:
             raise TypeError(
-                f"{kernel.name}(): '{argument.name}' must be a contiguous array of "
-                f"{array_types[argument.kind]}, like the others of its kind"
+                f"{kernel.name}(): '{argument.name}' must be a contiguous array of {wanted}, "
+                "like the others of its kind"
             )
         arguments.append(value)
     return tuple(arguments)

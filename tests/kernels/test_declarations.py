@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import solvers
-from solvers.kernels.family import Family
+from solvers.kernels.family import Family, packed_macro
 
 ROOT = Path(solvers.__file__).parent
 SOURCES = sorted(ROOT.glob("**/*.cu"))
@@ -37,7 +37,9 @@ def declared_in_c(path: Path) -> dict[str, list[tuple[str, str, bool]]]:
             words = part.replace("__restrict__", " ").replace("*", "* ").split()
             constant = words[0] == "const"
             kind, name = "".join(words[constant:-1]), words[-1]
-            arguments.append((name, C_KINDS[kind], kind.endswith("*") and not constant))
+            packed = kind == f"{packed_macro(name)}*"
+            declared = "packed[]" if packed else C_KINDS[kind]
+            arguments.append((name, declared, kind.endswith("*") and not constant))
         kernels[match["name"]] = arguments
     return kernels
 

@@ -32,7 +32,7 @@ def test_headers_are_put_in_once_with_line_directives():
 
 
 def test_compile_options_name_the_types():
-    assert compile_options("float32", "int64") == (
+    assert compile_options(MATRIX.types("float32", "int64")) == (
         "-std=c++17",
         "-DREAL=float",
         "-DINDEX=long long",

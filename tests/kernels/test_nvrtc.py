@@ -9,11 +9,13 @@ import pytest
 import solvers
 from solvers.kernels.family import compile_options, load_source
 from tests.kernels import nvrtc
+from tests.kernels.test_declarations import family_of
 
 ROOT = Path(solvers.__file__).parent
 SOURCES = sorted(ROOT.glob("**/*.cu"))
 ARCHITECTURES = ("sm_80", "sm_90")
 TYPES = (("float64", "int32"), ("float64", "int64"), ("float32", "int32"))
+PACKED = ("float64", "float32", "uint8", "uint16", "int32")
 
 LIBRARY = nvrtc.load()
 needs_nvrtc = pytest.mark.skipif(LIBRARY is None, reason="NVRTC is not installed")
@@ -33,7 +35,22 @@ def test_there_are_sources():
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_source_compiles_without_warning(path, architecture, types):
-    options = (*compile_options(*types), f"--gpu-architecture={architecture}")
+    check(path, family_of(path).types(*types), architecture)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_source_compiles_for_every_type_of_packed_arrays(path):
+    family = family_of(path)
+    names = {a.name for kernel in family for a in kernel.arguments if a.kind == "packed[]"}
+    for packed in PACKED if names else ():
+        index = packed if packed in ("uint16", "int32") else "int32"
+        types = {name: index if "indices" in name else packed for name in names}
+        check(path, family.types(**types), "sm_90")
+
+
+def check(path, types, architecture):
+    options = (*compile_options(types), f"--gpu-architecture={architecture}")
     compiled, log = nvrtc.compile_source(LIBRARY, read(path), path.name, options)
     assert compiled, log
     assert "warning" not in log, log
@@ -43,7 +60,10 @@ def test_source_compiles_without_warning(path, architecture, types):
 def test_compiler_messages_point_at_the_file_on_disk():
     source = read(SOURCES[0]) + '\nextern "C" __global__ void broken() { undeclared = 1; }\n'
     compiled, log = nvrtc.compile_source(
-        LIBRARY, source, "joined.cu", (*compile_options("float64", "int32"), "-arch=sm_80")
+        LIBRARY,
+        source,
+        "joined.cu",
+        (*compile_options(family_of(SOURCES[0]).types()), "-arch=sm_80"),
     )
     lines = len(SOURCES[0].read_text().splitlines())
     assert not compiled
