@@ -1,0 +1,26 @@
+// Product of a matrix in sorted slices; sell.py states the contract.
+//
+// A thread owns a place. With slices of 32 places a warp reads 32 neighbouring entries at a time.
+
+#include "storage.cuh"
+
+extern "C" __global__ void sell_multiply(
+    INDEX rows, int slice_shift, const INDEX* __restrict__ slice_starts,
+    const INDEX* __restrict__ lengths, const INDEX* __restrict__ order, int ordered,
+    const INDICES_T* __restrict__ indices, const VALUES_T* __restrict__ values,
+    const REAL* __restrict__ dictionary, const INDEX* __restrict__ bases, int base_shift,
+    const REAL* __restrict__ vector, REAL* __restrict__ product) {
+    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread >= rows) return;
+    const INDEX place = (INDEX)thread;
+    const INDEX height = (INDEX)1 << slice_shift;
+    const INDEX length = lengths[place];
+    const INDEX base = index_base<INDICES_T>(bases, place, base_shift);
+    INDEX entry = slice_starts[place >> slice_shift] + (place & (height - 1));
+    REAL sum = REAL(0);
+#pragma unroll 4
+    for (INDEX k = 0; k < length; ++k, entry += height) {
+        sum += stored_value(values[entry], dictionary) * vector[base + (INDEX)indices[entry]];
+    }
+    product[ordered ? order[place] : place] = sum;
+}

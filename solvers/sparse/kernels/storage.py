@@ -1,0 +1,21 @@
+"""How kernels are passed the entries of a matrix in whatever form they are stored."""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Values
+
+STORAGE = (
+    Argument("indices", "packed[]"),
+    Argument("values", "packed[]"),
+    Argument("dictionary", "real[]"),
+    Argument("bases", "index[]"),
+    Argument("base_shift", "int"),
+)
+"""Column indices and values (entries,) as stored; the reals that codes of 8 or 16 bits stand for;
+and what indices of 16 bits are counted from, one base for 2^base_shift places."""
+
+
+def storage_bytes(values: Values) -> int:
+    """Bytes of the matrix entries and of the vector, each read once."""
+    names = ("indices", "values", "dictionary", "bases", "vector")
+    return sum(int(values[name].nbytes) for name in names)
