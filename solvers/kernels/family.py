@@ -40,6 +40,8 @@ C_TYPES = {
 Types = tuple[tuple[str, str], ...]
 """Macros of a compilation and the NumPy names of the types they stand for."""
 
+DEVICE_HEADERS = "solvers.kernels.device"
+
 STATIC_SHARED = 48 * 1024
 """Bytes of shared memory from which a kernel has to be allowed to use so much."""
 
@@ -245,9 +247,9 @@ def compile_options(types: Types) -> tuple[str, ...]:
 
 
 def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
-    """Read a ``.cu`` or ``.cuh`` file; ``#include "x.cuh"`` puts in the shared header once.
+    """Read a ``.cu`` or ``.cuh`` file; ``#include "x.cuh"`` puts in the header once.
 
-    Headers stand in ``solvers/kernels/device``. Line directives keep the compiler's messages
+    Headers stand beside the source, or in ``solvers/kernels/device`` where engines share them. Line directives keep the compiler's messages
     pointing at the file as it is on disk.
     """
     seen = set() if _seen is None else _seen
@@ -261,7 +263,8 @@ def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
         header = match["file"]
         if header not in seen:
             seen.add(header)
-            lines.append(load_source("solvers.kernels.device", header, seen))
+            own = resources.files(package).joinpath(header).is_file()
+            lines.append(load_source(package if own else DEVICE_HEADERS, header, seen))
         lines.append(f'#line {number + 1} "{name}"')
     return "\n".join(lines) + "\n"
 
