@@ -1,0 +1,254 @@
+// The steps of a conjugate gradient iteration; iteration.py states what they compute.
+//
+// Product steps: a group of lanes owns a row, whole blocks the few long ones. Vector steps: a
+// thread owns an element. Each block leaves its partial sums, and the one that takes the last
+// ticket adds them in their order and makes the scalars of what follows; the ticket is the only
+// atomic, and no sum depends on who takes it.
+
+#include "each_row.cuh"
+
+// Places in control and reasons to stop, as in layout.py.
+#define ALPHA 0
+#define BETA 1
+#define RZ 2
+#define RR 3
+#define ITERATIONS 4
+#define STOP 5
+#define TARGET 6
+#define LIMIT 7
+#define FRESH 8
+
+#define CONVERGED 1
+#define BREAKDOWN 2
+#define OUT_OF_ITERATIONS 3
+
+__device__ __forceinline__ bool finite(REAL value) { return value - value == REAL(0); }
+
+// Add up COUNT terms of all threads of the grid; true in the last block, which has the sums.
+template <int COUNT>
+__device__ __forceinline__ bool grid_sums(
+    const REAL* terms, REAL* __restrict__ partial, INDEX* ticket, REAL* sums) {
+    __shared__ bool last;
+    for (int s = 0; s < COUNT; ++s) {
+        const REAL sum = block_reduce<Sum>(terms[s]);
+        if (threadIdx.x == 0) partial[(long long)blockIdx.x * COUNT + s] = sum;
+    }
+    if (threadIdx.x == 0) {
+        __threadfence();
+        // Counts up to the number of blocks and falls back to zero for the next launch.
+        last = atomicInc((unsigned int*)ticket, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return false;
+    __threadfence();
+    const volatile REAL* written = partial;
+    for (int s = 0; s < COUNT; ++s) {
+        REAL sum = REAL(0);
+        for (unsigned int b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+            sum += written[(long long)b * COUNT + s];
+        }
+        sums[s] = block_reduce<Sum>(sum);
+    }
+    return true;
+}
+
+// What the new residual means: whether it is small enough, or the iteration has to end.
+__device__ __forceinline__ int judge(const REAL* control, REAL gamma, REAL rr) {
+    if (!finite(rr) || !finite(gamma)) return BREAKDOWN;
+    if (rr <= control[TARGET]) return CONVERGED;
+    if (control[ITERATIONS] >= control[LIMIT]) return OUT_OF_ITERATIONS;
+    return gamma > REAL(0) ? 0 : BREAKDOWN;
+}
+
+// The row of B's diagonal block that belongs to this thread's element, times the new r. The
+// blocks are symmetric, so that threads read neighbouring entries; r is shared by the block.
+__device__ __forceinline__ REAL block_product(
+    long long row, long long rows, int block_size, const REAL* __restrict__ inverse, REAL r_row) {
+    if (block_size == 1) return row < rows ? inverse[row] * r_row : REAL(0);
+    __shared__ REAL shared_r[1024];
+    shared_r[threadIdx.x] = row < rows ? r_row : REAL(0);
+    __syncthreads();
+    REAL sum = REAL(0);
+    if (row < rows) {
+        const int place = (int)(row % block_size);
+        const REAL* block = inverse + row / block_size * block_size * block_size;
+        const REAL* own_r = shared_r + threadIdx.x - place;
+        for (int k = 0; k < block_size; ++k) sum += block[k * block_size + place] * own_r[k];
+    }
+    __syncthreads();
+    return sum;
+}
+
+extern "C" __global__ void columns_step(
+    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
+    INDEX long_length, int lanes,
+    const REAL* __restrict__ weight, const REAL* __restrict__ u, const REAL* __restrict__ p,
+    int with_p, const REAL* __restrict__ control, REAL* __restrict__ q) {
+    if (control[STOP] != REAL(0)) return;
+    const REAL beta = control[BETA];
+    each_row(
+        rows, starts, long_count, long_rows, long_length, lanes,
+        [=](INDEX, INDEX k) {
+            const INDEX i = indices[k];
+            return values[k] * (with_p ? u[i] + beta * p[i] : u[i]);
+        },
+        [=](INDEX row, REAL sum) { q[row] = weight[row] * sum; });
+}
+
+extern "C" __global__ void product_single(
+    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
+    INDEX long_length, int lanes,
+    const REAL* __restrict__ gathered, const REAL* __restrict__ u, const REAL* __restrict__ r,
+    REAL* __restrict__ w, int slots, REAL* __restrict__ partial, INDEX* ticket, REAL* control) {
+    if (control[STOP] != REAL(0)) return;
+    REAL terms[3] = {0, 0, 0};
+    each_row(
+        rows, starts, long_count, long_rows, long_length, lanes,
+        [=](INDEX, INDEX k) { return values[k] * gathered[indices[k]]; },
+        [&](INDEX row, REAL sum) {
+            const REAL own_u = u[row];
+            const REAL own_r = r[row];
+            w[row] = sum;
+            terms[0] += own_r * own_u;
+            terms[1] += own_u * sum;
+            terms[2] += own_r * own_r;
+        });
+    REAL sums[3];
+    if (!grid_sums<3>(terms, partial, ticket, sums) || threadIdx.x != 0) return;
+    const REAL gamma = sums[0];
+    const REAL delta = sums[1];
+    int stop = judge(control, gamma, sums[2]);
+    control[RR] = sums[2];
+    if (stop == 0) {
+        const bool fresh = control[FRESH] != REAL(0);
+        const REAL beta = fresh ? REAL(0) : gamma / control[RZ];
+        const REAL curvature = fresh ? delta : delta - beta * gamma / control[ALPHA];
+        if (curvature > REAL(0) && finite(curvature)) {
+            control[BETA] = beta;
+            control[ALPHA] = gamma / curvature;
+            control[RZ] = gamma;
+            control[ITERATIONS] += REAL(1);
+            control[FRESH] = REAL(0);
+        } else {
+            stop = BREAKDOWN;
+        }
+    }
+    control[STOP] = REAL(stop);
+}
+
+extern "C" __global__ void update_single(
+    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ w,
+    REAL* __restrict__ p, REAL* __restrict__ s, REAL* __restrict__ x, REAL* __restrict__ r,
+    REAL* __restrict__ u, const REAL* __restrict__ control) {
+    if (control[STOP] != REAL(0)) return;
+    const REAL alpha = control[ALPHA];
+    const REAL beta = control[BETA];
+    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
+         base += (long long)gridDim.x * blockDim.x) {
+        const long long i = base + threadIdx.x;
+        REAL r_new = REAL(0);
+        if (i < rows) {
+            const REAL p_new = u[i] + beta * p[i];
+            const REAL s_new = w[i] + beta * s[i];
+            p[i] = p_new;
+            s[i] = s_new;
+            x[i] += alpha * p_new;
+            r_new = r[i] - alpha * s_new;
+            r[i] = r_new;
+        }
+        const REAL u_new = block_product(i, rows, block_size, inverse, r_new);
+        if (i < rows) u[i] = u_new;
+    }
+}
+
+extern "C" __global__ void product_classic(
+    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
+    INDEX long_length, int lanes,
+    const REAL* __restrict__ gathered, int direct, const REAL* __restrict__ u,
+    const REAL* __restrict__ p, REAL* __restrict__ p_next, REAL* __restrict__ s, int slots,
+    REAL* __restrict__ partial, INDEX* ticket, REAL* control) {
+    if (control[STOP] != REAL(0)) return;
+    const REAL beta = control[BETA];
+    REAL terms[1] = {0};
+    each_row(
+        rows, starts, long_count, long_rows, long_length, lanes,
+        [=](INDEX, INDEX k) {
+            const INDEX j = indices[k];
+            return values[k] * (direct ? u[j] + beta * p[j] : gathered[j]);
+        },
+        [&](INDEX row, REAL sum) {
+            const REAL p_new = u[row] + beta * p[row];
+            p_next[row] = p_new;
+            s[row] = sum;
+            terms[0] += p_new * sum;
+        });
+    REAL sums[1];
+    if (!grid_sums<1>(terms, partial, ticket, sums) || threadIdx.x != 0) return;
+    if (sums[0] > REAL(0) && finite(sums[0])) {
+        control[ALPHA] = control[RZ] / sums[0];
+        control[ITERATIONS] += REAL(1);
+    } else {
+        control[STOP] = REAL(BREAKDOWN);
+    }
+}
+
+extern "C" __global__ void update_classic(
+    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ p,
+    const REAL* __restrict__ s, REAL* __restrict__ x, REAL* __restrict__ r,
+    REAL* __restrict__ u, int slots, REAL* __restrict__ partial, INDEX* ticket, REAL* control) {
+    if (control[STOP] != REAL(0)) return;
+    const REAL alpha = control[ALPHA];
+    REAL terms[2] = {0, 0};
+    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
+         base += (long long)gridDim.x * blockDim.x) {
+        const long long i = base + threadIdx.x;
+        REAL r_new = REAL(0);
+        if (i < rows) {
+            x[i] += alpha * p[i];
+            r_new = r[i] - alpha * s[i];
+            r[i] = r_new;
+        }
+        const REAL u_new = block_product(i, rows, block_size, inverse, r_new);
+        if (i < rows) u[i] = u_new;
+        terms[0] += r_new * u_new;
+        terms[1] += r_new * r_new;
+    }
+    REAL sums[2];
+    if (!grid_sums<2>(terms, partial, ticket, sums) || threadIdx.x != 0) return;
+    control[RR] = sums[1];
+    control[BETA] = sums[0] / control[RZ];
+    control[RZ] = sums[0];
+    control[STOP] = REAL(judge(control, sums[0], sums[1]));
+}
+
+extern "C" __global__ void precondition(
+    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ r,
+    REAL* __restrict__ u) {
+    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
+         base += (long long)gridDim.x * blockDim.x) {
+        const long long i = base + threadIdx.x;
+        const REAL sum = block_product(i, rows, block_size, inverse, i < rows ? r[i] : REAL(0));
+        if (i < rows) u[i] = sum;
+    }
+}
+
+extern "C" __global__ void polynomial_step(
+    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
+    INDEX long_length, int lanes,
+    const REAL* __restrict__ gathered, const REAL* __restrict__ inverse,
+    const REAL* __restrict__ r, const REAL* __restrict__ u, const REAL* direction, REAL a, REAL b,
+    REAL* direction_next, REAL* __restrict__ u_next, const REAL* __restrict__ control) {
+    if (control[STOP] != REAL(0)) return;
+    each_row(
+        rows, starts, long_count, long_rows, long_length, lanes,
+        [=](INDEX, INDEX k) { return values[k] * gathered[indices[k]]; },
+        [=](INDEX row, REAL sum) {
+            const REAL moved = a * direction[row] + b * inverse[row] * (r[row] - sum);
+            direction_next[row] = moved;
+            u_next[row] = u[row] + moved;
+        });
+}

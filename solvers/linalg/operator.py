@@ -1,0 +1,143 @@
+"""Symmetric positive (semi)definite operators: a sparse matrix, or A D A' without forming it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.device import Device
+from solvers.errors import ProblemError
+from solvers.linalg.kernels.setup import SETUP
+from solvers.linalg.rows import RowLayout, rows_on
+
+SYMMETRY_TOLERANCE = 1e-12
+"""Largest |M - M'| that counts as rounding, relative to the largest entry."""
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """M (m, m) on a device: ``by_row`` itself, or A D A' where ``by_column`` is there.
+
+    Parameters
+    ----------
+    device : Device
+    by_row : RowLayout
+        The symmetric M, or A (m, n).
+    by_column : RowLayout, optional
+        A' (n, m).
+    weight : (n,) array on the device
+        The diagonal of D, none of it negative; unused for a symmetric matrix.
+    threads : int
+        CPU threads at most; 0 for all.
+    """
+
+    device: Device
+    by_row: RowLayout
+    by_column: RowLayout | None
+    weight: Any
+    threads: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of rows m."""
+        return self.by_row.rows
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether M is A D A'."""
+        return self.by_column is not None
+
+    def gather(self, vector: Any, *, magnitudes: bool = False) -> Any:
+        """Return what the row product takes: ``vector`` (m,), or D A' times it (n,)."""
+        if self.by_column is None:
+            return vector
+        product = self.device.xp.empty(self.by_column.rows)
+        self._multiply(self.by_column, vector, magnitudes, product)
+        product *= self.weight
+        return product
+
+    def apply(self, vector: Any, *, magnitudes: bool = False) -> Any:
+        """Return M times ``vector`` (m,), or |M| (an upper bound |A| D |A'|) times it."""
+        product = self.device.xp.empty(self.size)
+        gathered = self.gather(vector, magnitudes=magnitudes)
+        self._multiply(self.by_row, gathered, magnitudes, product)
+        return product
+
+    def diagonal(self) -> Any:
+        """Return the diagonal of M, (m,) on the device."""
+        product = self.device.xp.empty(self.size)
+        SETUP["diagonal"](
+            *self.by_row.arguments, self.weight, int(self.is_normal), product, threads=self.threads
+        )
+        return product
+
+    def _multiply(self, rows: RowLayout, vector: Any, magnitudes: bool, product: Any) -> None:
+        SETUP["multiply"](*rows.arguments, vector, int(magnitudes), product, threads=self.threads)
+
+
+def symmetric(matrix: Any, device: Device, *, threads: int = 0) -> Operator:
+    """Make an operator of a symmetric sparse matrix.
+
+    Raises
+    ------
+    ProblemError
+        The matrix is not square, not symmetric, or has an entry that is not finite.
+    """
+    csr = _canonical(matrix)
+    if csr.shape[0] != csr.shape[1]:
+        raise ProblemError(
+            f"The matrix is {csr.shape[0]} x {csr.shape[1]}; conjugate gradients need a square one."
+        )
+    difference = abs(csr - csr.T).tocoo()
+    largest = float(np.max(np.abs(csr.data), initial=0.0))
+    if difference.nnz and difference.data.max() > SYMMETRY_TOLERANCE * largest:
+        k = int(np.argmax(difference.data))
+        i, j = int(difference.row[k]), int(difference.col[k])
+        raise ProblemError(
+            f"The matrix is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by "
+            f"{difference.data[k]:g}. Solve with its normal equations instead."
+        )
+    return Operator(device, rows_on(csr, device), None, device.xp.ones(1), threads)
+
+
+def normal_equations(
+    matrix: Any, device: Device, weight: npt.ArrayLike | None = None, *, threads: int = 0
+) -> Operator:
+    """Make the operator A D A' of a sparse matrix A (m, n) and weights (n,), by default 1.
+
+    Raises
+    ------
+    ProblemError
+        A weight is negative or not finite, their number is wrong, or an entry of A is not finite.
+    """
+    csr = _canonical(matrix)
+    n = csr.shape[1]
+    d = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    if d.shape != (n,):
+        raise ProblemError(f"'weight' has shape {d.shape}; the matrix has {n} columns.")
+    bad = ~(np.isfinite(d) & (d >= 0))
+    if bad.any():
+        j = int(np.flatnonzero(bad)[0])
+        raise ProblemError(f"Weight {j} is {d[j]}; weights must be finite and not negative.")
+    columns = sp.csr_array(csr.T)
+    columns.sort_indices()
+    return Operator(
+        device, rows_on(csr, device), rows_on(columns, device), device.to_device(d), threads
+    )
+
+
+def _canonical(matrix: Any) -> sp.csr_array:
+    csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    csr.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(csr.data))
+    if bad.size:
+        i = int(np.searchsorted(csr.indptr, bad[0], side="right")) - 1
+        raise ProblemError(
+            f"Entry ({i}, {int(csr.indices[bad[0]])}) of the matrix is {csr.data[bad[0]]}; "
+            "entries must be finite."
+        )
+    return csr
