@@ -1,0 +1,1 @@
+"""Sparse matrices: layouts, products, and what the hardware allows."""

@@ -1,0 +1,85 @@
+"""Products in every format and form against SciPy, on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.device import cpu
+from solvers.errors import EngineError
+from solvers.sparse.convert import from_scipy, to_coo, transposed
+from solvers.sparse.kernels.coo import COO
+from solvers.sparse.product import multiply
+from tests.sparse.forms import CASES, FORMS, made
+from tests.sparse.matrices import MATRICES, NAMES, vector_for
+
+CLOSE = {"rtol": 1e-11, "atol": 1e-11}
+
+
+def test_every_form_is_tested_and_only_few_matrices_lack_one():
+    counts = {form: sum(form == other for other, _ in CASES) for form in FORMS}
+    assert min(counts.values()) >= 7
+    assert counts["csr"] == counts["coo"] == counts["sell"] == len(MATRICES)
+
+
+@pytest.mark.parametrize(("form", "name"), CASES)
+def test_product_is_scipys(form, name):
+    matrix = MATRICES[name]
+    vector = vector_for(matrix.shape[1])
+    product = np.full(matrix.shape[0], np.nan)
+    multiply(made(form, matrix), vector, product)
+    np.testing.assert_allclose(product, matrix @ vector, **CLOSE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_transposed_product_is_scipys(name):
+    matrix = MATRICES[name]
+    vector = vector_for(matrix.shape[0])
+    product = multiply(transposed(from_scipy(matrix, cpu())), vector)
+    np.testing.assert_allclose(product, matrix.T @ vector, **CLOSE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_long_indices_give_the_same_bits(form):
+    matrix = MATRICES["of ones"]
+    vector = vector_for(matrix.shape[1])
+    narrow, wide = made(form, matrix), made(form, matrix, index_type=np.int64)
+    assert np.array_equal(multiply(narrow, vector), multiply(wide, vector))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_infinite_elements_reach_only_the_rows_that_have_an_entry_there(form):
+    matrix = MATRICES["of ones"]
+    vector = np.ones(matrix.shape[1])
+    vector[0] = np.inf  # the column that padding points at
+    product = multiply(made(form, matrix), vector)
+    reached = np.diff(matrix[:, [0]].tocsr().indptr) > 0
+    assert 0 < reached.sum() < reached.size
+    assert np.array_equal(~np.isfinite(product), reached)
+
+
+@pytest.mark.parametrize("compilation", ["serial", "parallel"])
+@pytest.mark.parametrize("chunk", [32, 64, 256, 4096])
+def test_parallel_twins_of_coo_agree_for_any_chunk(chunk, compilation):
+    source = MATRICES["mixed rows"]
+    matrix = to_coo(from_scipy(source, cpu()), chunk=chunk)
+    vector, product = vector_for(source.shape[1]), np.full(source.shape[0], np.nan)
+    twin, entries = COO.twin, matrix.nonzeros
+    getattr(twin.coo_clear, compilation)(matrix.rows, product)
+    getattr(twin.coo_segments, compilation)(
+        entries, chunk, matrix.row_indices, matrix.indices, matrix.values, vector, product,
+        matrix.carries,
+    )  # fmt: skip
+    getattr(twin.coo_carries, compilation)(
+        entries, chunk, matrix.row_indices, matrix.carries, product
+    )
+    np.testing.assert_allclose(product, source @ vector, **CLOSE)
+
+
+@pytest.mark.parametrize("bad", [np.zeros(3), np.zeros(200, dtype=np.float32)])
+def test_wrong_vector_is_named_with_what_was_expected(bad):
+    matrix = from_scipy(MATRICES["of ones"], cpu())
+    with pytest.raises(EngineError, match=r"vector of a 300 x 200 matrix.*200 float64"):
+        multiply(matrix, bad)
+    with pytest.raises(EngineError, match="product of a 300 x 200"):
+        multiply(matrix, np.zeros(200), np.zeros(299))

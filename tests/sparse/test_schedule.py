@@ -1,0 +1,67 @@
+"""Sharing rows out over GPU threads: every row exactly once, each with threads for its length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.sparse.kernels.csr import BLOCK, LANES, launch
+from solvers.sparse.schedule import share_rows
+from tests.sparse.matrices import MATRICES, NAMES
+
+
+def starts_for(lengths: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def entries_done(starts: np.ndarray, long_length: int, chunk: int) -> np.ndarray:
+    """Go through the launch as the kernel does; return how often each entry is read."""
+    shared = share_rows(starts, long_length, chunk)
+    done = np.zeros(starts[-1], dtype=int)
+    for own, row in enumerate(shared.chunk_rows):
+        first = starts[row] + (own - shared.chunk_firsts[own]) * chunk
+        done[first : min(first + chunk, starts[row + 1])] += 1
+    begin = 0
+    for end in shared.ends:
+        for place in range(begin, end):
+            row = shared.order[place] if shared.order.size else place
+            if starts[row + 1] - starts[row] <= long_length:
+                done[starts[row] : starts[row + 1]] += 1
+        begin = end
+    return done
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("long_length", "chunk"), [(1024, 8192), (40, 64), (5, 6)])
+def test_every_entry_is_read_exactly_once(name, long_length, chunk):
+    done = entries_done(MATRICES[name].indptr, long_length, chunk)
+    assert np.all(done == 1)
+
+
+def test_rows_of_one_length_stay_in_their_order():
+    shared = share_rows(starts_for([8] * 1000))
+    assert shared.order.size == 0
+    assert shared.ends == (0, 0, 1000, 1000, 1000, 1000), "four threads, two steps each"
+
+
+def test_rows_of_very_different_lengths_are_ordered_by_threads():
+    lengths = ([2] * 19 + [900]) * 50
+    shared = share_rows(starts_for(lengths))
+    assert sorted(shared.order) == list(range(1000))
+    assert shared.ends == (950, 950, 950, 950, 950, 1000)
+    assert set(np.array(lengths)[shared.order[:950]]) == {2}
+
+
+def test_one_long_row_is_cut_and_leaves_the_others_alone():
+    shared = share_rows(starts_for([2] * 300 + [100_000] + [2] * 300))
+    assert shared.order.size == 0
+    assert list(shared.chunk_rows) == [300] * 13
+    assert list(shared.chunk_firsts) == [0] * 13
+    assert shared.partials.size == shared.tickets.size == 13
+
+
+def test_launch_has_blocks_for_chunks_and_for_each_class():
+    places = (300, 300, 300, 301, 301, 310)
+    ends = {f"end_{lanes}": place for lanes, place in zip(LANES, places, strict=True)}
+    shape = launch({"chunks": 3, **ends})
+    assert (shape.grid, shape.block) == (3 + 2 + 1 + 2, BLOCK)
