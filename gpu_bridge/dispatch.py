@@ -2,8 +2,10 @@
 
     Problem -> choose -> (presolve -> engine -> crossover -> undo) -> verify -> Outcome
 
-An answer that does not pass ``verify.py`` gets a second opinion from the reference engine while
-there is time; what is left then is reported for what it is.
+On larger linear programs several engines race for the first verified answer (``race.py``, with
+``race_lanes.py`` for which they are). An answer that does not pass ``verify.py`` gets a second
+opinion from the reference engine while there is time; what is left then is reported for what it
+is.
 """
 
 from __future__ import annotations
@@ -22,28 +24,18 @@ from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
+from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
 from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.race import better, race
+from gpu_bridge.race_lanes import PDLP, RACE_NONZEROS, make_lanes, plan_lanes
 from gpu_bridge.verify import verify
-from solvers.device import Device, find_device
+from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import FileFormatError, OptionError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
-
-PDLP_NONZEROS = 200_000
-"""From this size on a linear program goes to PDLP when there is a GPU.
-
-On an H200 presolve, PDLP and crossover to a vertex were faster than HiGHS's simplex on all five
-models beyond it and slower on most below (``benchmarks/results/lp-large-*``).
-"""
-
-PDLP_TOLERANCE_BEFORE_CROSSOVER = 1e-5
-"""How exact PDLP's point must be when crossover and simplex clean-up will make it exact."""
-
-PDLP_SHARE = 0.6
-"""Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
 
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
@@ -66,11 +58,27 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The engine that will answer, where it runs, and why it was picked."""
+    """The engine that will answer, where it runs, and why it was picked.
+
+    In a race ``method`` is ``race``, ``lanes`` names the engines, and ``device`` is the fastest
+    one that any of them uses.
+    """
 
     method: str
     device: str
     reason: str
+    lanes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Which engines run, and where."""
+        if not self.lanes:
+            return f"{self.method} on {self.device}"
+        places = [
+            name if name != PDLP or self.device == "cpu" else f"{name} on {self.device}"
+            for name in self.lanes
+        ]
+        return f"race of {', '.join(places[:-1])} and {places[-1]}"
 
 
 def choose(problem: Problem, options: Options) -> Choice:
@@ -84,8 +92,9 @@ def choose(problem: Problem, options: Options) -> Choice:
         A GPU was asked for where there is none.
     """
     found = classify(problem)
-    if options.device == "cuda":
-        find_device("cuda")  # says what is missing
+    on_gpu = options.device.startswith("cuda")
+    if on_gpu:
+        find_device(options.device)  # says what is missing
     if options.method != "auto":
         engine = ENGINES[options.method]
         if found.kind not in engine.kinds:
@@ -93,16 +102,28 @@ def choose(problem: Problem, options: Options) -> Choice:
                 f"method='{options.method}' treats linear programs only, and this is "
                 f"{found.sentence}; use method='auto', or relax=True for its relaxation."
             )
-        place = find_device(options.device).kind if "cuda" in engine.devices else "cpu"
+        place = "cpu"
+        if "cuda" in engine.devices:
+            place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
-    # Asking for a GPU loads CuPy, which a small model must not wait for.
-    if options.device == "auto" and problem.num_nonzeros < PDLP_NONZEROS:
-        return Choice("highs", "cpu", f"{found.sentence}, too small to gain from a GPU")
-    if find_device(options.device).kind == "cuda":
-        return Choice("pdlp", "cuda", f"{found.sentence} for the GPU")
-    return Choice("highs", "cpu", f"{found.sentence}; no GPU is used")
+    if on_gpu:
+        return Choice("pdlp", options.device, f"{found.sentence} for the GPU")
+    return _choose_lanes(problem, options, found.sentence)
+
+
+def _choose_lanes(problem: Problem, options: Options, sentence: str) -> Choice:
+    lanes = plan_lanes(problem, options)
+    gpu = PDLP in lanes and options.device == "auto" and seen_gpu() is not None
+    device = "cuda" if gpu else "cpu"
+    if len(lanes) > 1:
+        return Choice("race", device, f"{sentence}; the first verified answer wins", lanes)
+    if lanes == (PDLP,):
+        return Choice("pdlp", device, f"{sentence} for the GPU")
+    small = problem.num_nonzeros < RACE_NONZEROS
+    reason = "too small for a race" if small else "and one engine at a time was asked for"
+    return Choice("highs", "cpu", f"{sentence}, {reason}")
 
 
 def solve(
@@ -144,7 +165,7 @@ def solve(
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))
         progress.header(problem, options, _device_name(choice))
-        progress.decision(f"{choice.method} on {choice.device}: {choice.reason}")
+        progress.decision(f"{choice.title}: {choice.reason}")
         answer = _answer(problem, options, choice, progress, start)
         conflict = None
         if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
@@ -176,10 +197,11 @@ def _answer(
     """Run the chosen engine and verify it; ask the reference engine where that fails."""
     stopped = progress.should_stop()
     if stopped is not None:
+        engine = "" if choice.lanes else choice.method
         return solvers.outcome.Outcome(
-            SolutionStatus.NOTHING, stopped, engine=choice.method, device=choice.device
+            SolutionStatus.NOTHING, stopped, engine=engine, device=choice.device
         )
-    answer = verify(problem, _run(problem, options, choice, progress, start), options)
+    answer = _run(problem, options, choice, progress, start)
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)
         progress.bound(answer.bound, answer.engine)
@@ -191,7 +213,7 @@ def _answer(
     progress.log(f"{answer.engine} ended short of the tolerances; asking for a second opinion.")
     careful = dataclasses.replace(options, presolve=False)
     second = verify(problem, _run_highs(problem, careful, progress, start), options)
-    return _better(answer, second)
+    return better(answer, second)
 
 
 def _gave_up(answer: solvers.outcome.Outcome, progress: BridgeProgress) -> bool:
@@ -209,11 +231,16 @@ def _run(
     progress: BridgeProgress,
     start: Start | None,
 ) -> solvers.outcome.Outcome:
+    """Run the chosen engine or engines and return a verified answer."""
+    if choice.lanes:
+        lanes = make_lanes(choice.lanes, choice.device, problem, options, start)
+        return race(problem, lanes, options, progress)
     if choice.method == "pdlp":
-        return _run_pdlp(
-            problem, dataclasses.replace(options, device=choice.device), progress, start
-        )
-    return _run_highs(problem, options, progress, start)
+        there = dataclasses.replace(options, device=choice.device)
+        answer = pdlp_road(problem, there, progress, start)
+    else:
+        answer = _run_highs(problem, options, progress, start)
+    return verify(problem, answer, options)
 
 
 def _run_highs(
@@ -222,71 +249,6 @@ def _run_highs(
     from solvers import highs
 
     return highs.solve(problem, options, progress, start)
-
-
-def _run_pdlp(
-    problem: Problem, options: Options, progress: BridgeProgress, start: Start | None
-) -> solvers.outcome.Outcome:
-    """Presolve, PDLP, crossover to a vertex, and the way back to the original space."""
-    from gpu_bridge import presolve
-    from solvers import pdlp
-    from solvers.highs import crossover
-
-    reduced, undo = problem, None
-    if options.presolve and start is None:
-        reduction = presolve.apply(problem, progress)
-        if reduction.settled is not None:
-            return reduction.settled
-        reduced, undo = reduction.problem, reduction.undo
-    first_order, share = options, np.inf
-    to_vertex = options.crossover != "off"
-    if to_vertex:
-        tolerance = max(options.tolerance, PDLP_TOLERANCE_BEFORE_CROSSOVER)
-        first_order = dataclasses.replace(options, tolerance=tolerance)
-        share = PDLP_SHARE * progress.time_left
-    with progress.budget(share):
-        answer = pdlp.solve(reduced, first_order, progress, start)
-    proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
-    if to_vertex and answer.solution_status not in proof and not progress.interrupted:
-        answer = crossover.to_vertex(reduced, answer, options, progress)
-    if undo is None:
-        return answer
-    answer = undo(answer)
-    if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
-        return answer
-    return _polish(problem, answer, options, progress)
-
-
-def _polish(
-    problem: Problem,
-    answer: solvers.outcome.Outcome,
-    options: Options,
-    progress: BridgeProgress,
-) -> solvers.outcome.Outcome:
-    """Go on from a postsolved first-order point that misses the tolerance on the original."""
-    from solvers import pdlp
-
-    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
-        return answer
-    progress.log("The point misses the tolerance on the original model; going on from it there.")
-    return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
-
-
-def _better(
-    first: solvers.outcome.Outcome, second: solvers.outcome.Outcome
-) -> solvers.outcome.Outcome:
-    """Return the answer that says more; of two points the better one."""
-    rank = {
-        SolutionStatus.NOTHING: 0,
-        SolutionStatus.FEASIBLE: 1,
-        SolutionStatus.OPTIMAL: 2,
-        SolutionStatus.INFEASIBLE: 2,
-        SolutionStatus.UNBOUNDED: 2,
-    }
-    ours, theirs = rank[first.solution_status], rank[second.solution_status]
-    if ours == theirs == 1:
-        return first if first.objective <= second.objective else second
-    return first if ours > theirs else second
 
 
 def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:
@@ -324,5 +286,6 @@ def _asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
 
 
 def _device_name(choice: Choice) -> str:
-    device: Device = find_device(choice.device)
+    seen = seen_gpu() if choice.lanes and choice.device == "cuda" else None  # without CuPy
+    device: Device = find_device(choice.device) if seen is None else seen
     return device.name

@@ -21,6 +21,7 @@ LABEL_WIDTH = 12
 TIME_WIDTH = 9
 VALUE_WIDTH = 16
 FIGURE_WIDTH = 12
+STANDING_WIDTH = 20
 
 WIDE_RANGE = 1e9
 """Ratio of largest to smallest coefficient from which the log advises to choose other units."""
@@ -146,6 +147,18 @@ def event_line(event: Event) -> str:
         f"{clock(event.seconds):>{TIME_WIDTH}}{number(event.incumbent):>{VALUE_WIDTH}}"
         f"{number(event.bound):>{VALUE_WIDTH}}{gap:>9}  {event.source}"
     ).rstrip()
+
+
+def standing_title(runners: Iterable[str]) -> str:
+    """Return the heading of the table of engines that race."""
+    names = "".join(f"{name:>{STANDING_WIDTH}}" for name in runners)
+    return f"{'Time':>{TIME_WIDTH}}{names}   iterations (relative error)"
+
+
+def standing_line(seconds: float, words: Iterable[str]) -> str:
+    """Return one row of the table of engines that race."""
+    cells = "".join(f"{text:>{STANDING_WIDTH}}" for text in words)
+    return f"{clock(seconds):>{TIME_WIDTH}}{cells}"
 
 
 def figure_text(name: str, value: float | int | str) -> str:

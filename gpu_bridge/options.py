@@ -27,7 +27,10 @@ class Options(EngineOptions):
     """All options of a solve, validated. Make one with :func:`make_options`."""
 
     method: str = option(
-        "auto", "Engine to use; 'auto' picks by structure, size and device.", choices=METHODS
+        "auto",
+        "Engine to use; 'auto' picks by structure, size and device, and lets several race on a "
+        "larger linear program.",
+        choices=METHODS,
     )
     time_limit: float | None = option(None, "Wall-clock limit in seconds.", low=0.0)
     relax: bool = option(False, "Drop integrality and solve the linear relaxation.")
@@ -141,7 +144,7 @@ def _in_range(row: OptionRow, value: Any) -> Any:
 
 
 def _in_choices(row: OptionRow, value: str) -> str:
-    if row.choices and value not in row.choices:
+    if row.choices and not any(_is_choice(value, choice) for choice in row.choices):
         near = difflib.get_close_matches(value.lower(), row.choices, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise OptionError(
@@ -149,6 +152,15 @@ def _in_choices(row: OptionRow, value: str) -> str:
             f"{value!r} was given.{hint}"
         )
     return value
+
+
+def _is_choice(value: str, choice: str) -> bool:
+    """Whether a value is one of the choices, where ``:N`` at the end stands for any number."""
+    stem, is_numbered, _ = choice.partition(":N")
+    if not is_numbered:
+        return value == choice
+    start, colon, number = value.partition(":")
+    return start == stem and bool(colon) and number.isdecimal() and number.isascii()
 
 
 @cache

@@ -33,6 +33,9 @@ from solvers.progress import Progress
 SAME_VALUE = 1e-9
 """Relative difference up to which an improvement is rounding and gets no line of its own."""
 
+FIRST_STANDING = 1.0
+"""Seconds from which rows say how racing engines stand; most races are over before."""
+
 
 class BridgeProgress(Progress):
     """A :class:`~solvers.progress.Progress` that keeps and shows a log; safe from any thread.
@@ -70,6 +73,7 @@ class BridgeProgress(Progress):
         self._withheld: Event | None = None
         self._withheld_iteration: IterationRecord | None = None
         self._count = 0
+        self._standings: dict[str, str] = {}
         self._iterations = ThinnedHistory()
 
     def __enter__(self) -> BridgeProgress:
@@ -157,6 +161,8 @@ class BridgeProgress(Progress):
                 figures = log_text.figures_in_model_sense(figures)
             record = IterationRecord(self.seconds, count, figures)
             self._iterations.note(record)
+            if self._standings:
+                return  # one of several engines, which have a table of their own
             due = self._throttle.is_due(record.seconds)
             if self._is_mip is False or (self._is_mip is None and not self.history):
                 self._withheld_iteration = record
@@ -165,6 +171,16 @@ class BridgeProgress(Progress):
             elif due:
                 words = log_text.figure_list(count, figures)
                 self._event_row(Event(record.seconds, self._incumbent, self._bound, words))
+
+    def standing(self, runner: str, words: str) -> None:
+        """Show how one of several engines stands: on the live line, and at times in a row."""
+        with self._lock:
+            self._standings[runner] = words
+            self._show_live()
+            seconds = self.seconds
+            if words and seconds >= FIRST_STANDING and self._throttle.is_due(seconds):
+                line = log_text.standing_line(seconds, self._standings.values())
+                self._row(log_text.standing_title(self._standings), line)
 
     def on_event(self, event: Event) -> None:
         """Show an improvement, or withhold it where lines would come too fast."""
@@ -259,7 +275,9 @@ class BridgeProgress(Progress):
         gap = relative_gap(self._incumbent, self._bound)
         if np.isfinite(gap):
             parts.append(f"gap {log_text.percentage(gap)}")
-        if self._count:
+        standings = dict(self._standings)  # other threads write it
+        parts += [f"{runner} {words}" for runner, words in standings.items() if words]
+        if self._count and not standings:
             parts.append(f"iteration {self._count}")
         if self.interrupted:
             parts.append("stopping")

@@ -131,30 +131,48 @@ def find_device(wanted: str = "auto") -> Device:
 
     Parameters
     ----------
-    wanted : {'auto', 'cuda', 'cpu'}
-        'auto' takes a usable GPU where there is one and the CPU otherwise.
+    wanted : {'auto', 'cuda', 'cuda:N', 'cpu'}
+        'auto' takes a usable GPU where there is one and the CPU otherwise; 'cuda' is the first
+        GPU, 'cuda:1' the second.
 
     Raises
     ------
     DeviceError
-        'cuda' was asked for and there is no GPU, or CuPy is missing or does not work with it.
+        A GPU was asked for that is not there, or CuPy is missing or does not work with it.
     """
     if wanted == "cpu":
         return cpu()
-    if wanted not in ("auto", "cuda"):
-        raise DeviceError(f"There is no device '{wanted}'; use 'auto', 'cuda' or 'cpu'.")
+    kind, _, number = wanted.partition(":")
+    if (kind not in ("auto", "cuda")) or (
+        ":" in wanted and not (kind == "cuda" and number.isdigit())
+    ):
+        raise DeviceError(f"There is no device '{wanted}'; use 'auto', 'cuda', 'cuda:1' or 'cpu'.")
     seen = _gpus()
     if not seen:
         if wanted == "auto":
             return cpu()
         raise DeviceError(
-            "device='cuda' was asked for, but no NVIDIA GPU is visible here: the driver library "
-            "is missing, or CUDA_VISIBLE_DEVICES hides the GPU. Use device='cpu' or 'auto'."
+            f"device='{wanted}' was asked for, but no NVIDIA GPU is visible here: the driver "
+            "library is missing, or CUDA_VISIBLE_DEVICES hides the GPU. Use device='cpu' or 'auto'."
         )
-    device = _with_memory(seen[0])
-    if device.note and wanted == "cuda":
+    index = int(number or 0)
+    if index >= len(seen):
+        raise DeviceError(
+            f"device='{wanted}' was asked for, but the last of the visible GPUs is "
+            f"'cuda:{len(seen) - 1}'."
+        )
+    device = _with_memory(seen[index])
+    if device.note and wanted != "auto":
         raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
     return cpu() if device.note else device
+
+
+def seen_gpu() -> Device | None:
+    """Return the first GPU that the driver shows and CuPy may drive, without loading CuPy.
+
+    Its free memory is not known, and CuPy may still find that it does not work.
+    """
+    return next((device for device in _gpus() if not device.note), None)
 
 
 def list_devices() -> tuple[Device, ...]:

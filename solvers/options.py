@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+VERTEX_TOLERANCE = 1e-5
+"""Up to this tolerance ``crossover='auto'`` means a vertex; looser ones ask for a rough answer."""
+
 
 def option(
     default: Any,
@@ -30,8 +33,9 @@ class EngineOptions:
 
     device: str = option(
         "auto",
-        "Where the engines run: 'cuda' fails without a GPU, 'auto' uses one if it pays.",
-        choices=("auto", "cuda", "cpu"),
+        "Where the engines run: 'cuda' (or 'cuda:1' for the second GPU) fails without a GPU, "
+        "'auto' uses one if it pays.",
+        choices=("auto", "cuda", "cuda:N", "cpu"),
     )
     threads: int = option(0, "CPU threads; 0 uses all cores.", low=0, high=1024)
     seed: int = option(0, "Seed of every random choice.", low=0, high=2**31 - 1)
@@ -50,12 +54,15 @@ class EngineOptions:
     abs_gap: float = option(
         1e-6, "Absolute gap at which a mixed-integer model counts as solved.", low=0.0
     )
-    iteration_limit: int | None = option(None, "Iterations after which an LP engine stops.", low=0)
+    iteration_limit: int | None = option(
+        None, "Iterations after which an LP engine stops; each counts its own.", low=0
+    )
     node_limit: int | None = option(None, "Branch-and-bound nodes after which to stop.", low=0)
     presolve: bool = option(True, "Reduce the model before solving it.")
     crossover: str = option(
         "auto",
-        "Move a first-order or interior point on to a vertex; 'auto' does so when time allows.",
+        "Move a first-order or interior point on to a vertex; 'auto' does so unless the tolerance "
+        "is looser than 1e-5.",
         choices=("auto", "on", "off"),
     )
     lp_algorithm: str = option(
@@ -63,3 +70,10 @@ class EngineOptions:
         "Algorithm of the reference engine for linear programs.",
         choices=("auto", "simplex", "ipm", "pdlp"),
     )
+
+    @property
+    def wants_vertex(self) -> bool:
+        """Whether the answer to a linear program should be a vertex."""
+        if self.crossover == "auto":
+            return self.tolerance <= VERTEX_TOLERANCE
+        return self.crossover == "on"

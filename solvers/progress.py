@@ -67,6 +67,11 @@ class Progress:
         """Ask the engine to stop at its next look and return the best it has."""
         self._interrupted.set()
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for the answer any more, so that the work may end without one."""
+        return False
+
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
         if self.interrupted:
@@ -111,6 +116,9 @@ class Progress:
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Tell how an iterative engine stands (residuals, weights); cheap to call often."""
+
+    def standing(self, runner: str, words: str) -> None:
+        """Tell in a few words how one of several engines at work stands; cheap to call often."""
 
     def log(self, message: str) -> None:
         """Say something a user following the log should know."""

@@ -119,7 +119,7 @@ def test_ends_of_a_range_are_inside(name: str, value: float) -> None:
 def test_wrong_choice_is_refused_with_the_nearest() -> None:
     with pytest.raises(OptionError, match=r"one of auto, highs.*Did you mean 'highs'"):
         make_options(method="HIGHS")
-    with pytest.raises(OptionError, match=r"one of auto, cuda, cpu; 'quantum' was given"):
+    with pytest.raises(OptionError, match=r"one of auto, cuda, cuda:N, cpu; 'quantum' was given"):
         make_options(device="quantum")
 
 
@@ -222,7 +222,7 @@ def test_any_mapping_gives_options_or_an_option_error(values: dict[str, object])
 def test_ranges_read_well() -> None:
     assert TABLE["tolerance"].range == "1e-10 to 0.1"
     assert TABLE["rel_gap"].range == "at least 0"
-    assert TABLE["device"].range == "auto, cuda, cpu"
+    assert TABLE["device"].range == "auto, cuda, cuda:N, cpu"
     assert TABLE["presolve"].range == "true, false"
     assert TABLE["log_file"].range == ""
 

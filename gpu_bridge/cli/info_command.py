@@ -47,7 +47,7 @@ def _engine_lines(problem: Problem, options: Options) -> list[str]:
         raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
     return [
         labelled("Structure", classify(problem).sentence),
-        labelled("Engine", f"{choice.method} on {choice.device}: {choice.reason}"),
+        labelled("Engine", f"{choice.title}: {choice.reason}"),
     ]
 
 

@@ -26,8 +26,8 @@ def handlers(session: Session) -> dict[int, Handler]:
         table[int(Kind.kCallbackMipInterrupt)] = mip.on_interrupt
         table[int(Kind.kCallbackMipUserSolution)] = mip.on_user_solution
         table[int(Kind.kCallbackMipLogging)] = mip.on_bound
-    table[int(Kind.kCallbackSimplexInterrupt)] = _LpReports(session, "simplex_iteration_count")
-    table[int(Kind.kCallbackIpmInterrupt)] = _LpReports(session, "ipm_iteration_count")
+    table[int(Kind.kCallbackSimplexInterrupt)] = _LpReports(session, "simplex_iteration_count", 100)
+    table[int(Kind.kCallbackIpmInterrupt)] = _LpReports(session, "ipm_iteration_count", 1)
     return table
 
 
@@ -55,16 +55,19 @@ class _Log:
 class _LpReports:
     """Iteration counts, told at times, and the wish to stop, asked for every time."""
 
-    def __init__(self, session: Session, counter: str) -> None:
+    def __init__(self, session: Session, counter: str, step: int) -> None:
         self._session = session
         self._counter = counter
+        self._step = step
         self._told = 0
 
     def __call__(self, message: str, out: Any, into: Any) -> None:
         if self._session.channel.stop() is not None:
             into.user_interrupt = True
         count = int(getattr(out, self._counter))
-        if count >= self._told + 100 or count < self._told:
+        if count < 0:  # before its first iteration, and during crossover, interior point has none
+            return
+        if count >= self._told + self._step or count < self._told:
             self._told = count
             if not self._session.model.is_mip:
                 self._session.channel.iteration(count)

@@ -8,7 +8,7 @@ other threads hold locks.
 
 The parent polls: it hands incumbents and bounds to the progress object as they appear, asks the
 child to stop at the deadline or on interruption, and after a short grace kills it. What the child
-had told by then is the answer.
+had told by then is the answer. A child whose answer nobody waits for any more is killed at once.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -
         page = SharedPage(place / PAGE, task.model.num_columns, create=True)
         try:
             watch = _Watch(task, page, progress, offers)
+            if progress.abandoned:
+                return watch.so_far(Ending.INTERRUPTED)
             with _Process(place, progress) as process:
                 watch.until_end(process)
             return watch.reply(process, place)
@@ -190,6 +192,10 @@ class _Watch:
         kill_at = np.inf
         while not process.wait(POLL):
             self._forward()
+            if self._progress.abandoned:
+                self._stop = StopReason.INTERRUPTED
+                process.kill()
+                break
             if self._stop is None:
                 self._stop = self._progress.should_stop()
                 if self._stop is not None:
@@ -210,15 +216,15 @@ class _Watch:
             failure = json.loads((place / FAILURE).read_text(encoding="utf-8"))
             if failure["kind"] != "MemoryError":
                 raise EngineError(failure["message"])
-            return self._so_far(Ending.OUT_OF_MEMORY, "The reference engine ran out of memory.")
+            return self.so_far(Ending.OUT_OF_MEMORY, "The reference engine ran out of memory.")
         if process.killed and self._stop is not None:
-            return self._so_far(Ending[self._stop.name], "")
+            return self.so_far(Ending[self._stop.name])
         if self._page.get(PHASE) == STARTING:
             raise ChildCannotStartError(" ".join(process.tail) or "it ended without a word")
         words = _obituary(process.popen.returncode)
         if self._best is None:
             raise ChildCrashedError(f"The reference engine {words} before it had an answer.")
-        return self._so_far(Ending.NUMERICAL_TROUBLE, f"The reference engine {words}.")
+        return self.so_far(Ending.NUMERICAL_TROUBLE, f"The reference engine {words}.")
 
     def _grace(self) -> float:
         limit = self._progress.time_limit
@@ -240,7 +246,8 @@ class _Watch:
             objective = float(self._model.cost @ offer) + self._model.offset
             self._page.write_point(OFFER, objective, offer)
 
-    def _so_far(self, ending: Ending, message: str) -> Reply:
+    def so_far(self, ending: Ending, message: str = "") -> Reply:
+        """Return what the child has told, for want of a reply."""
         bound = self._page.get(BOUND)
         if self._best is None:
             return Reply(Finding.NOTHING, ending, bound=bound, message=message)

@@ -25,6 +25,7 @@ def solve(
     start: Start | None = None,
     *,
     offers: Offers | None = None,
+    apart: bool = False,
 ) -> Outcome:
     """Solve a linear or mixed-integer problem with HiGHS.
 
@@ -41,6 +42,9 @@ def solve(
     offers : callable, optional
         Asked often during branch and bound; returns a feasible point found elsewhere that was
         not given before, or None.
+    apart : bool
+        Run in a child process whatever the size, for a caller whose other threads are busy in
+        Python: HiGHS asks at every iteration whether to stop, and would wait for them.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def solve(
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
     task = make_task(prepared, options, start)
-    return to_outcome(run_task(task, progress, offers), prepared)
+    return to_outcome(run_task(task, progress, offers, apart=apart), prepared)
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:
@@ -73,7 +77,7 @@ def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = 
         model=model,
         settings=mip_settings(options) if model.is_mip else lp_settings(options),
         tolerance=options.tolerance,
-        crossover=options.crossover != "off",
+        crossover=options.wants_vertex,
         want_ray=model.value.size <= RAY_NONZEROS,
         x=begin.x,
         row_dual=prepared.duals_in(begin.row_dual),

@@ -9,12 +9,13 @@ from __future__ import annotations
 import atexit
 import math
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from solvers.highs.channel import Offers
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Reply, Task
+from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
 from solvers.outcome import StopReason
 from solvers.progress import Progress
 
@@ -42,6 +43,10 @@ class ProgressChannel:
     def time_left(self) -> float:
         """Return the seconds left."""
         return self._progress.time_left
+
+    def abandoned(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return self._progress.abandoned
 
     def stop(self) -> Ending | None:
         """Return why to stop now, or None."""
@@ -74,13 +79,19 @@ class ProgressChannel:
 
 
 def run_in_thread(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
-    """Run a task in a fresh thread and wait for it; whatever it raises is raised here."""
+    """Run a task in a fresh thread and wait for it; whatever it raises is raised here.
+
+    When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself.
+    """
     channel = ProgressChannel(progress, offers)
-    return in_thread(lambda: run(task, channel), channel)
+    try:
+        return in_thread(lambda: run(task, channel), channel)
+    except OverstayedError:
+        return Reply(Finding.NOTHING, Ending.INTERRUPTED)
 
 
 class OverstayedError(Exception):
-    """A thread went on for too long after it should have stopped; it was left behind."""
+    """A thread went on after it should have stopped; it was left behind."""
 
 
 def in_thread(
@@ -95,7 +106,7 @@ def in_thread(
     channel : ProgressChannel
         Says when the thread should stop.
     patience : float
-        Seconds to wait for it beyond that.
+        Seconds to wait for it beyond that; none once the answer is abandoned.
 
     Raises
     ------
@@ -114,6 +125,7 @@ def in_thread(
             failures.append(failure)
         finally:
             finished.set()
+            _left_behind.discard(thread)
 
     thread = threading.Thread(target=work, name="highs", daemon=True)
     thread.start()
@@ -122,15 +134,17 @@ def in_thread(
         while not finished.wait(LOOK_AGAIN):
             if channel.stop() is not None:
                 waited += LOOK_AGAIN
-            if waited > patience:
+            if waited > patience or channel.abandoned():
                 raise OverstayedError
     except BaseException as reason:
         # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a moment
         # for it before the interpreter ends, because its threads would abort the process then
         channel.give_up()
-        atexit.register(_last_moment, finished, thread)
+        _left_behind.add(thread)
         if not isinstance(reason, OverstayedError):
             finished.wait()
+        if finished.is_set():
+            _left_behind.discard(thread)
         raise
     thread.join()
     if failures:
@@ -138,6 +152,12 @@ def in_thread(
     return answers[0]
 
 
-def _last_moment(finished: threading.Event, thread: threading.Thread) -> None:
-    if finished.wait(LAST_MOMENT):
-        thread.join()
+_left_behind: set[threading.Thread] = set()
+"""Threads of HiGHS that nobody waits for; kept only for the end of the interpreter."""
+
+
+@atexit.register
+def _last_moment() -> None:
+    deadline = time.monotonic() + LAST_MOMENT
+    for thread in tuple(_left_behind):
+        thread.join(max(0.0, deadline - time.monotonic()))

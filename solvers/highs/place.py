@@ -30,15 +30,26 @@ SMALL_STUBBORN = 5_000
 """Up to this size crossover, conflicts and HiGHS's PDLP, which hear no interrupt, run here."""
 
 
-def run_task(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
+def run_task(
+    task: Task, progress: Progress, offers: Offers | None = None, *, apart: bool = False
+) -> Reply:
     """Run a task where its limit can be kept, with a second try after a crash.
+
+    Parameters
+    ----------
+    task : Task
+    progress : Progress
+    offers : callable, optional
+        Points found elsewhere.
+    apart : bool
+        Use a child process whatever the size.
 
     Raises
     ------
     EngineError
         HiGHS refuses the model, or crashed twice.
     """
-    if is_small(task) or not can_start():
+    if (is_small(task) and not apart) or not can_start():
         return run_in_thread(task, progress, offers)
     try:
         return run_in_child(task, progress, offers)

@@ -30,7 +30,7 @@ def lp_settings(options: EngineOptions) -> dict[str, Setting]:
         **_common(options),
         "threads": 1,
         "solver": "choose" if options.lp_algorithm == "auto" else options.lp_algorithm,
-        "run_crossover": "off" if options.crossover == "off" else "on",
+        "run_crossover": "on" if options.wants_vertex else "off",
         "ipm_iteration_limit": IPM_PATIENCE,
         "ipm_optimality_tolerance": min(1e-8, max(1e-12, 0.01 * options.tolerance)),
     }

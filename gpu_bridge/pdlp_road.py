@@ -1,0 +1,104 @@
+"""PDLP's road to an answer: presolve, PDLP, crossover to a vertex, and the way back."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from gpu_bridge.log_text import byte_size
+from gpu_bridge.options import Options
+from gpu_bridge.verify import verify
+from solvers.device import find_device
+from solvers.options import VERTEX_TOLERANCE
+from solvers.outcome import Outcome, SolutionStatus, Start
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+PDLP_SHARE = 0.6
+"""Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
+
+MEMORY_SHARE = 0.9
+"""Part of the GPU's free memory that a solve may need; the rest is for what is not counted."""
+
+
+def pdlp_road(
+    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+) -> Outcome:
+    """Solve a linear program by PDLP, with presolve and crossover as the options say.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+        ``device`` is where PDLP runs, unless the model does not fit there.
+    progress : Progress
+    start : Start, optional
+        A point to start from, in which case there is no presolve.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``, not yet verified.
+    """
+    from gpu_bridge import presolve
+    from solvers import pdlp
+    from solvers.highs import crossover
+
+    reduced, undo = problem, None
+    if options.presolve and start is None:
+        reduction = presolve.apply(problem, progress)
+        if reduction.settled is not None:
+            return reduction.settled
+        reduced, undo = reduction.problem, reduction.undo
+    to_vertex = options.wants_vertex
+    first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
+    share = np.inf
+    if to_vertex:
+        # crossover and its simplex clean-up make the rest of the way
+        tolerance = max(options.tolerance, VERTEX_TOLERANCE)
+        first_order = dataclasses.replace(first_order, tolerance=tolerance)
+        share = PDLP_SHARE * progress.time_left
+    with progress.budget(share):
+        answer = pdlp.solve(reduced, first_order, progress, start)
+    proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+    if to_vertex and answer.solution_status not in proof and not progress.interrupted:
+        answer = crossover.to_vertex(reduced, answer, options, progress)
+    if undo is None or progress.abandoned:
+        return answer
+    answer = undo(answer)
+    if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
+        return answer
+    return _polish(problem, answer, first_order, progress)
+
+
+def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Go on from a postsolved first-order point that misses the tolerance on the original."""
+    from solvers import pdlp
+
+    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
+        return answer
+    progress.log("The point misses the tolerance on the original model; going on from it there.")
+    return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
+
+
+def _fitting_device(problem: Problem, options: Options, progress: Progress) -> str:
+    """Return the device asked for, or the CPU where the model is larger than the GPU's memory."""
+    from solvers import pdlp
+
+    if options.device == "cpu":
+        return "cpu"
+    device = find_device(options.device)
+    if device.kind == "cpu" or not device.memory_free:  # zero stands for unknown
+        return options.device
+    needed = pdlp.memory_needed(problem)
+    if needed > MEMORY_SHARE * device.memory_free:
+        device.release_memory()  # what an earlier solve left in CuPy's pool
+        device = find_device(options.device)
+    if needed <= MEMORY_SHARE * device.memory_free:
+        return options.device
+    progress.log(
+        f"PDLP needs about {byte_size(needed)} and {device.name} has "
+        f"{byte_size(device.memory_free)} free, so it runs on the CPU."
+    )
+    return "cpu"

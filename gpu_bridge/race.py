@@ -1,0 +1,248 @@
+"""Several engines side by side on one problem: the first verified answer wins, the rest stop.
+
+Each engine runs in a thread of its own, which mostly waits: for a child process, for a GPU, or
+for compiled code that holds no interpreter lock. An answer is verified on the original problem
+where it was found; one that fails, like an engine that crashes or gives up, only takes its engine
+out of the race. When one is verified, the others are told that nobody waits for them: children
+are killed, loops end at their next look at the flag, and the caller does not wait until they have.
+"""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_bridge.log_text import clock, labelled
+from gpu_bridge.race_progress import LaneProgress
+from gpu_bridge.verify import verify
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, SolutionStatus
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+"""What a verified answer has to say to end a race."""
+
+LOOK_AGAIN = 0.05
+"""Seconds between two looks at clock and interruption while nobody has ended."""
+
+PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
+"""How long engines may go on after a limit or an interruption before they are left behind: this
+part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
+
+PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.03, 0.02, 0.5
+"""How long the winner waits for the others to be gone: this part of its time, within bounds."""
+
+LAST_MOMENT = 3.0
+"""Seconds the end of the interpreter may wait for engines that were left behind."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One engine of a race.
+
+    Parameters
+    ----------
+    name : str
+        What the log calls it.
+    run : callable
+        Takes the lane's progress and returns an answer to the original problem, not yet verified.
+    """
+
+    name: str
+    run: Callable[[Progress], Outcome]
+
+
+@dataclass(frozen=True, eq=False)
+class Finish:
+    """How a lane ended: with an answer, verified, or with the error it raised."""
+
+    lane: Lane
+    seconds: float
+    answer: Outcome | None = None
+    error: BaseException | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer ends the race."""
+        return self.answer is not None and self.answer.solution_status in SETTLED
+
+    def __str__(self) -> str:
+        if self.answer is not None:
+            return f"{self.answer.solution_status.name.lower()}, {self.answer.stop_reason}"
+        return f"failed: {self.error}"
+
+
+def race(
+    problem: Problem, lanes: Sequence[Lane], options: EngineOptions, progress: Progress
+) -> Outcome:
+    """Run all lanes at once and return the first verified answer.
+
+    Parameters
+    ----------
+    problem : Problem
+        The original, on which answers are verified.
+    lanes : sequence of Lane
+        At least one.
+    options : EngineOptions
+        Tolerances of the verification.
+    progress : Progress
+        Keeps the time limit and the interruption; told who won, and how the others stood.
+
+    Returns
+    -------
+    Outcome
+        Verified. If no lane settles the question, the best answer of those that ended.
+
+    Raises
+    ------
+    Exception
+        What the first lane to end raised, if every lane raised.
+    """
+    runners = [_Runner(lane, problem, options, progress) for lane in lanes]
+    finishes: queue.SimpleQueue[Finish] = queue.SimpleQueue()
+    for lane in lanes:
+        progress.standing(lane.name, "")
+    try:
+        for runner in runners:
+            runner.start(finishes)
+        ended = _until_settled(len(runners), finishes, progress)
+    finally:
+        for runner in runners:
+            runner.progress.abandon()
+        _part(runners, progress.seconds)
+    last = ended[-1] if ended else None
+    if last is not None and last.settled and last.answer is not None:
+        progress.log(_report(last, ended, runners))
+        return last.answer
+    return _best(ended, progress)
+
+
+def better(first: Outcome, second: Outcome) -> Outcome:
+    """Return the answer that says more; of two points the better one."""
+    rank = {SolutionStatus.NOTHING: 0, SolutionStatus.FEASIBLE: 1}
+    ours, theirs = (rank.get(one.solution_status, 2) for one in (first, second))
+    if ours == theirs == 1:
+        return first if first.objective <= second.objective else second
+    if ours == theirs == 0 and first.candidate is None and second.candidate is not None:
+        return second
+    return first if ours >= theirs else second
+
+
+class _Runner:
+    """A lane in its thread."""
+
+    def __init__(
+        self, lane: Lane, problem: Problem, options: EngineOptions, progress: Progress
+    ) -> None:
+        self.lane = lane
+        self.progress = LaneProgress(progress, lane.name)
+        self._problem = problem
+        self._options = options
+        self.thread: threading.Thread | None = None
+
+    def start(self, finishes: queue.SimpleQueue[Finish]) -> None:
+        """Run the lane in a new thread, which puts its finish into the queue."""
+        thread = threading.Thread(
+            target=self._work, args=(finishes,), name=f"lane {self.lane.name}", daemon=True
+        )
+        self.thread = thread
+        thread.start()
+
+    def _work(self, finishes: queue.SimpleQueue[Finish]) -> None:
+        try:
+            finish = self._finish()
+        except BaseException as error:  # whatever it is, the race goes on without this lane
+            finish = Finish(self.lane, self.progress.seconds, error=error)
+        finishes.put(finish)
+        _left_behind.discard(threading.current_thread())
+
+    def _finish(self) -> Finish:
+        answer = self.lane.run(self.progress)
+        if not self.progress.abandoned:
+            answer = verify(self._problem, answer, self._options)
+        return Finish(self.lane, self.progress.seconds, answer)
+
+
+def _until_settled(
+    count: int, finishes: queue.SimpleQueue[Finish], progress: Progress
+) -> list[Finish]:
+    """Return the finishes so far when one settles the question, all are in, or time is up."""
+    ended: list[Finish] = []
+    give_up_at = np.inf
+    while len(ended) < count and progress.seconds < give_up_at:
+        try:
+            finish = finishes.get(timeout=LOOK_AGAIN)
+        except queue.Empty:
+            if np.isinf(give_up_at) and progress.should_stop() is not None:
+                patience = PATIENCE_SHARE * progress.seconds
+                give_up_at = progress.seconds + float(
+                    np.clip(patience, PATIENCE_LOW, PATIENCE_HIGH)
+                )
+            continue
+        ended.append(finish)
+        if finish.settled:
+            break
+        if progress.should_stop() is None:
+            progress.log(
+                f"{finish.lane.name} is out of the race after {clock(finish.seconds)}: {finish}."
+            )
+    return ended
+
+
+def _part(runners: Sequence[_Runner], seconds: float) -> None:
+    """Give the lanes a moment to end, which children need, and leave the rest behind."""
+    patience = float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
+    deadline = time.monotonic() + patience
+    for runner in runners:
+        thread = runner.thread
+        if thread is None:
+            continue
+        _left_behind.add(thread)
+        thread.join(max(0.0, deadline - time.monotonic()))
+    _left_behind.difference_update([one for one in tuple(_left_behind) if not one.is_alive()])
+
+
+def _best(ended: Sequence[Finish], progress: Progress) -> Outcome:
+    answers = [finish.answer for finish in ended if finish.answer is not None]
+    if answers:
+        best = answers[0]
+        for answer in answers[1:]:
+            best = better(best, answer)
+        return best
+    for finish in ended:
+        if finish.error is not None:
+            raise finish.error
+    stopped = progress.should_stop()
+    assert stopped is not None  # lanes are left behind only after a limit or an interruption
+    return Outcome(SolutionStatus.NOTHING, stopped)
+
+
+def _report(winner: Finish, ended: Sequence[Finish], runners: Sequence[_Runner]) -> str:
+    """Say who won, after how long, and how the others stood."""
+    out = {finish.lane.name: finish for finish in ended}
+    lines = [f"won by {winner.lane.name} after {winner.seconds:.2f} s"]
+    for runner in runners:
+        name = runner.lane.name
+        if name != winner.lane.name:
+            fate = f", out after {out[name].seconds:.2f} s" if name in out else ""
+            lines.append(f"{name}: {runner.progress.reached}{fate}")
+    return labelled("Race", "\n".join(lines))
+
+
+_left_behind: set[threading.Thread] = set()
+"""Lanes that nobody waits for; kept only for the end of the interpreter."""
+
+
+@atexit.register
+def _last_moment() -> None:
+    """Let engines that use a GPU or compiled code end before the interpreter does."""
+    deadline = time.monotonic() + LAST_MOMENT
+    for thread in tuple(_left_behind):
+        thread.join(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,110 @@
+"""Which engines race on a linear program, and what each of them runs.
+
+Measured one at a time on the 74 larger linear programs of the benchmark set (one core each),
+simplex was the faster of the two algorithms of the reference engine on 52 and interior point on
+22, often by a factor of ten; the sum of the better times is half of either's. Nothing about a
+model tells beforehand which it will be, so both run where there is a core for each, and PDLP
+beside them where there is a GPU or where the model is too large for either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+
+from gpu_bridge.options import Options
+from gpu_bridge.pdlp_road import pdlp_road
+from gpu_bridge.race import Lane
+from solvers.device import seen_gpu
+from solvers.highs.settings import usable_cores
+from solvers.outcome import Outcome, Start
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+RACE_NONZEROS = 5_000
+"""From this size on several engines race; smaller models are solved before a race is set up."""
+
+PDLP_NONZEROS = 20_000
+"""From this size on PDLP takes part if there is a GPU.
+
+Below it simplex needs less time than copying a model and setting up scaling takes. The race makes
+the threshold uncritical: too low costs a GPU some work, not the caller any time.
+"""
+
+PDLP_ALONE_NONZEROS = 200_000
+"""The size from which PDLP is the one engine if there is a GPU and only one thread allowed.
+
+On an H200 presolve, PDLP and crossover to a vertex were faster than HiGHS's simplex on all five
+models beyond it and slower on most below (``benchmarks/results/lp-large-*``).
+"""
+
+PDLP_CPU_NONZEROS = 1_000_000
+"""From this size on PDLP takes part without a GPU, if there is a third core."""
+
+SIMPLEX, IPM, PDLP = "simplex", "ipm", "pdlp"
+
+
+def plan_lanes(problem: Problem, options: Options) -> tuple[str, ...]:
+    """Return the names of the engines for a linear program, first those that matter most.
+
+    One name means that there is no race. No more engines run than there are threads.
+    """
+    nonzeros = problem.num_nonzeros
+    if nonzeros < RACE_NONZEROS:
+        return (SIMPLEX,)
+    cores = options.threads or usable_cores()
+    gpu = options.device == "auto" and nonzeros >= PDLP_NONZEROS and seen_gpu() is not None
+    if cores == 1:
+        return (PDLP,) if gpu and nonzeros >= PDLP_ALONE_NONZEROS else (SIMPLEX,)
+    reference = (SIMPLEX, IPM) if options.lp_algorithm == "auto" else (SIMPLEX,)
+    if gpu:
+        return (PDLP, *reference)[:cores]
+    if nonzeros >= PDLP_CPU_NONZEROS:
+        return (*reference, PDLP)[:cores]
+    return reference
+
+
+def make_lanes(
+    names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
+) -> list[Lane]:
+    """Return the lanes of these names, with PDLP on ``device``."""
+    apart = PDLP in names and not _is_warm(device)
+    spare = max(1, (options.threads or usable_cores()) - len(names) + 1)
+    runs: dict[str, Callable[[Progress], Outcome]] = {
+        SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, apart),
+        # an interior point method has no use for a start, and would lose presolve by it
+        IPM: lambda progress: _reference(IPM, problem, options, progress, None, apart),
+        PDLP: lambda progress: pdlp_road(
+            problem,
+            dataclasses.replace(options, device=device, threads=spare),
+            progress,
+            start,
+        ),
+    }
+    return [Lane(name, runs[name]) for name in names]
+
+
+def _reference(
+    algorithm: str,
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+    apart: bool,
+) -> Outcome:
+    from solvers import highs
+
+    if options.lp_algorithm != "auto":
+        algorithm = options.lp_algorithm
+    chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
+    return highs.solve(problem, chosen, progress, start, apart=apart)
+
+
+def _is_warm(device: str) -> bool:
+    """Whether what PDLP runs on is loaded already.
+
+    Loading takes a second or more in the interpreter, during which HiGHS in a thread of the same
+    process, asking at every iteration whether to stop, was measured to be ten times slower.
+    """
+    return ("numba" if device == "cpu" else "cupy") in sys.modules

@@ -1,0 +1,99 @@
+"""What one engine of a race asks and tells: its own end, the common clock, a marked log."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from gpu_bridge.log_text import figure_text
+from solvers.progress import Progress
+
+SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
+"""Figures of an iteration that say how near an engine is."""
+
+
+class LaneProgress(Progress):
+    """The :class:`~solvers.progress.Progress` of one engine among several.
+
+    Clock, time limit and interruption are those of the solve; besides, the engine alone can be
+    told that its answer is wanted no more, from when on it is not heard either. Log messages carry
+    its name; the running text of a wrapped engine is left out, because that of several would be
+    unreadable. Incumbents and bounds stay here: nothing an engine claims in a race counts before
+    it is verified.
+
+    Parameters
+    ----------
+    parent : Progress
+        That of the solve.
+    name : str
+        What the log calls the engine.
+    """
+
+    def __init__(self, parent: Progress, name: str) -> None:
+        super().__init__(parent.time_limit)
+        self.name = name
+        self._parent = parent
+        self._abandoned = threading.Event()
+        self._count = 0
+        self._figures: dict[str, float | int | str] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the solve, not the race, began."""
+        return self._parent.seconds
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the solve was interrupted or this engine was told to stop."""
+        return self.abandoned or super().interrupted or self._parent.interrupted
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for this engine's answer any more."""
+        return self._abandoned.is_set() or self._parent.abandoned
+
+    def abandon(self) -> None:
+        """Tell the engine to stop without an answer, and hear it no more."""
+        self._abandoned.set()
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Remember how far the engine has come and pass it on."""
+        if self.abandoned:
+            return
+        self._count = count
+        if figures:
+            self._figures = dict(figures)
+            self._parent.iteration(count, **figures)
+        self._parent.standing(self.name, self._short())
+
+    def standing(self, runner: str, words: str) -> None:
+        """Pass on how an engine of a race within this lane stands."""
+        if not self.abandoned:
+            self._parent.standing(runner, words)
+
+    def log(self, message: str) -> None:
+        """Write a message to the log under the engine's name."""
+        if not self.abandoned:
+            self._parent.log(f"{self.name}: {message}")
+
+    @property
+    def reached(self) -> str:
+        """What the engine had reached, in words."""
+        if not self._count:
+            return "no iteration reported"
+        known = [name for name in SHOWN_FIGURES if _is_number(self._figures.get(name))]
+        figures = [
+            f"{name.replace('_', ' ')} {figure_text(name, self._figures[name])}" for name in known
+        ]
+        return ", ".join([f"{self._count} iterations", *figures])
+
+    def _short(self) -> str:
+        """Return the iterations and the largest error for a narrow column."""
+        errors = [self._figures.get(name) for name in SHOWN_FIGURES]
+        known = [float(error) for error in errors if error is not None and _is_number(error)]
+        return f"{self._count} ({max(known):.1e})" if known else str(self._count)
+
+
+def _is_number(value: float | int | str | None) -> bool:
+    return value is not None and not isinstance(value, str) and bool(np.isfinite(value))
