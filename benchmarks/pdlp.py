@@ -1,151 +1,260 @@
-"""PDLP on model files: time and iterations to a verified answer, with HiGHS in the same run.
+"""PDLP and its peers on linear programs: time to a verified answer, and the cost of iterations.
 
-    python -m benchmarks.pdlp FILES_OR_FOLDERS... [--device auto] [--tolerance 1e-4 1e-6]
-        [--time-limit 60] [--no-presolve] [--peers simplex pdlp]
+    python -m benchmarks.pdlp --folder DATA [--set peers] [--solvers ours ours-auto cuopt ...]
+        [--tolerance 1e-4 1e-8] [--time-limit 15] [--recorded benchmarks/peers/h200.csv]
+    python -m benchmarks.pdlp --per-iteration [--folder DATA --set ...] [--nonzeros 8e3 1e6]
 
-All engines get the same problem, by default after HiGHS's presolve (whose time is not counted)
-and with their own presolve off. Every answer, ours and the peers', goes through
-``gpu_bridge.verify`` at the tolerance of its row: 'optimal' means that it passed there. Our
-kernels are loaded and compiled by a small problem before the first file.
+DATA holds an index INSTANCES.csv (see ``lp_sets.py``). Every solver gets the same program in
+memory, in a process of its own, after an unmeasured run; its time is wall time until it hands
+back a point, presolve and transfers included. What it calls optimal is checked by
+``residuals.py`` on the program of the file. Solvers that are not installed are left out with a
+line that says so. With ``--stop-after`` a long run ends in time and records what it has; further
+records add to it (``python -m benchmarks.plots`` joins them).
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import gpu_bridge
+from benchmarks import lp_sets, peers, per_iteration, residuals
+from benchmarks.linear_programs import LinearProgram, read
+from benchmarks.peers import Task, hprlp, recorded
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from gpu_bridge.verify import verify
-from solvers import highs, pdlp
-from solvers.device import Device, find_device
-from solvers.errors import GpuBridgeError
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome
-from solvers.problem import Problem
-from solvers.progress import Progress
+from benchmarks.rows import Row, relative_error, summarise
+from benchmarks.worker import Timed, Worker
+from solvers.device import find_device
 
-SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
+NAME = "pdlp-peers"
+"""Of the records."""
 
-Engine = Callable[[Problem, EngineOptions, Progress], Outcome]
+EXACT = 1e-7
+"""Residuals up to which an exact solver's objective serves as the optimum of a relaxation."""
+
+
+ROW_TITLES = (
+    *("model", "solver", "status", "seconds", "its", "us/it"),
+    *("primal", "dual", "gap", "verified", "error"),
+)
+SUMMARY_TITLES = (
+    *("tolerance", "solver", "models", "solved", "verified", "SGM", "honest", "us/it"),
+)
 
 
 def main() -> None:
-    """Run every file with every engine and record the table."""
+    """Measure what the command line asks for, and record it."""
     arguments = _arguments()
-    device = find_device(arguments.device)
-    warm_up(device)
-    rows = []
-    for path in model_files(arguments.files):
-        problem = load(path, arguments.presolve)
-        if problem is None:
-            continue
-        for tolerance in arguments.tolerance:
-            rows += run_all(path, problem, tolerance, device, arguments)
-    if not rows:
-        print("Nothing was left to solve.")
+    if arguments.hprlp:
+        os.environ[hprlp.VARIABLE] = arguments.hprlp
+    entries = _entries(arguments)
+    if arguments.per_iteration:
+        per_iteration.measure_all(entries, arguments)
         return
-    print_table(
-        f"PDLP and its peers on {device.name}",
-        [Column(title) for title in rows[0]],
-        [list(row.values()) for row in rows],
+    rows: list[Row] = []
+    try:
+        for row in measure_all(entries, arguments):
+            print(line(row), flush=True)
+            rows.append(row)
+    except KeyboardInterrupt:
+        print("Interrupted; what was measured so far is recorded.")
+    report(rows, entries, arguments)
+
+
+def measure_all(entries: list[lp_sets.Entry], arguments: argparse.Namespace) -> Iterator[Row]:
+    """Yield a row for every solver, model and tolerance, solver by solver."""
+    deadline = time.monotonic() + arguments.stop_after
+    for name in arguments.solvers:
+        solver = peers.find(name, arguments.device)
+        why = solver.missing()
+        if why is not None:
+            print(f"{name} is left out: {why}.")
+            continue
+        with Worker(name, arguments.device, arguments.trial) as worker:
+            for entry in entries:
+                if time.monotonic() > deadline:
+                    print(f"Time is up; {name} stopped before {entry.name}.")
+                    return
+                yield from _measure(worker, solver, entry, arguments)
+
+
+def _measure(
+    worker: Worker, solver: peers.Solver, entry: lp_sets.Entry, arguments: argparse.Namespace
+) -> Iterator[Row]:
+    load = functools.partial(read, entry.path)
+    timed: Timed | None = None
+    for tolerance in arguments.tolerance:
+        if timed is None or not solver.exact:
+            task = Task(tolerance, arguments.time_limit, threads=arguments.threads)
+            runs = [worker.solve(load, task) for _ in range(arguments.repeat)]
+            timed = sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
+        yield to_row(_program(entry.path), entry, solver, tolerance, timed)
+
+
+@functools.lru_cache(maxsize=64)
+def _program(path: Path) -> LinearProgram:
+    return read(path)
+
+
+def to_row(
+    lp: LinearProgram,
+    entry: lp_sets.Entry,
+    solver: peers.Solver,
+    tolerance: float,
+    timed: Timed,
+) -> Row:
+    """Check an answer against the program and make it a row."""
+    answer = timed.answer
+    quality = None
+    if answer.x is not None and answer.y is not None:
+        check = residuals.measure_either_sign if solver.own_signs else residuals.measure
+        quality = check(lp, answer.x, answer.y)
+    objective = None if answer.objective is None else lp.sense * answer.objective
+    if quality is not None:
+        objective = quality.objective
+    return Row(
+        model=entry.name,
+        solver=solver.label,
+        tolerance=tolerance,
+        status=answer.status,
+        seconds=timed.seconds,
+        iterations=answer.iterations,
+        microseconds=per_iteration.simple_cost(timed) if solver.first_order else None,
+        primal=None if quality is None else quality.primal,
+        dual=None if quality is None else quality.dual,
+        gap=None if quality is None else quality.gap,
+        objective=objective,
+        objective_error=relative_error(objective, entry.optimum),
+        nonzeros=lp.nonzeros,
+        detail=answer.detail,
     )
+
+
+def report(rows: list[Row], entries: list[lp_sets.Entry], arguments: argparse.Namespace) -> None:
+    """Print models and summaries, ours beside what was recorded, and write a record."""
+    optima = known_optima(rows, entries)
+    rows = [_with_error(row, optima) for row in rows]
+    models = [entry.name for entry in entries]
+    earlier = [
+        row
+        for path in arguments.recorded
+        for row in recorded.read_recorded(path, optima)
+        if row.model in models
+    ]
+    everything = rows + earlier
+    for tolerance in arguments.tolerance:
+        print_rows([row for row in everything if row.tolerance == tolerance], tolerance)
+    print_summaries(everything, models, arguments.time_limit)
     content = {
         "tolerance": arguments.tolerance,
         "time limit": arguments.time_limit,
-        "presolve": arguments.presolve,
-        "rows": rows,
+        "threads": arguments.threads,
+        "repeat": arguments.repeat,
+        "models": models,
+        "rows": [row.as_record() for row in everything],
+        "summaries": [asdict(one) for one in summarise(everything, models, arguments.time_limit)],
     }
-    write_record("pdlp", content, device=device, seed=arguments.seed)
+    write_record(NAME, content, device=find_device(arguments.device))
 
 
-def run_all(
-    path: Path, problem: Problem, tolerance: float, device: Device, arguments: argparse.Namespace
-) -> list[dict[str, Any]]:
-    """Return a row for our engine and one for each peer."""
-    ours = EngineOptions(device=device.kind, tolerance=tolerance, seed=arguments.seed)
-    runs: list[tuple[str, Engine, EngineOptions]] = [("gpu-bridge pdlp", pdlp.solve, ours)]
-    for algorithm in arguments.peers:
-        options = EngineOptions(
-            tolerance=tolerance, presolve=False, lp_algorithm=algorithm, crossover="off"
-        )
-        runs.append((f"highs {algorithm}", highs.solve, options))
-    return [
-        {"model": path.name.partition(".")[0], "tolerance": tolerance, "engine": name}
-        | run(problem, engine, options, arguments.time_limit)
-        for name, engine, options in runs
+def known_optima(rows: list[Row], entries: list[lp_sets.Entry]) -> dict[str, float]:
+    """Return optima from the index, or from the most exact answer of this run."""
+    optima = {entry.name: entry.optimum for entry in entries if entry.optimum is not None}
+    best: dict[str, tuple[float, float]] = {}
+    for row in rows:
+        found = (row.primal, row.dual, row.gap)
+        if row.model in optima or row.objective is None or None in found:
+            continue
+        worst = max(value for value in found if value is not None)
+        if worst <= EXACT and worst < best.get(row.model, (EXACT * 2, 0.0))[0]:
+            best[row.model] = (worst, row.objective)
+    return {name: objective for name, (_, objective) in best.items()} | optima
+
+
+def _with_error(row: Row, optima: dict[str, float]) -> Row:
+    error = relative_error(row.objective, optima.get(row.model))
+    return Row.from_record({**asdict(row), "objective_error": error})
+
+
+def line(row: Row) -> str:
+    """Return one row as it is printed while the run goes on."""
+    residual = "" if row.primal is None else f"  {row.primal:.1e} {row.dual:.1e} {row.gap:.1e}"
+    verdict = {True: "verified", False: "NOT verified", None: "not checked"}[row.verified]
+    return (
+        f"{row.solver:28s} {row.model:20s} {row.tolerance:.0e} {row.status:16s}"
+        f"{row.seconds:9.3f} s {row.iterations or 0:8d} its{residual}"
+        + (f"  {verdict}" if row.solved else "")
+        + (f"  {row.detail}" if row.status in ("failed", "crash") else "")
+    )
+
+
+def print_rows(rows: list[Row], tolerance: float) -> None:
+    """Print a table with all solvers' rows, model by model."""
+    rows = sorted(rows, key=lambda row: (row.nonzeros or 0, row.model, row.solver))
+    cells = [
+        [
+            *(row.model, row.solver, row.status, row.seconds, row.iterations, row.microseconds),
+            *(row.primal, row.dual, row.gap),
+            {True: "yes", False: "NO" if row.solved else "", None: "?"}[row.verified],
+            row.objective_error,
+        ]
+        for row in rows
     ]
+    print_table(f"Tolerance {tolerance:g}", [Column(title, 3) for title in ROW_TITLES], cells)
 
 
-def run(
-    problem: Problem, engine: Engine, options: EngineOptions, time_limit: float
-) -> dict[str, Any]:
-    """Solve once and return what came of it, verified."""
-    began = time.perf_counter()
-    outcome = engine(problem, options, Progress(time_limit))
-    seconds = time.perf_counter() - began
-    checked = verify(problem, outcome, options)
-    return {
-        "status": checked.solution_status.name.lower(),
-        "stopped": outcome.stop_reason.name.lower(),
-        "seconds": seconds,
-        "iterations": _iterations(outcome),
-        "objective": checked.objective,
-        "primal": checked.residuals.primal_relative,
-        "dual": checked.residuals.dual_relative,
-        "gap": checked.residuals.gap_relative,
-    }
+def print_summaries(rows: list[Row], models: list[str], limit: float) -> None:
+    """Print one line per tolerance and solver."""
+    cells = [list(_in_order(one)) for one in summarise(rows, models, limit)]
+    print_table(
+        f"Shifted geometric mean (1 s), unsolved at {limit:g} s; honest: unverified, too",
+        [Column(title, 3) for title in SUMMARY_TITLES],
+        cells,
+    )
 
 
-def load(path: Path, reduce: bool) -> Problem | None:
-    """Read a model's relaxation, reduced if asked for; None if nothing is left to solve."""
-    try:
-        problem = gpu_bridge.read(path).relaxation()
-    except GpuBridgeError as error:
-        print(f"{path.name}: {error}")
-        return None
-    if not reduce:
-        return problem
-    reduction = presolve.apply(problem, Progress())
-    return None if reduction.settled is not None else reduction.problem
+def _in_order(one: Any) -> tuple[Any, ...]:
+    return (
+        *(one.tolerance, one.solver, one.models, one.solved, one.verified),
+        *(one.mean, one.honest_mean, one.microseconds),
+    )
 
 
-def model_files(names: Sequence[str]) -> list[Path]:
-    """Return the model files named, folders replaced by the model files in them."""
-    found: list[Path] = []
-    for name in names:
-        path = Path(name)
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        found += [item for item in inside if item.name.lower().endswith(SUFFIXES)]
-    return found
-
-
-def warm_up(device: Device) -> None:
-    """Load and compile what the first solve would otherwise pay for."""
-    problem = Problem.from_arrays(np.ones(3), np.eye(3), 1.0, 2.0)
-    pdlp.solve(problem, EngineOptions(device=device.kind), Progress())
-
-
-def _iterations(outcome: Outcome) -> int:
-    found = [int(v) for k, v in outcome.statistics.items() if "iterations" in k]
-    return max(found, default=0)
+def _entries(arguments: argparse.Namespace) -> list[lp_sets.Entry]:
+    if arguments.folder is None:
+        return []
+    chosen = lp_sets.choose(lp_sets.read_index(arguments.folder), arguments.set)
+    return [entry for entry in chosen if entry.nonzeros <= arguments.max_nonzeros]
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("files", nargs="+", help="MPS or LP files, or folders of them")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    integer: Callable[[str], int] = lambda text: int(float(text))  # noqa: E731
+    parser.add_argument("--folder", type=Path, help="with INSTANCES.csv and the files")
+    parser.add_argument("--set", nargs="+", default=["peers"], help="sets or models")
+    parser.add_argument("--solvers", nargs="+", default=list(peers.NAMES), choices=peers.NAMES)
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
-    parser.add_argument("--tolerance", type=float, nargs="+", default=[1e-4, 1e-6])
-    parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--peers", nargs="*", default=["simplex", "pdlp"])
+    parser.add_argument("--tolerance", type=float, nargs="+", default=[1e-4, 1e-8])
+    parser.add_argument("--time-limit", type=float, default=15.0)
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads of each solver")
+    parser.add_argument("--repeat", type=int, default=1, help="runs, of which the median counts")
+    parser.add_argument("--max-nonzeros", type=integer, default=2**62)
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
+    parser.add_argument("--trial", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--recorded", type=Path, nargs="*", default=[], metavar="CSV")
+    parser.add_argument("--hprlp", metavar="PROGRAM", help="HPR-LP-C's solve_mps_file")
+    parser.add_argument("--per-iteration", action="store_true")
+    parser.add_argument(
+        "--nonzeros", type=integer, nargs="*", default=[int(size) for size in per_iteration.SIZES]
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--presolve", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
 
 

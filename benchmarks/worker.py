@@ -1,0 +1,144 @@
+"""Solvers in processes of their own: a crash costs one run, a hang the limit, neither the rest.
+
+A worker process holds one solver, loads it once, solves a small program to compile what it
+needs, and then answers one request after the other. Only the call of the solver is timed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from benchmarks import peers
+from benchmarks.linear_programs import LinearProgram, small_example
+from benchmarks.peers import Answer, Solver, Task
+
+START_SECONDS = 180.0
+"""How long loading a solver and its first small solve may take."""
+
+GRACE = 30.0
+"""Seconds beyond twice the time limit after which a run counts as hung."""
+
+TRIAL_TOLERANCE = 1e-2
+TRIAL_SECONDS = 2.0
+"""The unmeasured run on each model: as much as it takes to compile and to warm up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """An answer and the wall time it took in seconds."""
+
+    answer: Answer
+    seconds: float
+
+
+class Worker:
+    """One solver in a process that is started again when it died."""
+
+    def __init__(self, name: str, device: str = "auto", trial: bool = True) -> None:
+        self._name, self._device, self._trial = name, device, trial
+        self._process: Any = None
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def solve(self, load: Callable[[], LinearProgram], task: Task) -> Timed:
+        """Solve what ``load`` returns; a crash or a hang comes back as a status."""
+        connection = self._connection
+        if connection is None:
+            try:
+                connection = self._start()
+            except (EOFError, OSError, TimeoutError) as error:
+                self.stop()
+                return Timed(Answer("failed", detail=f"did not start: {error}"), 0.0)
+        began = time.perf_counter()
+        try:
+            connection.send((load, task))
+            patience = 2 * task.time_limit + GRACE
+            while not connection.poll(min(1.0, patience)):
+                patience -= 1.0
+                if patience <= 0:
+                    self.stop()
+                    return Timed(Answer("hang"), time.perf_counter() - began)
+            found = connection.recv()
+        except (EOFError, OSError):
+            self.stop()
+            return Timed(Answer("crash"), time.perf_counter() - began)
+        assert isinstance(found, Timed)
+        return found
+
+    def stop(self) -> None:
+        """End the process and whatever it started."""
+        if self._process is not None and self._process.pid is not None:
+            _end_group(self._process.pid)
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(theirs, self._name, self._device, self._trial)
+        )
+        self._process.start()
+        theirs.close()
+        self._connection = ours
+        if not ours.poll(START_SECONDS):
+            raise TimeoutError(f"no word within {START_SECONDS:g} s")
+        ours.recv()
+        return ours
+
+
+def serve(connection: Connection, name: str, device: str, trial: bool) -> None:
+    """Answer requests until the other end is closed; the body of the worker process."""
+    os.setsid()
+    solver = peers.find(name, device)
+    _run(solver, small_example(), Task(1e-4, 10.0))
+    connection.send("ready")
+    while True:
+        try:
+            load, task = connection.recv()
+        except (EOFError, OSError):
+            return
+        connection.send(run(solver, load(), task, trial))
+
+
+def run(solver: Solver, lp: LinearProgram, task: Task, trial: bool = False) -> Timed:
+    """Solve once in this process, if asked for after an unmeasured trial on the same model."""
+    if trial and not solver.exact:
+        tolerance = max(task.tolerance, TRIAL_TOLERANCE)
+        seconds = min(task.time_limit, TRIAL_SECONDS)
+        _run(solver, lp, replace(task, tolerance=tolerance, time_limit=seconds))
+    return _run(solver, lp, task)
+
+
+def _run(solver: Solver, lp: LinearProgram, task: Task) -> Timed:
+    model = solver.prepare(lp, task)
+    began = time.perf_counter()
+    try:
+        answer = solver.solve(model, task)
+    except Exception as error:  # whatever a foreign solver raises is its result
+        answer = Answer("failed", detail=f"{type(error).__name__}: {error}")
+    seconds = time.perf_counter() - began
+    return Timed(answer, seconds if answer.seconds is None else answer.seconds)
+
+
+def _end_group(pid: int) -> None:
+    """Kill a process and, once it leads a group of its own, all that belong to it."""
+    for end in (os.killpg, os.kill):
+        try:
+            end(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
