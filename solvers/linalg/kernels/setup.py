@@ -54,7 +54,7 @@ DIAGONAL = Kernel(
         Argument("normal", "int"),
         Argument("product", "real[]", "out"),
     ),
-    contract="product (rows,) becomes the diagonal of M; weight (columns,) is read for A D A' only.",
+    contract="product (rows,) becomes the diagonal of M; weight (n,) is read for A D A' only.",
     launch=launch_rows,
     work=row_work,
     bytes_moved=lambda values: matrix_bytes(values, "weight") + vector_bytes(values, 1),
