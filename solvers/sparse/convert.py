@@ -161,7 +161,7 @@ def to_sell(matrix: CSR, slice_shift: int = SLICE_SHIFT, sigma: int = SIGMA) -> 
     entries = _with_full_indices(matrix)
     xp, index_type = array_module(entries.starts), entries.starts.dtype
     lengths = entries.starts[1:] - entries.starts[:-1]
-    order = _sorted_in_windows(lengths, sigma)
+    order = sorted_in_windows(lengths, sigma)
     height = 1 << slice_shift
     placed = lengths[order]
     widths = padded(placed, height).reshape(-1, height).max(axis=1)
@@ -285,7 +285,7 @@ def _sell_places(
     return slice_starts[places >> slice_shift] + inside * height + (places & (height - 1))
 
 
-def _sorted_in_windows(lengths: Any, sigma: int) -> Any:
+def sorted_in_windows(lengths: Any, sigma: int) -> Any:
     """Return the rows by falling length within windows of ``sigma`` rows."""
     xp = array_module(lengths)
     rows = xp.arange(lengths.size, dtype=np.int64)

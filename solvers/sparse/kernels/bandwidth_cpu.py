@@ -24,14 +24,16 @@ def stream_read(readers, size, repeats, source, sums):
 
 @twin
 def read_fast(parts, part, repeats, source, sums):
-    """Let each of ``parts`` workers read its ``part`` neighbouring words ``repeats`` times."""
+    """Let each of ``parts`` workers read its ``part`` neighbouring integers ``repeats`` times.
+
+    Integers, because their sums may be taken in any order and so by whole vectors; a chain of
+    floating-point additions would be slower than the reading.
+    """
     for own in prange(parts):
         first = own * part
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        total = 0
         for r in range(repeats):
-            for k in range(first + (r & 1), first + part - 7, 8):
-                a += source[k] + source[k + 4]
-                b += source[k + 1] + source[k + 5]
-                c += source[k + 2] + source[k + 6]
-                d += source[k + 3] + source[k + 7]
-        sums[own] = a + b + c + d
+            own_part = source[first + (r & 1) : first + part]
+            for k in range(own_part.size):
+                total += own_part[k]
+        sums[own] = total

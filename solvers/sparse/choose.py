@@ -1,0 +1,213 @@
+"""Which format a matrix gets: predicted by the roofline model, confirmed by timing.
+
+Every format and form that can hold the matrix gets a predicted time; the best few are built and
+timed on the device, and the fastest wins. Plain CSR is always among them, so that the choice is
+never slower than that. On a GPU cuSPARSE is timed besides, for the record: it cannot be recorded
+into a graph and is no candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from solvers.device import Device
+from solvers.errors import EngineError
+from solvers.sparse.arrays import array_module
+from solvers.sparse.compress import with_best_values, with_short_columns
+from solvers.sparse.convert import to_coo, to_ell, to_sell, uncompressed
+from solvers.sparse.formats import CSR, SparseMatrix
+from solvers.sparse.machine import Machine, measure_machine
+from solvers.sparse.product import multiply
+from solvers.sparse.roofline import (
+    FORMATS,
+    REAL_BYTES,
+    Prediction,
+    Traffic,
+    predict,
+    product_traffic,
+)
+from solvers.sparse.statistics import MatrixStatistics, matrix_statistics
+from solvers.sparse.timing import seconds_per_call
+
+TRIED = 3
+"""Candidates that are built and timed."""
+
+MOST_PADDING = 0.75
+"""Share of padding above which ELL is not considered."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to hold a matrix, with its predicted time and, once timed, its real one.
+
+    ``values`` and ``columns`` say whether these are compressed; ``seconds`` is None if the
+    candidate was not timed.
+    """
+
+    format: str
+    values: bool
+    columns: bool
+    traffic: Traffic
+    prediction: Prediction
+    seconds: float | None = None
+    label: str = ""
+
+    @property
+    def roofline_share(self) -> float | None:
+        """Predicted time over the real one: 1 is as fast as the model allows."""
+        return None if not self.seconds else self.prediction.seconds / self.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The format chosen for a matrix, and why.
+
+    Parameters
+    ----------
+    matrix : SparseMatrix
+        In the format chosen.
+    chosen : Candidate
+    candidates : tuple of Candidate
+        All that were considered, by predicted time.
+    why : str
+        One sentence.
+    library_seconds : float or None
+        What cuSPARSE takes, called plainly; None on a CPU.
+    """
+
+    matrix: SparseMatrix
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    why: str
+    library_seconds: float | None = None
+
+
+def candidates(figures: MatrixStatistics, machine: Machine) -> tuple[Candidate, ...]:
+    """Return every way to hold a matrix of these figures, the fastest predicted first."""
+    found = []
+    for matrix_format in FORMATS:
+        if matrix_format == "ell" and figures.ell_padding > MOST_PADDING:
+            continue
+        packs = matrix_format in ("csr", "sell")
+        for values in (False, True) if packs and figures.value_bytes < REAL_BYTES else (False,):
+            for columns in (False, True) if packs and figures.columns_fit else (False,):
+                traffic = product_traffic(
+                    figures,
+                    matrix_format,
+                    figures.value_bytes if values else REAL_BYTES,
+                    2 if columns else None,
+                )
+                prediction = predict(traffic, machine)
+                found.append(Candidate(matrix_format, values, columns, traffic, prediction))
+    return tuple(sorted(found, key=_by_prediction))
+
+
+def build(matrix: CSR, candidate: Candidate) -> SparseMatrix:
+    """Convert a plain CSR matrix to what a candidate says."""
+    if candidate.format == "coo":
+        return to_coo(matrix)
+    if candidate.format == "ell":
+        return to_ell(matrix)
+    made = with_best_values(matrix) if candidate.values else matrix
+    if candidate.format == "sell":
+        slices = to_sell(made)
+        return with_short_columns(slices) if candidate.columns else slices
+    return with_short_columns(made) if candidate.columns else made
+
+
+def timed(device: Device, matrix: SparseMatrix, candidate: Candidate) -> Candidate:
+    """Return the candidate with the time that its matrix takes on the device."""
+    xp = device.xp
+    vector, product = xp.ones(matrix.columns), xp.empty(matrix.rows)
+    seconds = seconds_per_call(device, lambda: multiply(matrix, vector, product))
+    return replace(candidate, seconds=seconds, label=matrix.label)
+
+
+def choose(
+    matrix: CSR, device: Device, *, machine: Machine | None = None, tried: int = TRIED
+) -> Choice:
+    """Return a matrix in the format that multiplies fastest.
+
+    Parameters
+    ----------
+    matrix : CSR
+        On the device.
+    device : Device
+    machine : Machine, optional
+        Measured at the first use if absent.
+    tried : int
+        Candidates that are timed; 0 trusts the prediction.
+    """
+    plain = uncompressed(matrix)
+    known = candidates(matrix_statistics(plain), machine or measure_machine(device))
+    if not tried:
+        chosen = known[0]
+        why = f"predicted as fastest, limited by {chosen.prediction.limit}; not timed"
+        return Choice(build(plain, chosen), chosen, known, why)
+    results: dict[int, tuple[Candidate, SparseMatrix]] = {}
+    for place in _places_to_try(known, tried):
+        try:
+            made = build(plain, known[place])
+        except EngineError:  # a prediction from statistics may promise more than can be held
+            continue
+        results[place] = (timed(device, made, known[place]), made)
+    best = min(results, key=lambda place: results[place][0].seconds or 0.0)
+    chosen, made = results[best]
+    return Choice(
+        made,
+        chosen,
+        tuple(results[k][0] if k in results else known[k] for k in range(len(known))),
+        _reason(chosen, [result[0] for result in results.values()]),
+        library_seconds(device, plain),
+    )
+
+
+def library_seconds(device: Device, matrix: CSR) -> float | None:
+    """Return what the vendor's product takes on a GPU, called plainly; None on a CPU."""
+    call = library_call(device, matrix)
+    return None if call is None else seconds_per_call(device, call, graph=False)
+
+
+def library_call(device: Device, matrix: CSR) -> Callable[[], Any] | None:
+    """Return cuSPARSE's CSR product with a vector of ones, or None on a CPU."""
+    if device.kind != "cuda" or not matrix.nonzeros:
+        return None
+    from cupyx.scipy import sparse
+
+    plain = uncompressed(matrix)
+    arrays = (plain.storage.values, plain.storage.indices, plain.starts)
+    theirs = sparse.csr_matrix(arrays, shape=plain.shape)
+    vector = array_module(plain.starts).ones(plain.columns)
+    return lambda: theirs @ vector
+
+
+def _by_prediction(candidate: Candidate) -> tuple[float, int, str]:
+    # Of equal times, the fewest bytes: they leave cache to other things.
+    return candidate.prediction.seconds, candidate.traffic.bytes, candidate.format
+
+
+def _places_to_try(known: Sequence[Candidate], tried: int) -> list[int]:
+    """Return the best few candidates, the best of another format, and plain CSR."""
+    places = list(range(min(tried, len(known))))
+    others = [k for k, other in enumerate(known) if other.format != known[0].format]
+    plain = [
+        k
+        for k, other in enumerate(known)
+        if other.format == "csr" and not other.values and not other.columns
+    ]
+    return sorted({*places, *others[:1], *plain})
+
+
+def _reason(chosen: Candidate, results: Sequence[Candidate]) -> str:
+    others = [result for result in results if result is not chosen and result.seconds]
+    share = chosen.roofline_share or 0.0
+    text = (
+        f"{1e6 * (chosen.seconds or 0.0):.3g} us, {100 * share:.0f} % of what its "
+        f"{chosen.prediction.limit} allows"
+    )
+    if not others:
+        return text
+    second = min(others, key=lambda result: result.seconds or 0.0)
+    return f"{text}; next is {second.label} with {1e6 * (second.seconds or 0.0):.3g} us"
