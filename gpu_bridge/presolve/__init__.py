@@ -6,34 +6,60 @@ with the same optimal value (its offset included, so that bounds carry over as t
 and basis for linear programs. Or it settles the matter, when nothing is left to solve or the
 model is shown to be infeasible. ``undo`` may be called any number of times.
 
-One rule per file; :func:`apply` runs them in order. HiGHS's own presolve is the first.
+There are two: ``light``, our own, for first-order methods on linear programs, and ``highs``, which
+goes farther and takes its time. A reduction may also have ``forward``, which maps a start.
 """
 
 from __future__ import annotations
 
-from gpu_bridge.presolve.reduction import Reduction, unchanged
+from gpu_bridge.presolve.reduction import Reduction, chained, unchanged
 from solvers.problem import Problem
 from solvers.progress import Progress
 
-__all__ = ["Reduction", "apply", "unchanged"]
+__all__ = ["KINDS", "Reduction", "apply", "chained", "unchanged"]
 
 
-def apply(problem: Problem, progress: Progress) -> Reduction:
-    """Reduce a problem by all rules we have.
+KINDS = ("light", "highs", "both", "none")
+"""``both`` hands to HiGHS what the light presolve leaves."""
+
+
+def apply(problem: Problem, progress: Progress, kind: str = "highs") -> Reduction:
+    """Reduce a problem.
 
     Parameters
     ----------
     problem : Problem
     progress : Progress
         Keeps the time limit; what it leaves undone is left to the engine.
+    kind : str
+        One of :data:`KINDS`.
 
     Returns
     -------
     Reduction
         With ``settled`` where no engine is needed any more.
     """
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}.")
+    reduction = unchanged(problem)
+    rules = {"light": (_light,), "highs": (_highs,), "both": (_light, _highs), "none": ()}[kind]
+    for rule in rules:
+        left = reduction.problem
+        if progress.should_stop() is not None or not (left.num_rows and left.num_columns):
+            break
+        reduction = chained(reduction, rule(left, progress))
+        if reduction.settled is not None:
+            break
+    return reduction
+
+
+def _light(problem: Problem, progress: Progress) -> Reduction:
+    from gpu_bridge.presolve import light
+
+    return light.apply(problem, progress)
+
+
+def _highs(problem: Problem, progress: Progress) -> Reduction:
     from gpu_bridge.presolve import highs
 
-    if progress.should_stop() is not None or not (problem.num_rows and problem.num_columns):
-        return unchanged(problem)
     return highs.apply(problem, progress)

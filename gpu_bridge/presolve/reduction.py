@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from solvers.outcome import Outcome
+from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
 
 Undo = Callable[[Outcome], Outcome]
+Forward = Callable[[Start], Start]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +24,31 @@ class Reduction:
         Maps an outcome of ``problem`` to one of the problem it came from.
     settled : Outcome, optional
         The answer to the original problem, when presolve alone found it.
+    forward : callable, optional
+        Maps a start of the original problem to one of ``problem``; None where there is no way.
     """
 
     problem: Problem
     undo: Undo
     settled: Outcome | None = None
+    forward: Forward | None = None
 
 
 def unchanged(problem: Problem) -> Reduction:
     """Return the reduction that does nothing."""
-    return Reduction(problem, lambda outcome: outcome)
+    return Reduction(problem, lambda outcome: outcome, forward=lambda start: start)
+
+
+def chained(first: Reduction, second: Reduction) -> Reduction:
+    """Return two reductions, the second of what the first left, as one."""
+    forward: Forward | None = None
+    if first.forward is not None and second.forward is not None:
+        one, two = first.forward, second.forward
+
+        def forward(start: Start) -> Start:
+            return two(one(start))
+
+    settled = None if second.settled is None else first.undo(second.settled)
+    return Reduction(
+        second.problem, lambda outcome: first.undo(second.undo(outcome)), settled, forward
+    )

@@ -1,0 +1,150 @@
+"""A presolve for first-order methods: milliseconds, and no coefficient is ever changed.
+
+A first-order method gains from every row and column that is gone and from a dual space that is
+smaller, and little from the eliminations that simplex likes, which fill and rescale the matrix.
+So the reductions here only remove rows and columns and change sides, bounds and costs (Andersen
+and Andersen, "Presolving in linear programming", 1995, has them all):
+
+* ``rows``: empty, redundant, forcing rows, and rows that are bounds;
+* ``columns``: fixed, empty and weakly dominated columns;
+* ``singleton_columns``: columns that are slack of a row, implied free ones among them;
+* ``dominated``: columns whose reduced cost has a sign at every dual feasible point;
+* ``parallel``: rows and columns that are multiples of each other.
+
+Each step is exact for the primal and the dual, so that a point and duals, a ray or a basis come
+back (``undo``), and a starting point goes forward (``forward``). The loop ends when a round
+gains little or the allowance of looks at entries is spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpu_bridge.presolve.light.columns import reduce_columns
+from gpu_bridge.presolve.light.compress import reduced_problem
+from gpu_bridge.presolve.light.dominated import fix_dominated_columns
+from gpu_bridge.presolve.light.parallel import merge_parallel_columns, merge_parallel_rows
+from gpu_bridge.presolve.light.rows import reduce_rows
+from gpu_bridge.presolve.light.way import Way
+from gpu_bridge.presolve.light.workspace import (
+    CONTRADICTION,
+    STEPS,
+    Workspace,
+    begin,
+    out_of_budget,
+)
+from gpu_bridge.presolve.reduction import Reduction, unchanged
+from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from solvers.rays import proves_infeasible
+
+ENGINE = "presolve"
+
+LOOKS_PER_ENTRY = 40
+"""Looks at a stored entry, on average, after which reducing ends."""
+
+MOST_ROUNDS = 1000
+
+LITTLE = 0.001
+"""A round of the cheap passes that removes less than this part of what is left is the last."""
+
+SOME = 0.01
+"""So is one of the others."""
+
+
+def apply(problem: Problem, progress: Progress) -> Reduction:
+    """Reduce a linear program.
+
+    Parameters
+    ----------
+    problem : Problem
+        A mixed-integer one stays as it is.
+    progress : Progress
+        Asked between rounds.
+
+    Returns
+    -------
+    Reduction
+        With ``forward`` for starts. ``settled`` where nothing is left, or where a row contradicts
+        the bounds and a ray proves it on the original.
+    """
+    if problem.is_mip or problem.num_columns == 0:
+        return unchanged(problem)
+    work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
+    workspace = begin(problem, work)
+    _reduce(workspace, progress)
+    if workspace.count[CONTRADICTION]:
+        ray = Way(problem, workspace).contradiction()
+        if proves_infeasible(problem, ray):
+            return replace(unchanged(problem), settled=_infeasible(ray))
+    if workspace.count[STEPS] == 0:
+        return unchanged(problem)
+    reduced = reduced_problem(problem, workspace)
+    way = Way(problem, workspace)
+    progress.log(
+        f"Light presolve: {problem.num_rows} rows, {problem.num_columns} columns, "
+        f"{problem.num_nonzeros} nonzeros reduced to {reduced.num_rows}, "
+        f"{reduced.num_columns}, {reduced.num_nonzeros}."
+    )
+    settled = way.back(_nothing_left(reduced)) if reduced.num_columns == 0 else None
+    return Reduction(reduced, way.back, settled, way.forward)
+
+
+def _reduce(w: Workspace, progress: Progress) -> None:
+    """Run the reductions until they gain little; those that look at everything now and then."""
+    m, n = w.row_removed.size, w.column_removed.size
+    for _ in range(MOST_ROUNDS):
+        _reduce_cheaply(w)
+        if _finished(w, progress):
+            return
+        before = int(w.count[STEPS])
+        fix_dominated_columns(w, np.empty(m), np.empty(m))
+        merge_parallel_rows(w, np.empty(_places(m), dtype=np.int64))
+        merge_parallel_columns(w, np.empty(_places(n), dtype=np.int64))
+        gained = int(w.count[STEPS]) - before
+        if _finished(w, progress) or gained <= SOME * (m + n - int(w.count[STEPS])):
+            break
+    _reduce_cheaply(w)
+
+
+def _reduce_cheaply(w: Workspace) -> None:
+    for _ in range(MOST_ROUNDS):
+        before = int(w.count[STEPS])
+        reduce_columns(w)
+        reduce_rows(w)
+        left = w.row_removed.size + w.column_removed.size - int(w.count[STEPS])
+        if int(w.count[STEPS]) - before <= LITTLE * left or out_of_budget(w):
+            return
+
+
+def _finished(w: Workspace, progress: Progress) -> bool:
+    return bool(out_of_budget(w)) or progress.should_stop() is not None
+
+
+def _places(size: int) -> int:
+    """Return a power of two of at least twice the size."""
+    return 2 << max(1, size).bit_length()
+
+
+def _infeasible(ray: Any) -> Outcome:
+    return Outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        dual_ray=ray,
+        engine=ENGINE,
+        message="Presolve showed that no point satisfies the constraints.",
+    )
+
+
+def _nothing_left(reduced: Problem) -> Outcome:
+    return Outcome(
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        x=np.zeros(0),
+        row_dual=np.zeros(reduced.num_rows),
+        engine=ENGINE,
+    )

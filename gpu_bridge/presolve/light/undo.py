@@ -1,0 +1,184 @@
+"""The way back, step by step from the last: the point and the duals, each on its own.
+
+``x`` and ``y`` hold the reduced problem's values at what is alive. At each step the activities of
+the living rows and the reduced costs of the living columns are kept up to date, so that the whole
+way back costs a few looks at each entry of the matrix. With ``scale`` 0 instead of 1 a *ray* is
+brought back: of sides, bounds and costs only their being infinite counts then.
+"""
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_bridge.presolve.light.loops import compiled, merged
+from gpu_bridge.presolve.light.workspace import (
+    ABSORBED_AT_LOWER,
+    ABSORBED_AT_UPPER,
+    ABSORBED_BETWEEN,
+    ALIVE,
+    FIXED_COLUMN,
+    FORCING_ROW,
+    PARALLEL_COLUMN,
+    PARALLEL_ROW,
+    RECEDING_COLUMN,
+    SINGLETON_ROW,
+    STEPS,
+    nearest_to_zero,
+)
+
+
+@compiled
+def undo_point(w, x, activity, scale):
+    """Complete ``x`` (n,), which holds a point of the reduced problem or, with scale 0, a ray."""
+    activity[:] = 0.0
+    for i in range(activity.size):
+        if w.row_removed[i] == ALIVE:
+            activity[i] = _activity(w, i, x, ALIVE - 1)
+    for step in range(w.count[STEPS] - 1, -1, -1):
+        kind, i, j = w.kind[step], w.row[step], w.column[step]
+        if i >= 0 and w.row_removed[i] == step:
+            activity[i] = _activity(w, i, x, step)
+        if j < 0 or w.column_removed[j] != step:
+            continue
+        if kind == PARALLEL_COLUMN:
+            _split(w, x, step, scale)  # which leaves all activities as they are
+            continue
+        if kind == FIXED_COLUMN:
+            x[j] = scale * w.payload[step, 0]
+        elif kind == RECEDING_COLUMN:
+            x[j] = _far_enough(w, activity, j, step, scale)
+        else:
+            x[j] = _absorbed(w, activity[i], step, scale)
+        for entry in range(w.column_start[j], w.column_start[j + 1]):
+            if w.row_removed[w.column_index[entry]] > step:
+                activity[w.column_index[entry]] += w.column_value[entry] * x[j]
+
+
+@merged
+def _scaled(value, scale):
+    return value * scale if abs(value) < np.inf else value
+
+
+@merged
+def _activity(w, i, x, step):
+    """Return the activity of a row over the columns that outlive a step."""
+    total = 0.0
+    for entry in range(w.row_start[i], w.row_start[i + 1]):
+        j = w.row_index[entry]
+        if w.column_removed[j] > step:
+            total += w.row_value[entry] * x[j]
+    return total
+
+
+@merged
+def _absorbed(w, rest, step, scale):
+    """Return the value of a column that was made slack of its row."""
+    low, high = _scaled(w.payload[step, 0], scale), _scaled(w.payload[step, 1], scale)
+    a, j = w.payload[step, 2], w.column[step]
+    least, most = _scaled(w.lower[j], scale), _scaled(w.upper[j], scale)
+    if w.kind[step] == ABSORBED_AT_LOWER:
+        value = (low - rest) / a
+    elif w.kind[step] == ABSORBED_AT_UPPER:
+        value = (high - rest) / a
+    else:
+        nearest = nearest_to_zero(least, most) * a
+        value = min(max(nearest, low - rest), high - rest) / a
+    return min(max(value, least), most)
+
+
+@merged
+def _far_enough(w, activity, j, step, scale):
+    """Return the value nearest to zero at which all rows of a receding column hold."""
+    down = w.payload[step, 0] < 0.0
+    value = nearest_to_zero(_scaled(w.lower[j], scale), _scaled(w.upper[j], scale))
+    for entry in range(w.column_start[j], w.column_start[j + 1]):
+        i, a = w.column_index[entry], w.column_value[entry]
+        if w.row_removed[i] <= step:
+            continue
+        # receding moves the activity away from the one finite side
+        side = w.row_upper[i] if (a > 0.0) == down else w.row_lower[i]
+        if abs(side) < np.inf:
+            limit = (_scaled(side, scale) - activity[i]) / a
+            value = min(value, limit) if down else max(value, limit)
+    return value
+
+
+@merged
+def _split(w, x, step, scale):
+    """Share a merged column out to the two it was made of, at least one of them at a bound."""
+    k, j, ratio = w.column[step], int(w.payload[step, 0]), w.payload[step, 1]
+    low, high = _scaled(w.payload[step, 2], scale), _scaled(w.payload[step, 3], scale)
+    at_lower, at_upper = ratio * _scaled(w.lower[k], scale), ratio * _scaled(w.upper[k], scale)
+    least, most = min(at_lower, at_upper), max(at_lower, at_upper)
+    merged = x[j]
+    second = least if least > -np.inf else (most if most < np.inf else 0.0)
+    first = min(max(merged - second, low), high)
+    second = min(max(merged - first, least), most)
+    x[j], x[k] = merged - second, second / ratio
+    x[j] = min(max(x[j], low), high)
+
+
+@compiled
+def undo_duals(w, y, z, scale):
+    """Complete ``y`` (m,), which holds duals of the reduced problem or, with scale 0, a ray."""
+    z[:] = 0.0
+    for j in range(z.size):
+        if w.column_removed[j] == ALIVE:
+            z[j] = _reduced_cost(w, j, y, ALIVE - 1, scale)
+    for step in range(w.count[STEPS] - 1, -1, -1):
+        kind, i, j = w.kind[step], w.row[step], w.column[step]
+        if kind == FORCING_ROW:
+            y[i] = _forcing_dual(w, i, z, step)
+            _charge(w, i, y[i], z, step)
+        elif kind == SINGLETON_ROW:
+            origin = int(w.payload[step, 3])
+            if (z[j] > 0.0 and origin & 1) or (z[j] < 0.0 and origin & 2):
+                y[i] = z[j] / w.payload[step, 0]
+                z[j] = 0.0
+        elif kind == PARALLEL_ROW:
+            kept, origin = int(w.payload[step, 0]), int(w.payload[step, 2])
+            if (y[kept] > 0.0 and origin & 1) or (y[kept] < 0.0 and origin & 2):
+                y[i] = y[kept] / w.payload[step, 1]  # both together charge what one did
+                y[kept] = 0.0
+        elif kind in (ABSORBED_AT_LOWER, ABSORBED_AT_UPPER, ABSORBED_BETWEEN):
+            # the row's other columns got back what they were charged: their z stays
+            z[j] = -w.payload[step, 2] * y[i]
+            y[i] += scale * w.payload[step, 3]
+        elif kind == PARALLEL_COLUMN:
+            z[j] = w.payload[step, 1] * z[int(w.payload[step, 0])]
+        elif j >= 0:
+            z[j] = _reduced_cost(w, j, y, step, scale)
+
+
+@merged
+def _reduced_cost(w, j, y, step, scale):
+    """Return the reduced cost of a column over the rows that outlive a step."""
+    total = scale * w.cost[j]
+    for entry in range(w.column_start[j], w.column_start[j + 1]):
+        i = w.column_index[entry]
+        if w.row_removed[i] > step:
+            total -= w.column_value[entry] * y[i]
+    return total
+
+
+@merged
+def _forcing_dual(w, i, z, step):
+    """Return the dual nearest to zero that gives the forced columns reduced costs of their sign."""
+    to_most = w.payload[step, 0] > 0.0
+    dual = 0.0
+    for entry in range(w.row_start[i], w.row_start[i + 1]):
+        j = w.row_index[entry]
+        if w.column_removed[j] > step:
+            ratio = z[j] / w.row_value[entry]
+            dual = max(dual, ratio) if to_most else min(dual, ratio)
+    return dual
+
+
+@merged
+def _charge(w, i, dual, z, step):
+    """Take a row's dual into the reduced costs of its living columns."""
+    if dual != 0.0:
+        for entry in range(w.row_start[i], w.row_start[i + 1]):
+            if w.column_removed[w.row_index[entry]] > step:
+                z[w.row_index[entry]] -= w.row_value[entry] * dual
