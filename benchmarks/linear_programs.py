@@ -2,16 +2,17 @@
 
 Files are read with HiGHS; integrality is dropped, so that a mixed-integer model becomes its
 linear relaxation, and a maximisation is turned round. Nothing of the project is used here, so
-that a mistake of ours in reading a model cannot hide in the comparison.
+that a mistake of ours in reading a model cannot hide in the comparison. HiGHS is loaded only when
+a file is read: other solvers bring a library of the same name, which has no place beside it.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -58,6 +59,7 @@ def read(path: Path) -> LinearProgram:
     ValueError
         HiGHS cannot read the file, or the model is more than linear.
     """
+    highspy = import_module("highspy")
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     if highs.readModel(str(path)) == highspy.HighsStatus.kError:
@@ -67,8 +69,9 @@ def read(path: Path) -> LinearProgram:
     return from_highs(highs.getLp(), path.name.partition(".")[0])
 
 
-def from_highs(lp: highspy.HighsLp, name: str) -> LinearProgram:
+def from_highs(lp: Any, name: str) -> LinearProgram:
     """Turn HiGHS's form into ours."""
+    highspy = import_module("highspy")
     shape = (lp.num_row_, lp.num_col_)
     parts = tuple(np.array(part) for part in (lp.a_matrix_.value_, lp.a_matrix_.index_))
     starts = np.array(lp.a_matrix_.start_)
@@ -134,7 +137,7 @@ def _around_a_point(
     activity = matrix @ generator.uniform(0.2, 0.8, size)
     equal = generator.random(size) < 0.3
     return LinearProgram(
-        name=f"{shape}-{matrix.nnz}",
+        name=f"{shape}-{rows.size}",
         cost=generator.standard_normal(size),
         matrix=matrix,
         row_lower=np.where(equal, activity, -np.inf),
@@ -147,12 +150,6 @@ def _around_a_point(
 def small_example() -> LinearProgram:
     """Return a program that any solver does at once, to load and compile what it needs."""
     return replace(banded(4096), name="warm-up")
-
-
-def timed_read(path: Path) -> tuple[LinearProgram, float]:
-    """Return a file's program and the seconds that reading took."""
-    began = time.perf_counter()
-    return read(path), time.perf_counter() - began
 
 
 def _floats(values: object) -> FloatArray:

@@ -86,14 +86,14 @@ def measure_all(entries: list[lp_sets.Entry], arguments: argparse.Namespace) -> 
 def _measure(
     worker: Worker, solver: peers.Solver, entry: lp_sets.Entry, arguments: argparse.Namespace
 ) -> Iterator[Row]:
-    load = functools.partial(read, entry.path)
+    lp = _program(entry.path)
     timed: Timed | None = None
     for tolerance in arguments.tolerance:
         if timed is None or not solver.exact:
             task = Task(tolerance, arguments.time_limit, threads=arguments.threads)
-            runs = [worker.solve(load, task) for _ in range(arguments.repeat)]
+            runs = [worker.solve(lp, task) for _ in range(arguments.repeat)]
             timed = sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
-        yield to_row(_program(entry.path), entry, solver, tolerance, timed)
+        yield to_row(lp, entry, solver, tolerance, timed)
 
 
 @functools.lru_cache(maxsize=64)
@@ -140,10 +140,11 @@ def report(rows: list[Row], entries: list[lp_sets.Entry], arguments: argparse.Na
     optima = known_optima(rows, entries)
     rows = [_with_error(row, optima) for row in rows]
     models = [entry.name for entry in entries]
+    sizes = {entry.name: entry.nonzeros for entry in entries}
     earlier = [
         row
         for path in arguments.recorded
-        for row in recorded.read_recorded(path, optima)
+        for row in recorded.read_recorded(path, optima, sizes)
         if row.model in models
     ]
     everything = rows + earlier

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -49,6 +50,7 @@ COPIED = 2**27
 """Bytes copied to measure the bandwidth: far more than any cache of a CPU holds."""
 
 COPIED_ON_GPU = 2**31
+LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 TITLES = ("program", "nonzeros", "solver", "us/it", "GB/s", "roofline", "in cache")
 
 Load = Callable[[], LinearProgram]
@@ -132,11 +134,12 @@ def _costs(
                 if time.monotonic() > deadline:
                     print(f"Time is up; {name} stopped early.")
                     return
-                found = measure(functools.partial(worker.solve, load), load(), arguments.threads)
+                lp = load()
+                found = measure(functools.partial(worker.solve, lp), lp, arguments.threads)
                 if found is None:
-                    print(f"{solver.label} gave nothing to measure on {load()}.")
+                    print(f"{solver.label} gave nothing to measure on {lp.name}.")
                     continue
-                yield to_cost(solver.label, load(), found, bandwidth, cache)
+                yield to_cost(solver.label, lp, found, bandwidth, cache)
 
 
 def programs(entries: list[lp_sets.Entry], sizes: list[int], seed: int) -> list[Load]:
@@ -256,10 +259,9 @@ def cache_bytes(device: Device) -> int:
     """Return the size of the last level of cache; 0 where the system does not say."""
     if device.kind == "cuda":
         return int(device.xp.cuda.Device(device.index).attributes["L2CacheSize"])
-    try:
-        return max(0, os.sysconf("SC_LEVEL3_CACHE_SIZE"))
-    except (ValueError, OSError):
-        return 0
+    if LAST_CACHE.exists():
+        return int(LAST_CACHE.read_text().strip().removesuffix("K")) * 1024
+    return 0
 
 
 def _seconds(timed: Timed) -> float:

@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -45,6 +44,7 @@ class Worker:
         self._name, self._device, self._trial = name, device, trial
         self._process: Any = None
         self._connection: Connection | None = None
+        self._refusal: str | None = None
 
     def __enter__(self) -> Worker:
         return self
@@ -52,18 +52,14 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def solve(self, load: Callable[[], LinearProgram], task: Task) -> Timed:
-        """Solve what ``load`` returns; a crash or a hang comes back as a status."""
-        connection = self._connection
+    def solve(self, lp: LinearProgram, task: Task) -> Timed:
+        """Solve a program; a crash or a hang comes back as a status."""
+        connection = self._ready()
         if connection is None:
-            try:
-                connection = self._start()
-            except (EOFError, OSError, TimeoutError) as error:
-                self.stop()
-                return Timed(Answer("failed", detail=f"did not start: {error}"), 0.0)
+            return Timed(Answer("failed", detail=f"did not start: {self._refusal}"), 0.0)
         began = time.perf_counter()
         try:
-            connection.send((load, task))
+            connection.send((lp, task))
             patience = 2 * task.time_limit + GRACE
             while not connection.poll(min(1.0, patience)):
                 patience -= 1.0
@@ -86,7 +82,17 @@ class Worker:
             self._connection.close()
         self._process = self._connection = None
 
-    def _start(self) -> Connection:
+    def _ready(self) -> Connection | None:
+        """Return the way to a running solver; None if it cannot be loaded, which is tried once."""
+        if self._connection is None and self._refusal is None:
+            try:
+                self._start()
+            except (EOFError, OSError, TimeoutError) as error:
+                self._refusal = str(error) or "its process ended"
+                self.stop()
+        return self._connection
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._process = context.Process(
@@ -98,7 +104,6 @@ class Worker:
         if not ours.poll(START_SECONDS):
             raise TimeoutError(f"no word within {START_SECONDS:g} s")
         ours.recv()
-        return ours
 
 
 def serve(connection: Connection, name: str, device: str, trial: bool) -> None:
@@ -109,10 +114,10 @@ def serve(connection: Connection, name: str, device: str, trial: bool) -> None:
     connection.send("ready")
     while True:
         try:
-            load, task = connection.recv()
+            lp, task = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(run(solver, load(), task, trial))
+        connection.send(run(solver, lp, task, trial))
 
 
 def run(solver: Solver, lp: LinearProgram, task: Task, trial: bool = False) -> Timed:

@@ -15,11 +15,9 @@ from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
-import highspy
 import numpy as np
 
 from benchmarks.linear_programs import LinearProgram
-from benchmarks.peers.highs import Simplex
 from benchmarks.peers.solver import Answer, Solver, Task
 
 VARIABLE = "HPRLP"
@@ -58,10 +56,7 @@ class HprLp(Solver):
             arguments = (lp.matrix, lp.row_lower, lp.row_upper, lp.lower, lp.upper, lp.cost)
             return import_module("hprlp").Model.from_arrays(*arguments)
         path = Path(tempfile.mkdtemp(prefix="hprlp-")) / "model.mps"
-        highs = highspy.Highs()
-        highs.setOptionValue("output_flag", False)
-        highs.passModel(Simplex().prepare(lp, task))
-        highs.writeModel(str(path))
+        write(lp, path)
         return path
 
     def solve(self, model: Any, task: Task) -> Answer:
@@ -98,6 +93,15 @@ def read_output(text: str) -> Answer:
         seconds=seconds,
         objective=float(figures["Primal Objective"]) if "Primal Objective" in figures else None,
     )
+
+
+def write(lp: LinearProgram, path: Path) -> None:
+    """Write a program as an MPS file."""
+    highspy, peer = import_module("highspy"), import_module("benchmarks.peers.highs")
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.passModel(peer.Simplex().prepare(lp, Task(1e-4, 1.0)))
+    highs.writeModel(str(path))
 
 
 def _run_program(path: Path, task: Task) -> Answer:

@@ -47,9 +47,8 @@ class OrToolsPdlp(Solver):
     def solve(self, model: Any, task: Task) -> Answer:
         """Solve with relative tolerances alone, as everybody here."""
         reasons = import_module("ortools.pdlp.solve_log_pb2").TerminationReason
-        result = import_module("ortools.pdlp.python.pdlp").primal_dual_hybrid_gradient(
-            model, _parameters(task)
-        )
+        pdlp = import_module("ortools.pdlp.python.pdlp")
+        result = pdlp.primal_dual_hybrid_gradient(model, _parameters(task))
         log = result.solve_log
         reason = reasons.Name(log.termination_reason)
         words = reason.removeprefix("TERMINATION_REASON_")

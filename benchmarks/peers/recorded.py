@@ -18,14 +18,14 @@ DEFAULT = Path(__file__).parent / "h200.csv"
 """Figures recorded on one NVIDIA H200."""
 
 
-def read_recorded(path: Path, optima: dict[str, float]) -> list[Row]:
-    """Return the rows of a file; ``optima`` are the known optimal objectives by model."""
+def read_recorded(path: Path, optima: dict[str, float], sizes: dict[str, int]) -> list[Row]:
+    """Return the rows of a file, with known optimal objectives and nonzeros by model."""
     with path.open(newline="") as file:
         lines = [line for line in csv.DictReader(file) if line["work"] in WORK]
-    return [_row(line, optima) for line in lines]
+    return [_row(line, optima, sizes) for line in lines]
 
 
-def _row(line: dict[str, str], optima: dict[str, float]) -> Row:
+def _row(line: dict[str, str], optima: dict[str, float], sizes: dict[str, int]) -> Row:
     objective = _number(line["objective"])
     residuals = [_number(line[f"relative_{name}"]) for name in ("primal", "dual", "gap")]
     iterations = _number(line["iterations"])
@@ -42,6 +42,7 @@ def _row(line: dict[str, str], optima: dict[str, float]) -> Row:
         gap=residuals[2],
         objective=objective,
         objective_error=relative_error(objective, optima.get(line["instance"])),
+        nonzeros=sizes.get(line["instance"]),
         recorded=True,
     )
 

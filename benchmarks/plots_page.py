@@ -1,0 +1,138 @@
+"""The page of results in the documentation, written from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from benchmarks.rows import Row, Summary, summarise
+
+if TYPE_CHECKING:
+    from benchmarks.plots import Comparison, Iterations
+
+HEAD = """# PDLP measured
+
+<!-- Written by `python -m benchmarks.plots`; changes made by hand are lost. -->
+
+How the first-order engine stands beside others. [Linear programs by PDLP](pdlp.md) says what it
+does and [how this is measured](pdlp.md#measuring-it).
+"""
+
+NOTHING = "\nNothing has been recorded yet.\n"
+
+
+def text(comparison: Comparison | None, iterations: Iterations | None) -> str:
+    """Return the page in Markdown."""
+    parts = [HEAD]
+    if comparison is None and iterations is None:
+        parts.append(NOTHING)
+    if comparison is not None:
+        parts.append(_comparison(comparison))
+    if iterations is not None:
+        parts.append(_iterations(iterations))
+    return "\n".join(parts)
+
+
+def _comparison(comparison: Comparison) -> str:
+    models, rows = comparison.models, comparison.rows
+    earlier = any(row.recorded for row in rows)
+    lines = [
+        "## Time to an answer",
+        "",
+        f"{len(models)} linear programs on {comparison.device}, {comparison.limit:g} s each "
+        f"({_commit_words(comparison.commits)}). *Solved* counts answers that the solver calls "
+        "optimal, *verified* those of them whose three residuals hold at the tolerance on the "
+        "program of the file. *Mean* is the shifted geometric mean of the seconds (shift 1 s) "
+        "with what is not solved counted at the limit; *honest mean* counts there what is not "
+        "verified.",
+        "",
+        *(["Solvers marked * were recorded earlier on an NVIDIA H200.", ""] if earlier else []),
+    ]
+    recorded = {row.solver for row in rows if row.recorded}
+    summaries = summarise(rows, models, comparison.limit)
+    for tolerance in comparison.tolerances:
+        here = [one for one in summaries if one.tolerance == tolerance]
+        lines += [f"### Tolerance {tolerance:g}", "", *_summary_table(here, recorded), ""]
+        lines += [f"![Time per model]({_image(f'pdlp-time-{tolerance:.0e}')})", ""]
+        lines += [
+            '??? "Every model"',
+            "",
+            *(f"    {line}" for line in _model_table(rows, models, tolerance)),
+            "",
+        ]
+    lines += ["### Profile", "", f"![Performance profile]({_image('pdlp-profile')})", ""]
+    return "\n".join(lines)
+
+
+def _summary_table(summaries: Iterable[Summary], recorded: set[str]) -> list[str]:
+    lines = [
+        "| solver | solved | verified | mean, s | honest mean, s | us per iteration (median) |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for one in summaries:
+        star = " *" if one.solver in recorded else ""
+        lines.append(
+            f"| {one.solver}{star} | {one.solved} of {one.models} | "
+            f"{'' if one.verified is None else one.verified} | {one.mean:.3g} | "
+            f"{_number(one.honest_mean)} | {_number(one.microseconds)} |"
+        )
+    return lines
+
+
+def _model_table(rows: Sequence[Row], models: Sequence[str], tolerance: float) -> list[str]:
+    solvers = list(dict.fromkeys(row.solver for row in rows if row.tolerance == tolerance))
+    cells = {(row.model, row.solver): row for row in rows if row.tolerance == tolerance}
+    lines = [
+        "Seconds; † marks an answer called optimal that is not within the tolerance.",
+        "",
+        "| model | nonzeros | " + " | ".join(solvers) + " |",
+        "|---|---:|" + "---:|" * len(solvers),
+    ]
+    for model in models:
+        found = [cells.get((model, solver)) for solver in solvers]
+        size = next((row.nonzeros for row in found if row and row.nonzeros), "")
+        lines.append(f"| {model} | {size} | " + " | ".join(map(_cell, found)) + " |")
+    return lines
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if not row.solved:
+        return row.status.replace("_", " ")
+    return f"{row.seconds:.3g}" + ("†" if row.verified is False else "")
+
+
+def _iterations(iterations: Iterations) -> str:
+    lines = [
+        "## Cost of an iteration",
+        "",
+        f"On {iterations.device}, whose memory copies at {iterations.bandwidth / 1e9:,.0f} GB/s "
+        f"({_commit_words(iterations.commits)}). *Roofline* is the time that the bytes of an "
+        "iteration would take at that speed over the time it took; programs marked ° fit the "
+        f"cache of {iterations.cache / 2**20:.0f} MiB, which is faster than memory.",
+        "",
+        f"![Microseconds per iteration against nonzeros]({_image('pdlp-iteration')})",
+        "",
+        "| program | nonzeros | solver | us per iteration | GB/s | roofline |",
+        "|---|---:|---|---:|---:|---:|",
+    ]
+    for cost in iterations.costs:
+        lines.append(
+            f"| {cost.program} | {cost.nonzeros} | {cost.solver} | {cost.microseconds:.3g} | "
+            f"{cost.bytes / cost.microseconds / 1e3:.3g} | {100 * cost.share:.0f} %"
+            f"{'°' if cost.in_cache else ''} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _commit_words(commits: Sequence[str]) -> str:
+    return ("commit " if len(commits) == 1 else "commits ") + ", ".join(f"`{c}`" for c in commits)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _image(stem: str) -> str:
+    return f"images/{stem}.png"
