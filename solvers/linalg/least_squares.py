@@ -4,11 +4,12 @@ With F the columns strictly between their bounds, R the rows that hold with equa
 and B = A_RF, two questions have one answer, conjugate gradients on normal equations:
 
 * :func:`project_on_rows`: the least change d of x_F that brings the rows of R nearest to their
-  sides, min ||B d - v|| with v = side - A x, by B'B d = B'v;
+  sides, min ||B d - v|| with v = side - A x, by B'B d = B'v; "least" measures each column by the
+  norm of its entries, so that no unit matters;
 * :func:`least_squares_duals`: the y_R that explains the costs of F best, min ||c_F - B'y||, by
   B B' y = B c_F.
 
-The least change that mends the rows exactly is also d = B'z with B B' z = v. That form is not
+A least change that mends the rows exactly is also d = B'z with B B' z = v. That form is not
 used: it does not exist where rows depend on each other, and its residual ||B d - v|| may rise
 long before it falls. Stopped after 50 iterations it left 11 of 17 Netlib points no better,
 against 4 for the form above, whose residual never rises.
@@ -26,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.device import Device, cpu
+from solvers.errors import ProblemError
 from solvers.linalg.cg import run
 from solvers.linalg.operator import normal_equations
 from solvers.linalg.precondition import jacobi
@@ -110,6 +112,9 @@ def project_on_rows(
         The point has values that are not finite.
     """
     where = cpu() if device is None else device
+    if not np.isfinite(x).all():
+        j = int(np.flatnonzero(~np.isfinite(x))[0])
+        raise ProblemError(f"The point's value {j} is {x[j]}, not finite; it cannot be projected.")
     best = point = np.clip(x, lower, upper)
     activity = A @ point
     lacking = np.clip(activity, row_lower, row_upper) - activity
@@ -198,7 +203,8 @@ def _least_squares(
 ) -> tuple[FloatArray, int]:
     """Return z with ||part' z - side|| least, as far as the iterations go, and their number.
 
-    From zero the iterates stay in the range of ``part``: of several z the shortest is approached.
+    From zero the iterates stay in the range of D^-1 part, D the squared norms of its rows: of
+    several z the one with the least z'D z is approached.
     """
     with device.activate():
         operator = normal_equations(part, device)
