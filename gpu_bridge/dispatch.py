@@ -27,7 +27,7 @@ from gpu_bridge.outcome import Outcome
 from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import better, race
-from gpu_bridge.race_lanes import PDLP, RACE_NONZEROS, make_lanes, plan_lanes
+from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import FileFormatError, OptionError
@@ -110,20 +110,11 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:
         return Choice("pdlp", options.device, f"{found.sentence} for the GPU")
-    return _choose_lanes(problem, options, found.sentence)
-
-
-def _choose_lanes(problem: Problem, options: Options, sentence: str) -> Choice:
-    lanes = plan_lanes(problem, options)
-    gpu = PDLP in lanes and options.device == "auto" and seen_gpu() is not None
-    device = "cuda" if gpu else "cpu"
-    if len(lanes) > 1:
-        return Choice("race", device, f"{sentence}; the first verified answer wins", lanes)
-    if lanes == (PDLP,):
-        return Choice("pdlp", device, f"{sentence} for the GPU")
-    small = problem.num_nonzeros < RACE_NONZEROS
-    reason = "too small for a race" if small else "and one engine at a time was asked for"
-    return Choice("highs", "cpu", f"{sentence}, {reason}")
+    plan = plan_lanes(problem, options)
+    if len(plan.names) > 1:
+        return Choice("race", plan.device, f"{found.sentence}; {plan.reason}", plan.names)
+    method = "pdlp" if plan.names == (PDLP,) else "highs"
+    return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
 
 
 def solve(

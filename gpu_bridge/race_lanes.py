@@ -12,11 +12,12 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gpu_bridge.options import Options
 from gpu_bridge.pdlp_road import pdlp_road
 from gpu_bridge.race import Lane
-from solvers.device import seen_gpu
+from solvers.device import find_device, seen_gpu
 from solvers.highs.settings import usable_cores
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
@@ -45,30 +46,46 @@ PDLP_CPU_NONZEROS = 1_000_000
 SIMPLEX, IPM, PDLP = "simplex", "ipm", "pdlp"
 
 
-def plan_lanes(problem: Problem, options: Options) -> tuple[str, ...]:
-    """Return the names of the engines for a linear program, first those that matter most.
+@dataclass(frozen=True)
+class Plan:
+    """The engines for a linear program, first those that matter most; one means no race.
 
-    One name means that there is no race. No more engines run than there are threads.
+    ``device`` is where PDLP runs if it takes part, and ``reason`` ends a sentence.
+    """
+
+    names: tuple[str, ...]
+    device: str
+    reason: str
+
+
+def plan_lanes(problem: Problem, options: Options) -> Plan:
+    """Choose the engines for a linear program where the caller leaves it to us.
+
+    No more engines run than there are threads.
     """
     nonzeros = problem.num_nonzeros
     if nonzeros < RACE_NONZEROS:
-        return (SIMPLEX,)
+        return Plan((SIMPLEX,), "cpu", "too small for a race")
     cores = options.threads or usable_cores()
     gpu = options.device == "auto" and nonzeros >= PDLP_NONZEROS and seen_gpu() is not None
     if cores == 1:
-        return (PDLP,) if gpu and nonzeros >= PDLP_ALONE_NONZEROS else (SIMPLEX,)
-    reference = (SIMPLEX, IPM) if options.lp_algorithm == "auto" else (SIMPLEX,)
+        large = gpu and nonzeros >= PDLP_ALONE_NONZEROS
+        if large and find_device("auto").kind == "cuda":  # if CuPy works with it
+            return Plan((PDLP,), "cuda", "for the GPU alone, as there is one thread")
+        return Plan((SIMPLEX,), "cpu", "for one engine, as there is one thread")
+    names = [SIMPLEX, IPM] if options.lp_algorithm == "auto" else [SIMPLEX]
     if gpu:
-        return (PDLP, *reference)[:cores]
-    if nonzeros >= PDLP_CPU_NONZEROS:
-        return (*reference, PDLP)[:cores]
-    return reference
+        names.insert(0, PDLP)
+    elif nonzeros >= PDLP_CPU_NONZEROS:
+        names.append(PDLP)
+    reason = "the first verified answer wins" if len(names) > 1 else "by the algorithm asked for"
+    return Plan(tuple(names[:cores]), "cuda" if gpu else "cpu", reason)
 
 
 def make_lanes(
     names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
 ) -> list[Lane]:
-    """Return the lanes of these names, with PDLP on ``device``."""
+    """Return lanes of these names, with PDLP on ``device`` and what threads the others leave."""
     apart = PDLP in names and not _is_warm(device)
     spare = max(1, (options.threads or usable_cores()) - len(names) + 1)
     runs: dict[str, Callable[[Progress], Outcome]] = {
