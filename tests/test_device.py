@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solvers import device as module
-from solvers.device import Device, cpu, find_device, list_devices
+from solvers.device import Device, cpu, find_device, list_devices, seen_gpu
 from solvers.errors import DeviceError
 
 GPU = Device("cuda", "Some GPU", 8 * 2**30)
@@ -47,6 +47,28 @@ def test_auto_without_a_gpu_is_the_cpu(no_gpu):
 def test_cuda_without_cupy_says_what_to_install(gpu_without_cupy):
     with pytest.raises(DeviceError, match=r"gpu-bridge\[cuda13\]"):
         find_device("cuda")
+
+
+def test_a_gpu_can_be_named_by_its_number(monkeypatch):
+    seen = (GPU, replace(GPU, name="Another GPU", index=1))
+    monkeypatch.setattr(module, "_gpus", lambda: seen)
+    monkeypatch.setattr(module, "_with_memory", lambda device: device)
+    assert find_device("cuda").index == 0
+    assert find_device("cuda:0").index == 0
+    assert find_device("cuda:1").name == "Another GPU"
+    with pytest.raises(DeviceError, match=r"'cuda:2'.*last.*'cuda:1'"):
+        find_device("cuda:2")
+    for wrong in ("cuda:", "cuda:x", "cuda:-1", "auto:1", "cpu:0", "gpu"):
+        with pytest.raises(DeviceError, match=f"no device '{wrong}'"):
+            find_device(wrong)
+
+
+def test_a_gpu_is_seen_without_loading_cupy(monkeypatch):
+    monkeypatch.setattr(module, "_gpus", lambda: (replace(GPU, note="no CuPy"), GPU))
+    monkeypatch.setattr(module, "_with_memory", None)  # would load it
+    assert seen_gpu() == GPU
+    monkeypatch.setattr(module, "_gpus", lambda: (replace(GPU, note="no CuPy"),))
+    assert seen_gpu() is None
 
 
 def test_auto_without_cupy_is_the_cpu(gpu_without_cupy):

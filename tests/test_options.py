@@ -219,6 +219,27 @@ def test_any_mapping_gives_options_or_an_option_error(values: dict[str, object])
         assert getattr(options, name) == value
 
 
+def test_a_numbered_choice() -> None:
+    assert make_options(device="cuda:3").device == "cuda:3"
+    for wrong in ("cuda:", "cuda:N", "cuda:-1", "cpu:1", "cuda3"):
+        with pytest.raises(OptionError, match="cuda:N"):
+            make_options(device=wrong)
+
+
+@pytest.mark.parametrize(
+    ("crossover", "tolerance", "vertex"),
+    [
+        ("auto", 1e-6, True),
+        ("auto", 1e-5, True),
+        ("auto", 1e-4, False),
+        ("on", 1e-2, True),
+        ("off", 1e-9, False),
+    ],
+)
+def test_when_a_vertex_is_wanted(crossover: str, tolerance: float, vertex: bool) -> None:
+    assert make_options(crossover=crossover, tolerance=tolerance).wants_vertex is vertex
+
+
 def test_ranges_read_well() -> None:
     assert TABLE["tolerance"].range == "1e-10 to 0.1"
     assert TABLE["rel_gap"].range == "at least 0"

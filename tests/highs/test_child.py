@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from solvers.errors import EngineError
-from solvers.highs import child, place, solve
+from solvers.highs import child, in_process, place, solve
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task, load_reply, load_task, save
 from solvers.options import EngineOptions
@@ -253,3 +254,59 @@ def test_a_child_does_not_wait_for_scipy():
         check=True,
     )
     assert done.stdout.strip() == "False"
+
+
+class Abandoned(Progress):
+    """A progress whose answer nobody waits for any more, from the first word of the child on."""
+
+    def __init__(self):
+        super().__init__()
+        self.heard = False
+
+    @property
+    def abandoned(self):
+        return self.heard
+
+    def engine_output(self, line):
+        self.heard = True
+
+
+def test_a_child_that_nobody_waits_for_is_killed(in_child, folder, monkeypatch):
+    hang = (
+        "from solvers.highs import worker; import time; "
+        "worker.run = lambda *_: (print('here', flush=True), time.sleep(600)); "
+    )
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + hang + RUN)
+    monkeypatch.setattr(child, "GRACE_LOW", 600.0)  # an interruption alone would wait for it
+    monkeypatch.setattr(child, "GRACE_HIGH", 600.0)
+    outcome = solve(covering(20, 10), EngineOptions(), Abandoned())
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    assert list(folder.iterdir()) == []
+
+
+def test_no_child_is_started_for_nobody(in_child, monkeypatch):
+    monkeypatch.setattr(child, "BOOTSTRAP", "raise SystemExit('must not run')")
+    progress = Abandoned()
+    progress.heard = True
+    outcome = solve(covering(20, 10), EngineOptions(), progress)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+
+
+def test_a_thread_that_nobody_waits_for_is_left(in_thread, monkeypatch):
+    gate = threading.Event()
+    monkeypatch.setattr(in_process, "run", lambda task, channel: gate.wait(60))
+    progress = Abandoned()
+    progress.heard = True
+    outcome = solve(covering(20, 10), EngineOptions(), progress)
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    (left,) = in_process._left_behind
+    gate.set()
+    left.join(60)
+    assert not in_process._left_behind
+
+
+def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
+    monkeypatch.setattr(in_process, "run", None)
+    outcome = solve(covering(20, 10), EngineOptions(), Progress(), apart=True)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL

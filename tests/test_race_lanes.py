@@ -1,0 +1,281 @@
+"""Which engines race on which model, and real races on small models."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from gpu_bridge import pdlp_road, race_lanes
+from gpu_bridge.dispatch import choose
+from gpu_bridge.options import Options, make_options
+from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.race_lanes import IPM, PDLP, SIMPLEX, make_lanes, plan_lanes
+from solvers import highs
+from solvers.device import Device
+from solvers.errors import EngineError
+from solvers.highs import child, place
+from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from tests.problems import LINEAR, Case
+from tests.test_dispatch import check
+
+GPU = Device("cuda", "Some GPU", 8 * 2**30, 4 * 2**30)
+ADLITTLE = Path(__file__).parent / "data" / "adlittle.mps.gz"
+ADLITTLE_OPTIMUM = 225494.963162
+
+
+def sparse_problem(nonzeros: int) -> Problem:
+    """Return a linear program of this many nonzeros, two in a row."""
+    rows = nonzeros // 2
+    index = np.arange(rows)
+    from scipy.sparse import csr_array
+
+    columns = np.concatenate([index, index + 1])
+    matrix = csr_array((np.ones(2 * rows), (np.tile(index, 2), columns)), shape=(rows, rows + 1))
+    return Problem.from_arrays(np.ones(rows + 1), matrix, np.ones(rows))
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
+    """Return a function that makes this machine one of so many cores, with a GPU or without."""
+
+    def make(cores: int, gpu: bool) -> None:
+        monkeypatch.setattr(race_lanes, "usable_cores", lambda: cores)
+        seen = GPU if gpu else None
+        monkeypatch.setattr(race_lanes, "seen_gpu", lambda: seen)
+        monkeypatch.setattr(
+            race_lanes, "find_device", lambda wanted: seen or Device("cpu", "a processor")
+        )
+
+    return make
+
+
+BOTH = (SIMPLEX, IPM)
+
+
+@pytest.mark.parametrize(
+    ("nonzeros", "cores", "gpu", "options", "names"),
+    [
+        (race_lanes.RACE_NONZEROS - 2, 16, True, {}, (SIMPLEX,)),
+        (race_lanes.RACE_NONZEROS, 2, False, {}, BOTH),
+        (race_lanes.RACE_NONZEROS, 16, True, {}, BOTH),
+        (race_lanes.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
+        (race_lanes.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
+        (race_lanes.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
+        (race_lanes.PDLP_NONZEROS, 16, True, {"device": "cpu"}, BOTH),
+        (race_lanes.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
+        (race_lanes.PDLP_NONZEROS, 16, True, {"threads": 1}, (SIMPLEX,)),
+        (race_lanes.PDLP_ALONE_NONZEROS, 16, True, {"threads": 1}, (PDLP,)),
+        (race_lanes.PDLP_ALONE_NONZEROS, 16, False, {"threads": 1}, (SIMPLEX,)),
+        (race_lanes.PDLP_CPU_NONZEROS, 2, False, {}, BOTH),
+        (race_lanes.PDLP_CPU_NONZEROS, 3, False, {}, (*BOTH, PDLP)),
+    ],
+)
+def test_the_engines_follow_from_size_and_machine(
+    nonzeros: int,
+    cores: int,
+    gpu: bool,
+    options: dict[str, object],
+    names: tuple[str, ...],
+    machine: Callable[[int, bool], None],
+) -> None:
+    machine(cores, gpu)
+    plan = plan_lanes(sparse_problem(nonzeros), make_options(options))
+    assert plan.names == names
+    assert plan.device == ("cuda" if gpu and PDLP in names else "cpu")
+
+
+def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
+    machine(16, True)
+    choice = choose(sparse_problem(race_lanes.PDLP_NONZEROS), make_options())
+    assert choice.title == "race of pdlp on cuda, simplex and ipm"
+    assert choice.device == "cuda"
+    assert "first verified answer" in choice.reason
+
+
+def test_an_engine_asked_for_by_name_runs_alone(machine: Callable[[int, bool], None]) -> None:
+    machine(16, True)
+    problem = sparse_problem(race_lanes.PDLP_NONZEROS)
+    for method in ("highs", "pdlp"):
+        choice = choose(problem, make_options(method=method, device="cpu"))
+        assert (choice.method, choice.lanes) == (method, ())
+
+
+def test_pdlp_gets_the_threads_that_are_left(
+    monkeypatch: pytest.MonkeyPatch, machine: Callable[[int, bool], None]
+) -> None:
+    machine(16, True)
+    seen: dict[str, Options] = {}
+
+    def road(problem: Problem, options: Options, *_: object) -> Outcome:
+        seen["pdlp"] = options
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(race_lanes, "pdlp_road", road)
+    problem = LINEAR[0].problem
+    lanes = make_lanes((PDLP, *BOTH), "cuda", problem, make_options(), None)
+    assert [lane.name for lane in lanes] == [PDLP, *BOTH]
+    lanes[0].run(Progress())
+    assert (seen["pdlp"].threads, seen["pdlp"].device) == (14, "cuda")
+
+
+@pytest.fixture
+def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make simplex, interior point and PDLP on the CPU race on every linear program."""
+    monkeypatch.setattr(race_lanes, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 0)
+    monkeypatch.setattr(race_lanes, "seen_gpu", lambda: None)
+    monkeypatch.setattr(race_lanes, "usable_cores", lambda: 3)
+
+
+@pytest.mark.usefixtures("everything_races")
+@pytest.mark.parametrize("case", LINEAR, ids=str)
+def test_linear(case: Case) -> None:
+    check(case, gpu_bridge.solve(case.problem))
+
+
+@pytest.mark.usefixtures("everything_races")
+@pytest.mark.parametrize("alone", [SIMPLEX, IPM, PDLP])
+def test_any_engine_may_be_the_only_sound_one(alone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = race_lanes.make_lanes
+
+    def with_traps(*arguments: object) -> list[race_lanes.Lane]:
+        def crash(progress: Progress) -> Outcome:
+            raise EngineError("this engine is out of order")
+
+        lanes = real(*arguments)  # type: ignore[arg-type]
+        return [lane if lane.name == alone else replace(lane, run=crash) for lane in lanes]
+
+    monkeypatch.setattr("gpu_bridge.dispatch.make_lanes", with_traps)
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+    assert outcome.basis is not None
+    assert f"won by {alone}" in outcome.log
+    assert outcome.engine == ("pdlp" if alone == PDLP else "highs")
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_time_limit_zero_stops_before_the_race() -> None:
+    outcome = gpu_bridge.solve(LINEAR[0].problem, time_limit=0)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, x=np.zeros(2), engine="highs")
+    real = highs.solve
+
+    def careless(problem: Problem, options: Options, *more: object, **names: object) -> Outcome:
+        if options.presolve:
+            return wrong
+        return real(problem, options, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(highs, "solve", careless)
+    monkeypatch.setattr(race_lanes, "pdlp_road", lambda *_: wrong)
+    outcome = gpu_bridge.solve(LINEAR[0].problem)
+    assert "second opinion" in outcome.log
+    assert outcome.objective == pytest.approx(LINEAR[0].objective)
+
+
+HANG = (
+    "import sys, json, time; sys.path[:] = json.loads(sys.argv[1]); "
+    "from solvers.highs import worker; run = worker.run; "
+    "worker.run = lambda task, channel: "
+    "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel); "
+    "worker.main(sys.argv[2], float(sys.argv[3]))"
+)
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(place, name, -1)
+    monkeypatch.setattr(child, "BOOTSTRAP", HANG)
+    monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 10**9)
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+    assert "won by simplex" in outcome.log
+    assert soon(lambda: not children())
+    assert soon(lambda: not lane_threads())
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_nothing_is_left_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(place, name, -1)
+    monkeypatch.setattr(child, "BOOTSTRAP", HANG.replace("== 'ipm'", "!= 'no such solver'"))
+    monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 10**9)
+    outcome = gpu_bridge.solve(ADLITTLE, time_limit=1.0)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert soon(lambda: not children())
+    assert soon(lambda: not lane_threads())
+
+
+def soon(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether something comes true before long."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.01)
+    return holds()
+
+
+def children() -> list[int]:
+    """Return the child processes of this one, zombies included, where /proc tells them."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(fields[1]) == os.getpid():
+            found.append(int(entry.parent.name))
+    return found
+
+
+def lane_threads() -> list[str]:
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith(("lane ", "highs"))]
+
+
+def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def find(wanted: str) -> Device:
+        asked.append(wanted)
+        return replace(GPU, memory_free=100) if wanted.startswith("cuda") else Device("cpu", "")
+
+    monkeypatch.setattr(pdlp_road, "find_device", find)
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    answer = pdlp_road.pdlp_road(
+        LINEAR[0].problem, make_options(device="cuda:1", presolve=False), progress
+    )
+    assert asked == ["cuda:1", "cuda:1"]  # once more after the pool was emptied
+    assert "Some GPU has 100 B free, so it runs on the CPU" in progress.text
+    assert (answer.solution_status, answer.device) == (SolutionStatus.OPTIMAL, "cpu")
+
+
+def test_a_loose_tolerance_asks_for_no_vertex() -> None:
+    ways = {"device": "cpu", "method": "pdlp"}
+    loose = gpu_bridge.solve(ADLITTLE, tolerance=1e-4, **ways)
+    assert loose.basis is None
+    assert loose.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-3)
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-4, crossover="on", **ways).basis is not None
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-5, **ways).basis is not None
