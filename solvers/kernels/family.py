@@ -16,6 +16,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from typing import Any
 
@@ -76,6 +77,38 @@ class Launch:
     shared: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A kernel with its arguments, ready to be launched on the current stream."""
+
+    function: Any
+    shape: Launch
+    arguments: tuple[Any, ...]
+
+    def __call__(self) -> None:
+        """Launch it."""
+        if self.shape.grid:
+            self.function(
+                (self.shape.grid,),
+                (self.shape.block,),
+                self.arguments,
+                shared_mem=self.shape.shared,
+            )
+
+    def ending(self, *integers: int) -> Bound:
+        """Return the kernel with other values of its last arguments, all of kind ``int``."""
+        kept = self.arguments[: -len(integers)]
+        return Bound(self.function, self.shape, (*kept, *map(np.int32, integers)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Compiled:
+    """A kernel for certain types of its arrays: ``real``, ``index``, and each packed one."""
+
+    function: Any
+    types: Mapping[str, str]
+
+
 Values = Mapping[str, Any]
 """The arguments of one call, by name."""
 
@@ -106,6 +139,11 @@ class Kernel:
     launch: Callable[[Values], Launch]
     work: Callable[[Values], int]
     bytes_moved: Callable[[Values], int]
+
+    @cached_property
+    def arrays(self) -> tuple[int, ...]:
+        """Places of the arrays among the arguments."""
+        return tuple(i for i, argument in enumerate(self.arguments) if argument.kind in ARRAYS)
 
     def by_name(self, values: Sequence[Any]) -> Values:
         """Pair the values of a call with the declared names."""
@@ -150,7 +188,7 @@ class Family:
         self.cooperative = cooperative
         self.kernels = {kernel.name: kernel for kernel in kernels}
         self._modules: dict[tuple[Types, int], Any] = {}
-        self._functions: dict[tuple[str, Types, int], Any] = {}
+        self._functions: dict[tuple[str, str, int], _Compiled] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> Callable[..., None]:
@@ -158,13 +196,13 @@ class Family:
         kernel = self.kernels[name]
 
         def call(*values: Any, threads: int = 0) -> None:
-            named = kernel.by_name(values)
             if _on_gpu(kernel, values):
-                self._launch(kernel, values, named)
+                self.bind(name, *values)()
             else:
                 from solvers.kernels.twin import run_twin, threads_for
 
-                run_twin(getattr(self.twin, name), values, threads_for(kernel.work(named), threads))
+                work = kernel.work(kernel.by_name(values))
+                run_twin(getattr(self.twin, name), values, threads_for(work, threads))
 
         call.__name__ = name
         call.__doc__ = kernel.contract
@@ -194,30 +232,36 @@ class Family:
         types |= {packed_macro(name): packed.get(name, real) for name in sorted(names)}
         return tuple(types.items())
 
-    def function(self, name: str, values: Sequence[Any]) -> Any:
+    def bind(self, name: str, *values: Any) -> Bound:
+        """Compile a kernel for the types of these values if need be, and prepare its launch.
+
+        A bound kernel can be launched again and again, and costs little more than the launch.
+        """
+        kernel = self.kernels[name]
+        shape = kernel.launch(kernel.by_name(values))
+        found = self._function(kernel, values)
+        if shape.shared > STATIC_SHARED:
+            found.function.max_dynamic_shared_size_bytes = shape.shared
+        return Bound(found.function, shape, _device_arguments(kernel, values, found.types))
+
+    def _function(self, kernel: Kernel, values: Sequence[Any]) -> _Compiled:
         """Return the compiled kernel for the types of these values, on the current GPU."""
         import cupy
 
         gpu = int(cupy.cuda.runtime.getDevice())
-        types = self.types(**_array_types(self.kernels[name], values))
+        chars = "".join(values[place].dtype.char for place in kernel.arrays)
         with self._lock:
-            key = (name, types, gpu)
-            if key not in self._functions:
+            key = (kernel.name, chars, gpu)
+            found = self._functions.get(key)
+            if found is None:
+                array_types = _array_types(kernel, values)
+                types = self.types(**array_types)
                 module = self._modules.get((types, gpu))
                 if module is None:
                     module = self._modules[types, gpu] = self._compile(cupy, types)
-                self._functions[key] = module.get_function(name)
-            return self._functions[key]
-
-    def _launch(self, kernel: Kernel, values: Sequence[Any], named: Values) -> None:
-        shape = kernel.launch(named)
-        if shape.grid == 0:
-            return
-        function = self.function(kernel.name, values)
-        if shape.shared > STATIC_SHARED:
-            function.max_dynamic_shared_size_bytes = shape.shared
-        arguments = _device_arguments(kernel, values)
-        function((shape.grid,), (shape.block,), arguments, shared_mem=shape.shared)
+                found = _Compiled(module.get_function(kernel.name), array_types)
+                self._functions[key] = found
+            return found
 
     def _compile(self, cupy: Any, types: Types) -> Any:
         module = cupy.RawModule(
@@ -249,8 +293,8 @@ def compile_options(types: Types) -> tuple[str, ...]:
 def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
     """Read a ``.cu`` or ``.cuh`` file; ``#include "x.cuh"`` puts in the header once.
 
-    Headers stand beside the source, or in ``solvers/kernels/device`` where engines share them. Line directives keep the compiler's messages
-    pointing at the file as it is on disk.
+    Headers stand beside the source, or in ``solvers/kernels/device`` where engines share them.
+    Line directives keep the compiler's messages pointing at the file as it is on disk.
     """
     seen = set() if _seen is None else _seen
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
@@ -270,10 +314,9 @@ def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
 
 
 def _on_gpu(kernel: Kernel, values: Sequence[Any]) -> bool:
-    for argument, value in zip(kernel.arguments, values, strict=True):
-        if argument.kind in ARRAYS:
-            return type(value).__module__.partition(".")[0] == "cupy"
-    return False
+    if len(values) != len(kernel.arguments):
+        kernel.by_name(values)  # says what is wrong
+    return type(values[kernel.arrays[0]]).__module__.startswith("cupy")
 
 
 def _array_types(kernel: Kernel, values: Sequence[Any]) -> dict[str, str]:
@@ -287,17 +330,23 @@ def _array_types(kernel: Kernel, values: Sequence[Any]) -> dict[str, str]:
     return found
 
 
-def _device_arguments(kernel: Kernel, values: Sequence[Any]) -> tuple[Any, ...]:
+def _device_arguments(
+    kernel: Kernel, values: Sequence[Any], array_types: Mapping[str, str]
+) -> tuple[Any, ...]:
     """Check the arrays and give every scalar the width the device code expects."""
-    types = {"real": "float64", "index": "int32", "int": "int32"}
-    types |= _array_types(kernel, values)
+    types = {name: np.dtype(found) for name, found in array_types.items()}
+    scalars = {
+        "real": types.get("real", np.dtype("float64")).type,
+        "index": types.get("index", np.dtype("int32")).type,
+        "int": np.int32,
+    }
     arguments = []
     for argument, value in zip(kernel.arguments, values, strict=True):
         if argument.kind in SCALARS:
-            arguments.append(np.dtype(types[argument.kind]).type(value))
+            arguments.append(scalars[argument.kind](value))
             continue
         wanted = types[argument.name if argument.kind == "packed[]" else argument.kind[:-2]]
-        if str(value.dtype) != wanted or not value.flags.c_contiguous:
+        if value.dtype != wanted or not value.flags.c_contiguous:
             raise TypeError(
                 f"{kernel.name}(): '{argument.name}' must be a contiguous array of {wanted}, "
                 "like the others of its kind"
