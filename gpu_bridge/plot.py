@@ -67,7 +67,7 @@ def plot_history(outcome: Outcome, path: str | PathLike[str] | None = None) -> A
         _draw_message(axes, outcome)
     axes.set_title(_title(outcome), parse_math=False)
     if path is not None:
-        _save(figure, path)
+        save_figure(figure, path)
     return figure
 
 
@@ -205,7 +205,14 @@ def _title(outcome: Outcome) -> str:
     return f"{name}{sense}: {outcome.solution_status.name.lower()}"
 
 
-def _save(figure: Any, path: str | PathLike[str]) -> None:
+def save_figure(figure: Any, path: str | PathLike[str]) -> None:
+    """Write a picture in the format of the file's ending.
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be written or has an ending that is no picture format.
+    """
     check_picture_format(path)
     try:
         figure.savefig(path)

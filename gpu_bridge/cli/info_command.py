@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
@@ -10,7 +11,14 @@ from gpu_bridge.cli.solve_command import read_model
 from gpu_bridge.log_text import byte_size, labelled, model_lines, range_advice
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.statistics import LengthStatistics, ModelStatistics, memory_needed, model_statistics
-from solvers.errors import CrossedBoundsError, DeviceError, OptionError
+from solvers.errors import (
+    CrossedBoundsError,
+    DeviceError,
+    FileFormatError,
+    GpuBridgeError,
+    OptionError,
+    ProblemError,
+)
 from solvers.problem import Problem
 
 
@@ -20,6 +28,7 @@ def run_info(arguments: argparse.Namespace) -> ExitCode:
         options = make_options(given_options(arguments))
     except OptionError as error:
         raise CommandError(ExitCode.USAGE, str(error)) from error
+    _check_plot(arguments)
     try:
         problem = read_model(arguments.model)
     except CrossedBoundsError as error:
@@ -32,7 +41,52 @@ def run_info(arguments: argparse.Namespace) -> ExitCode:
     lines += [labelled("Advice", text) for text in range_advice(statistics)]
     lines += [*_engine_lines(problem, options), *_memory_lines(problem)]
     print("\n".join(lines))
+    if arguments.roofline:
+        _show_roofline(problem, options, arguments.plot)
     return ExitCode.OPTIMAL
+
+
+def _check_plot(arguments: argparse.Namespace) -> None:
+    """Refuse a picture that cannot be drawn or written, before the work."""
+    if arguments.plot is None:
+        return
+    if not arguments.roofline:
+        raise CommandError(ExitCode.USAGE, "--plot draws the roofline; give --roofline too.")
+    from gpu_bridge.adapters.files import check_writable
+    from gpu_bridge.plot import check_picture_format
+
+    if os.path.realpath(arguments.plot) == os.path.realpath(arguments.model):
+        raise CommandError(ExitCode.USAGE, f"--plot '{arguments.plot}' would overwrite the model.")
+    try:
+        check_writable(arguments.plot)
+    except FileFormatError as error:
+        raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
+    try:
+        check_picture_format(arguments.plot)
+    except FileFormatError as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from error
+    except GpuBridgeError as error:
+        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+
+
+def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None:
+    from gpu_bridge.roofline import roofline_lines, roofline_report
+    from solvers.device import find_device
+
+    try:
+        report = roofline_report(problem, find_device(options.device))
+    except DeviceError as error:
+        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+    except ProblemError as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from error
+    print("\n".join(roofline_lines(report)))
+    if plot is not None:
+        from gpu_bridge.roofline_plot import plot_roofline
+
+        try:
+            plot_roofline(report, plot)
+        except FileFormatError as error:
+            raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
 
 
 def _engine_lines(problem: Problem, options: Options) -> list[str]:

@@ -15,7 +15,7 @@ OPTION_PREFIX = "option_"
 NOT_FLAGS = frozenset({"log"})
 """Options of the table that the command line sets itself: the log is on unless --quiet."""
 
-FILE_FLAGS = ("--solution", "--json", "--plot", "--start", "--quiet", "--option")
+FILE_FLAGS = ("--solution", "--json", "--plot", "--start", "--quiet", "--option", "--roofline")
 
 
 class Parser(argparse.ArgumentParser):
@@ -118,6 +118,12 @@ def _add_info(commands: Any) -> None:
         allow_abbrev=False,
     )
     info.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
+    info.add_argument(
+        "--roofline",
+        action="store_true",
+        help="time products with the matrix in every format, beside what the device allows",
+    )
+    info.add_argument("--plot", metavar="FILE.png", help="draw the roofline (with --roofline)")
     _add_options(info)
 
 

@@ -164,6 +164,19 @@ def choose(
     )
 
 
+def survey(matrix: CSR, device: Device, machine: Machine) -> tuple[Candidate, ...]:
+    """Build and time every way to hold a matrix; return them, the fastest first."""
+    plain = uncompressed(matrix)
+    found = []
+    for candidate in candidates(matrix_statistics(plain), machine):
+        try:
+            made = build(plain, candidate)
+        except EngineError:  # more than can be held: too much padding for its index type
+            continue
+        found.append(timed(device, made, candidate))
+    return tuple(sorted(found, key=lambda candidate: candidate.seconds or 0.0))
+
+
 def library_seconds(device: Device, matrix: CSR) -> float | None:
     """Return what the vendor's product takes on a GPU, called plainly; None on a CPU."""
     call = library_call(device, matrix)

@@ -151,5 +151,5 @@ def _without(order: Any, ends: tuple[int, ...], dropped: Any) -> tuple[Any, tupl
     """Take rows out of an order."""
     xp = array_module(order)
     kept = ~dropped[order]
-    before = xp.concatenate([xp.zeros(1, dtype=np.int64), xp.cumsum(kept)])
+    before = xp.concatenate([xp.zeros(1, dtype=np.int64), xp.cumsum(kept.astype(np.int64))])
     return order[kept], tuple(int(before[end]) for end in ends)

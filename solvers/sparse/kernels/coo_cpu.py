@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import prange
+from numba import prange, uint64
 
 from solvers.kernels.twin import twin
 
@@ -25,7 +25,7 @@ def coo_segments(entries, chunk, row_indices, indices, values, vector, product, 
         open_row = first_row
         open_sum = 0.0
         first_sum = 0.0
-        for entry in range(begin, end):
+        for entry in range(uint64(begin), uint64(end)):
             row = row_indices[entry]
             if row != open_row:
                 if open_row == first_row:
@@ -34,7 +34,7 @@ def coo_segments(entries, chunk, row_indices, indices, values, vector, product, 
                     product[open_row] = open_sum
                 open_row = row
                 open_sum = 0.0
-            open_sum += values[entry] * vector[indices[entry]]
+            open_sum += values[entry] * vector[uint64(indices[entry])]
         if open_row == first_row:
             carries[2 * own] = open_sum
             carries[2 * own + 1] = 0.0

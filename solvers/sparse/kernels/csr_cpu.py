@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import prange
+from numba import prange, uint64
 
 from solvers.kernels.storage import column_at, value_at
 from solvers.kernels.twin import twin
@@ -18,7 +18,7 @@ def csr_multiply(
     """Multiply the matrix by a vector."""
     for row in prange(rows):
         total = 0.0
-        for entry in range(starts[row], starts[row + 1]):
+        for entry in range(uint64(starts[row]), uint64(starts[row + 1])):
             column = column_at(indices, entry, bases, row, base_shift)
             total += value_at(values, entry, dictionary) * vector[column]
         product[row] = total

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import prange
+from numba import prange, uint64
 
 from solvers.kernels.twin import twin
 
@@ -12,8 +12,9 @@ from solvers.kernels.twin import twin
 def ell_multiply(rows, lengths, indices, values, vector, product):
     """Multiply the matrix by a vector."""
     for row in prange(rows):
+        entry = uint64(row)
         total = 0.0
-        for k in range(lengths[row]):
-            entry = k * rows + row
-            total += values[entry] * vector[indices[entry]]
+        for _ in range(lengths[row]):
+            total += values[entry] * vector[uint64(indices[entry])]
+            entry += uint64(rows)
         product[row] = total

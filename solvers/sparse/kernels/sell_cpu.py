@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import prange
+from numba import prange, uint64
 
 from solvers.kernels.storage import column_at, value_at
 from solvers.kernels.twin import twin
@@ -15,14 +15,14 @@ def sell_multiply(
     indices, values, dictionary, bases, base_shift, vector, product,
 ):  # fmt: skip
     """Multiply the matrix by a vector."""
-    height = 1 << slice_shift
+    height = uint64(1 << slice_shift)
     for place in prange(rows):
-        first = slice_starts[place >> slice_shift] + (place & (height - 1))
+        entry = uint64(slice_starts[place >> slice_shift] + (place & ((1 << slice_shift) - 1)))
         total = 0.0
-        for k in range(lengths[place]):
-            entry = first + k * height
+        for _ in range(lengths[place]):
             column = column_at(indices, entry, bases, place, base_shift)
             total += value_at(values, entry, dictionary) * vector[column]
+            entry += height
         if ordered:
             product[order[place]] = total
         else:
