@@ -1,13 +1,21 @@
-"""PDLP's road to an answer: presolve, PDLP, crossover to a vertex, and the way back."""
+"""PDLP's road to an answer: presolve, PDLP, crossover to a vertex, and the way back.
+
+Crossover starts from a point that is right to 1e-5 and makes it exact, usually in moments; on some
+large models it takes hours. There PDLP is better let go on to the tolerance by itself, so the two
+can be run side by side (``hedge``).
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import threading
+from collections.abc import Callable
 
 import numpy as np
 
 from gpu_bridge.log_text import byte_size
 from gpu_bridge.options import Options
+from gpu_bridge.race import Lane, race
 from gpu_bridge.verify import verify
 from solvers.device import find_device
 from solvers.options import VERTEX_TOLERANCE
@@ -23,7 +31,12 @@ MEMORY_SHARE = 0.9
 
 
 def pdlp_road(
-    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    hedge: bool = False,
 ) -> Outcome:
     """Solve a linear program by PDLP, with presolve and crossover as the options say.
 
@@ -35,6 +48,9 @@ def pdlp_road(
     progress : Progress
     start : Start, optional
         A point to start from, in which case there is no presolve.
+    hedge : bool
+        Let PDLP go on beside crossover where ``crossover='auto'``, and take whichever is first;
+        a vertex if it comes within a short grace. What comes out then depends on time.
 
     Returns
     -------
@@ -63,6 +79,9 @@ def pdlp_road(
         answer = pdlp.solve(reduced, first_order, progress, start)
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
+        if hedge and options.crossover == "auto" and answer.x is not None:
+            further = dataclasses.replace(first_order, tolerance=options.tolerance)
+            return _hedged(problem, reduced, answer, undo, options, further, progress)
         answer = crossover.to_vertex(reduced, answer, options, progress)
     if undo is None or progress.abandoned:
         return answer
@@ -70,6 +89,40 @@ def pdlp_road(
     if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, first_order, progress)
+
+
+def _hedged(
+    problem: Problem,
+    reduced: Problem,
+    answer: Outcome,
+    undo: Callable[[Outcome], Outcome] | None,
+    options: Options,
+    further: Options,
+    progress: Progress,
+) -> Outcome:
+    """Run crossover from PDLP's point and PDLP on from it at once, and verify both."""
+    from solvers import pdlp
+    from solvers.highs import crossover
+
+    one_at_a_time = threading.Lock()  # the way back is one HiGHS object
+
+    def back(found: Outcome, lane: Progress) -> Outcome:
+        if undo is None or lane.abandoned:
+            return found
+        with one_at_a_time:
+            return undo(found)
+
+    def to_vertex(lane: Progress) -> Outcome:
+        return back(crossover.to_vertex(reduced, answer, options, lane), lane)
+
+    def go_on(lane: Progress) -> Outcome:
+        found = back(pdlp.solve(reduced, further, lane, Start(answer.x, answer.row_dual)), lane)
+        if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
+            return found
+        return _polish(problem, found, further, lane)
+
+    lanes = [Lane("crossover", to_vertex), Lane("pdlp further", go_on)]
+    return race(problem, lanes, options, progress, prefer="crossover")
 
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:

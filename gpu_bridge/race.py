@@ -39,6 +39,10 @@ part of the time used, within bounds. A child needs up to 2.4 s to save what it 
 PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.03, 0.02, 0.5
 """How long the winner waits for the others to be gone: this part of its time, within bounds."""
 
+GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.25, 0.5, 30.0
+"""How long a preferred lane may go on after another was first: this part of the time used, within
+bounds."""
+
 LAST_MOMENT = 3.0
 """Seconds the end of the interpreter may wait for engines that were left behind."""
 
@@ -80,7 +84,12 @@ class Finish:
 
 
 def race(
-    problem: Problem, lanes: Sequence[Lane], options: EngineOptions, progress: Progress
+    problem: Problem,
+    lanes: Sequence[Lane],
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    prefer: str = "",
 ) -> Outcome:
     """Run all lanes at once and return the first verified answer.
 
@@ -94,6 +103,8 @@ def race(
         Tolerances of the verification.
     progress : Progress
         Keeps the time limit and the interruption; told who won, and how the others stood.
+    prefer : str
+        Name of a lane whose answer is worth a short wait when another was first.
 
     Returns
     -------
@@ -112,15 +123,14 @@ def race(
     try:
         for runner in runners:
             runner.start(finishes)
-        ended = _until_settled(len(runners), finishes, progress)
+        winner, ended = _until_settled(runners, finishes, progress, prefer)
     finally:
         for runner in runners:
             runner.progress.abandon()
         _part(runners, progress.seconds)
-    last = ended[-1] if ended else None
-    if last is not None and last.settled and last.answer is not None:
-        progress.log(_report(last, ended, runners))
-        return last.answer
+    if winner is not None and winner.answer is not None:
+        progress.log(_report(winner, ended, runners))
+        return winner.answer
     return _best(ended, progress)
 
 
@@ -171,29 +181,40 @@ class _Runner:
 
 
 def _until_settled(
-    count: int, finishes: queue.SimpleQueue[Finish], progress: Progress
-) -> list[Finish]:
-    """Return the finishes so far when one settles the question, all are in, or time is up."""
+    runners: Sequence[_Runner],
+    finishes: queue.SimpleQueue[Finish],
+    progress: Progress,
+    prefer: str,
+) -> tuple[Finish | None, list[Finish]]:
+    """Return who settled the question, if anybody did, and all who have ended by then."""
+    names = {runner.lane.name for runner in runners}
     ended: list[Finish] = []
+    winner: Finish | None = None
     give_up_at = np.inf
-    while len(ended) < count and progress.seconds < give_up_at:
+    while len(ended) < len(names) and progress.seconds < give_up_at:
         try:
             finish = finishes.get(timeout=LOOK_AGAIN)
         except queue.Empty:
             if np.isinf(give_up_at) and progress.should_stop() is not None:
-                patience = PATIENCE_SHARE * progress.seconds
-                give_up_at = progress.seconds + float(
-                    np.clip(patience, PATIENCE_LOW, PATIENCE_HIGH)
-                )
+                give_up_at = _later(progress, PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH)
             continue
         ended.append(finish)
         if finish.settled:
-            break
-        if progress.should_stop() is None:
-            progress.log(
-                f"{finish.lane.name} is out of the race after {clock(finish.seconds)}: {finish}."
-            )
-    return ended
+            winner = finish
+        elif winner is None and progress.should_stop() is None:
+            name, words = finish.lane.name, clock(finish.seconds)
+            progress.log(f"{name} is out of the race after {words}: {finish}.")
+        if winner is not None:
+            if prefer not in names - {one.lane.name for one in ended}:
+                break
+            give_up_at = min(give_up_at, _later(progress, GRACE_SHARE, GRACE_LOW, GRACE_HIGH))
+    return winner, ended
+
+
+def _later(progress: Progress, share: float, low: float, high: float) -> float:
+    """Return the time of the solve that is a share of itself away, within bounds."""
+    now = progress.seconds
+    return now + float(np.clip(share * now, low, high))
 
 
 def _part(runners: Sequence[_Runner], seconds: float) -> None:

@@ -97,6 +97,7 @@ def make_lanes(
             dataclasses.replace(options, device=device, threads=spare),
             progress,
             start,
+            hedge=True,
         ),
     }
     return [Lane(name, runs[name]) for name in names]

@@ -266,6 +266,38 @@ def test_the_second_ctrl_c_stops_every_engine(gates: Gates) -> None:
     assert gates["b"].wait(LONG)
 
 
+def test_a_preferred_engine_is_given_a_grace(gates: Gates) -> None:
+    vertex = claim([3.0, 1.0], [3.0], message="a vertex")
+
+    def shortly_after(lane: Progress) -> Outcome:
+        assert gates["first is in"].wait(LONG)
+        gates["never"].wait(0.05)
+        return vertex
+
+    def first(lane: Progress) -> Outcome:
+        gates["first is in"].set()
+        return RIGHT
+
+    lanes = [Lane("interior", first), Lane("vertex", shortly_after)]
+    assert race(DIET, lanes, OPTIONS, Progress(), prefer="vertex").message == "a vertex"
+
+
+def test_the_grace_ends(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE_LOW", 0.05)
+    lanes = [Lane("interior", says(RIGHT)), Lane("vertex", works_until_told(gates["told"]))]
+    answer = race(DIET, lanes, OPTIONS, Progress(), prefer="vertex")
+    assert answer.objective == pytest.approx(9.0)
+    assert gates["told"].wait(LONG)
+
+
+def test_no_grace_for_a_preferred_engine_that_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE_LOW", 1000.0)
+    monkeypatch.setattr(module, "GRACE_HIGH", 1000.0)
+    lanes = [Lane("interior", says(RIGHT)), Lane("vertex", raises(EngineError("failed")))]
+    answer = race(DIET, lanes, OPTIONS, Progress(), prefer="vertex")
+    assert answer.objective == pytest.approx(9.0)
+
+
 def test_what_a_lane_says_after_the_end_is_not_heard(gates: Gates) -> None:
     progress = BridgeProgress()
 

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge import pdlp_road, race_lanes
+from gpu_bridge import pdlp_road, race, race_lanes
 from gpu_bridge.dispatch import choose
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race_lanes import IPM, PDLP, SIMPLEX, make_lanes, plan_lanes
+from gpu_bridge.verify import verify
 from solvers import highs
 from solvers.device import Device
 from solvers.errors import EngineError
@@ -116,7 +117,7 @@ def test_pdlp_gets_the_threads_that_are_left(
     machine(16, True)
     seen: dict[str, Options] = {}
 
-    def road(problem: Problem, options: Options, *_: object) -> Outcome:
+    def road(problem: Problem, options: Options, *_: object, hedge: bool) -> Outcome:
         seen["pdlp"] = options
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
@@ -183,7 +184,7 @@ def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
         return real(problem, options, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(highs, "solve", careless)
-    monkeypatch.setattr(race_lanes, "pdlp_road", lambda *_: wrong)
+    monkeypatch.setattr(race_lanes, "pdlp_road", lambda *_, **__: wrong)
     outcome = gpu_bridge.solve(LINEAR[0].problem)
     assert "second opinion" in outcome.log
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
@@ -270,6 +271,34 @@ def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
     assert asked == ["cuda:1", "cuda:1"]  # once more after the pool was emptied
     assert "Some GPU has 100 B free, so it runs on the CPU" in progress.text
     assert (answer.solution_status, answer.device) == (SolutionStatus.OPTIMAL, "cpu")
+
+
+def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+
+    def endless(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+        while progress.should_stop() is None:
+            never.wait(0.005)
+        return answer
+
+    monkeypatch.setattr(race, "GRACE_LOW", 0.05)
+    monkeypatch.setattr("solvers.highs.crossover.to_vertex", endless)
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    options = make_options(device="cpu")
+    answer = pdlp_road.pdlp_road(problem, options, progress, hedge=True)
+    assert "won by pdlp further" in progress.text
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_vertex_is_preferred_to_a_point_of_pdlp() -> None:
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    answer = pdlp_road.pdlp_road(problem, make_options(device="cpu"), progress, hedge=True)
+    assert "won by crossover" in progress.text
+    assert answer.basis is not None
+    assert answer.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
 
 
 def test_a_loose_tolerance_asks_for_no_vertex() -> None:
