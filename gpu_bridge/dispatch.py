@@ -30,7 +30,7 @@ from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
-from solvers.errors import FileFormatError, OptionError
+from solvers.errors import EngineError, FileFormatError, OptionError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 
@@ -201,7 +201,8 @@ def _answer(
         return dataclasses.replace(answer, stop_reason=stopped)
     if stopped is not None or not _gave_up(answer, progress):
         return answer
-    progress.log(f"{answer.engine} ended short of the tolerances; asking for a second opinion.")
+    who = "Every engine" if choice.lanes else answer.engine
+    progress.log(f"{who} ended short of the tolerances; asking for a second opinion.")
     careful = dataclasses.replace(options, presolve=False)
     second = verify(problem, _run_highs(problem, careful, progress, start), options)
     return better(answer, second)
@@ -225,7 +226,12 @@ def _run(
     """Run the chosen engine or engines and return a verified answer."""
     if choice.lanes:
         lanes = make_lanes(choice.lanes, choice.device, problem, options, start)
-        return race(problem, lanes, options, progress)
+        try:
+            return race(problem, lanes, options, progress)
+        except EngineError as failure:  # of every one of them; there is a second opinion
+            progress.log(f"No engine has an answer: {failure}")
+            nothing = SolutionStatus.NOTHING
+            return solvers.outcome.Outcome(nothing, StopReason.NUMERICAL_TROUBLE, engine="race")
     if choice.method == "pdlp":
         there = dataclasses.replace(options, device=choice.device)
         answer = pdlp_road(problem, there, progress, start)

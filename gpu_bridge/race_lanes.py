@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from gpu_bridge.options import Options
 from gpu_bridge.pdlp_road import pdlp_road
 from gpu_bridge.race import Lane
-from solvers.device import find_device, seen_gpu
+from gpu_bridge.statistics import memory_needed
+from solvers.device import cpu, find_device, seen_gpu
 from solvers.highs.settings import usable_cores
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
@@ -42,6 +43,9 @@ models beyond it and slower on most below (``benchmarks/results/lp-large-*``).
 
 PDLP_CPU_NONZEROS = 1_000_000
 """From this size on PDLP takes part without a GPU, if there is a third core."""
+
+MEMORY_SHARE = 0.5
+"""Part of the machine's memory that the engines of a race may need together, by estimate."""
 
 SIMPLEX, IPM, PDLP = "simplex", "ipm", "pdlp"
 
@@ -78,8 +82,25 @@ def plan_lanes(problem: Problem, options: Options) -> Plan:
         names.insert(0, PDLP)
     elif nonzeros >= PDLP_CPU_NONZEROS:
         names.append(PDLP)
-    reason = "the first verified answer wins" if len(names) > 1 else "by the algorithm asked for"
-    return Plan(tuple(names[:cores]), "cuda" if gpu else "cpu", reason)
+    wanted = names[:cores]
+    names = _fitting(wanted, problem, "pdlp on cuda" if gpu else "pdlp on cpu")
+    if len(names) > 1:
+        reason = "the first verified answer wins"
+    else:
+        reason = "of which one engine fits" if len(wanted) > 1 else "by the algorithm asked for"
+    return Plan(tuple(names), "cuda" if gpu else "cpu", reason)
+
+
+def _fitting(names: list[str], problem: Problem, first_order: str) -> list[str]:
+    """Leave out the last engines where all of them would need too much memory; keep the first."""
+    need = {item.engine: item.host_bytes for item in memory_needed(problem)}
+    room = MEMORY_SHARE * cpu().memory_total
+    kept: list[str] = []
+    for name in names:
+        room -= need[first_order if name == PDLP else "highs"]
+        if not kept or room >= 0:
+            kept.append(name)
+    return kept
 
 
 def make_lanes(
@@ -116,7 +137,7 @@ def _reference(
     if options.lp_algorithm != "auto":
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
-    return highs.solve(problem, chosen, progress, start, apart=apart)
+    return highs.solve(problem, chosen, progress, start, apart=apart, retry=False)
 
 
 def _is_warm(device: str) -> bool:

@@ -190,20 +190,74 @@ def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
 
 
-HANG = (
-    "import sys, json, time; sys.path[:] = json.loads(sys.argv[1]); "
-    "from solvers.highs import worker; run = worker.run; "
-    "worker.run = lambda task, channel: "
-    "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel); "
-    "worker.main(sys.argv[2], float(sys.argv[3]))"
-)
+@pytest.mark.usefixtures("everything_races")
+def test_when_all_engines_break_the_reference_engine_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = highs.solve
+
+    def fragile(problem: Problem, options: Options, *more: object, **names: object) -> Outcome:
+        if options.presolve:
+            raise EngineError("it crashed")
+        return real(problem, options, *more)  # type: ignore[arg-type]
+
+    def broken(*_: object, **__: object) -> Outcome:
+        raise EngineError("it crashed too")
+
+    monkeypatch.setattr(highs, "solve", fragile)
+    monkeypatch.setattr(race_lanes, "pdlp_road", broken)
+    outcome = gpu_bridge.solve(LINEAR[0].problem)
+    assert "No engine has an answer: it crashed" in outcome.log
+    assert outcome.objective == pytest.approx(LINEAR[0].objective)
+    monkeypatch.setattr(highs, "solve", broken)
+    with pytest.raises(EngineError, match="it crashed too"):
+        gpu_bridge.solve(LINEAR[0].problem)
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_a_crash_in_a_race_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(place, name, -1)
+    crash = "os.kill(os.getpid(), 11) if task.settings['solver'] == 'ipm' else run(task, channel)"
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that(crash))
+    lane = make_lanes((IPM,), "cpu", gpu_bridge.read(ADLITTLE), make_options(), None)[0]
+    progress = BridgeProgress()
+    with pytest.raises(EngineError, match="crashed"):
+        lane.run(progress)
+    assert "once more" not in progress.text
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+
+
+@pytest.mark.parametrize(("memory", "names"), [(1e7, (SIMPLEX,)), (1e12, (SIMPLEX, IPM))])
+def test_engines_that_do_not_fit_together_do_not_race(
+    memory: float,
+    names: tuple[str, ...],
+    machine: Callable[[int, bool], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine(16, False)
+    monkeypatch.setattr(race_lanes, "cpu", lambda: Device("cpu", "a processor", int(memory)))
+    plan = plan_lanes(sparse_problem(race_lanes.RACE_NONZEROS), make_options())
+    assert plan.names == names
+
+
+def child_that(does: str) -> str:
+    """Return the first words of a child process that does something else with its task."""
+    return (
+        "import sys, json, time, os; sys.path[:] = json.loads(sys.argv[1]); "
+        "from solvers.highs import worker; run = worker.run; "
+        f"worker.run = lambda task, channel: {does}; "
+        "worker.main(sys.argv[2], float(sys.argv[3]))"
+    )
 
 
 @pytest.mark.usefixtures("everything_races")
 def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
         monkeypatch.setattr(place, name, -1)
-    monkeypatch.setattr(child, "BOOTSTRAP", HANG)
+    hang = "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel)"
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that(hang))
     monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 10**9)
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
@@ -213,10 +267,10 @@ def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("everything_races")
-def test_nothing_is_left_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
         monkeypatch.setattr(place, name, -1)
-    monkeypatch.setattr(child, "BOOTSTRAP", HANG.replace("== 'ipm'", "!= 'no such solver'"))
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
     monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 10**9)
     outcome = gpu_bridge.solve(ADLITTLE, time_limit=1.0)
     assert outcome.solution_status is SolutionStatus.NOTHING

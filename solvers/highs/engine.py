@@ -26,6 +26,7 @@ def solve(
     *,
     offers: Offers | None = None,
     apart: bool = False,
+    retry: bool = True,
 ) -> Outcome:
     """Solve a linear or mixed-integer problem with HiGHS.
 
@@ -45,6 +46,8 @@ def solve(
     apart : bool
         Run in a child process whatever the size, for a caller whose other threads are busy in
         Python: HiGHS asks at every iteration whether to stop, and would wait for them.
+    retry : bool
+        Try once more after a crash, for a caller who has no other engine at work.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def solve(
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
     task = make_task(prepared, options, start)
-    return to_outcome(run_task(task, progress, offers, apart=apart), prepared)
+    return to_outcome(run_task(task, progress, offers, apart=apart, retry=retry), prepared)
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:

@@ -31,7 +31,12 @@ SMALL_STUBBORN = 5_000
 
 
 def run_task(
-    task: Task, progress: Progress, offers: Offers | None = None, *, apart: bool = False
+    task: Task,
+    progress: Progress,
+    offers: Offers | None = None,
+    *,
+    apart: bool = False,
+    retry: bool = True,
 ) -> Reply:
     """Run a task where its limit can be kept, with a second try after a crash.
 
@@ -43,11 +48,13 @@ def run_task(
         Points found elsewhere.
     apart : bool
         Use a child process whatever the size.
+    retry : bool
+        Try once more after a crash.
 
     Raises
     ------
     EngineError
-        HiGHS refuses the model, or crashed twice.
+        HiGHS refuses the model, or crashed once too often.
     """
     if (is_small(task) and not apart) or not can_start():
         return run_in_thread(task, progress, offers)
@@ -57,7 +64,7 @@ def run_task(
         progress.log(f"No child process can be started ({failure}); working in this one.")
         return run_in_thread(task, progress, offers)
     except ChildCrashedError as failure:
-        if progress.should_stop() is not None or task.work is not Work.SOLVE:
+        if not retry or progress.should_stop() is not None or task.work is not Work.SOLVE:
             raise
         progress.log(f"{failure} Trying once more without presolve.")
         return run_in_child(_careful(task), progress, offers)
