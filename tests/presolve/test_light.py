@@ -17,7 +17,7 @@ from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopRe
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.rays import proves_infeasible, proves_unbounded
-from tests.highs.kkt import assert_farkas, assert_optimal_lp
+from tests.highs.kkt import assert_basis, assert_farkas, assert_optimal_lp
 from tests.highs.models import covering, packing, transport
 from tests.pdlp.lps import random_lp
 from tests.problems import INTEGER, LINEAR
@@ -99,6 +99,8 @@ def test_each_reduction_is_found_and_undone(name, problem, kinds):
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(solve(problem, PLAIN, Progress()).objective)
     assert_optimal_lp(problem, outcome)
+    if outcome.basis is not None:
+        assert_basis(problem, outcome)
 
 
 @pytest.mark.parametrize("case", LINEAR, ids=str)
@@ -120,6 +122,7 @@ def test_undoing_an_optimal_solution_passes_the_original_conditions(problem):
     if outcome.solution_status is SolutionStatus.OPTIMAL:
         assert outcome.objective == pytest.approx(expected.objective, abs=1e-7)
         assert_optimal_lp(problem, outcome)
+        assert_basis(problem, outcome)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -129,6 +132,7 @@ def test_sparse_problems_of_every_kind_come_back(seed):
     assert sum(shape(reduction.problem)) < sum(shape(problem))
     outcome = reduced_and_back(problem)
     assert_optimal_lp(problem, outcome)
+    assert_basis(problem, outcome)
     assert outcome.objective == pytest.approx(solve(problem, PLAIN, Progress()).objective)
 
 

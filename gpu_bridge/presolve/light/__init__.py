@@ -37,7 +37,7 @@ from gpu_bridge.presolve.light.workspace import (
     out_of_budget,
 )
 from gpu_bridge.presolve.reduction import Reduction, unchanged
-from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.rays import proves_infeasible
@@ -141,10 +141,12 @@ def _infeasible(ray: Any) -> Outcome:
 
 
 def _nothing_left(reduced: Problem) -> Outcome:
+    rows = np.full(reduced.num_rows, BasisStatus.BASIC, dtype=np.int8)
     return Outcome(
         SolutionStatus.OPTIMAL,
         StopReason.CONVERGED,
         x=np.zeros(0),
         row_dual=np.zeros(reduced.num_rows),
+        basis=Basis(np.zeros(0, dtype=np.int8), rows),
         engine=ENGINE,
     )

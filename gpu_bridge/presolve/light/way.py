@@ -7,12 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gpu_bridge.presolve.light.basis import undo_basis
 from gpu_bridge.presolve.light.forward import forward_duals, forward_point
 from gpu_bridge.presolve.light.undo import undo_duals, undo_point
 from gpu_bridge.presolve.light.workspace import ALIVE, CONTRADICTION, Workspace
-from solvers.outcome import Outcome, Start
+from solvers.outcome import Basis, Outcome, Start
 from solvers.problem import FloatArray, Problem
+
+Notes = npt.NDArray[np.int64]
+"""What the way back of a point, or of duals, notes for the basis at each step."""
 
 
 class Way:
@@ -27,20 +32,20 @@ class Way:
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
 
-        Points, duals and rays come back; activities, reduced costs and the objective are computed
-        there.
+        Points, duals, rays and the basis come back; activities, reduced costs and the objective
+        are computed there.
         """
         problem = self._problem
         fields: dict[str, Any] = {
             "x": _mapped(self._point, outcome.x),
             "candidate": _mapped(self._point, outcome.candidate),
             "row_dual": _mapped(self._duals, outcome.row_dual),
-            "primal_ray": _mapped(self._point, outcome.primal_ray, 0.0),
-            "dual_ray": _mapped(self._duals, outcome.dual_ray, 0.0),
+            "primal_ray": _mapped(self._primal_ray, outcome.primal_ray),
+            "dual_ray": _mapped(self._dual_ray, outcome.dual_ray),
             "pool": tuple(replace(one, x=self._point(one.x)) for one in outcome.pool),
+            "basis": self._basis(outcome),
             "row_activity": None,
             "reduced_cost": None,
-            "basis": None,
         }
         if fields["x"] is not None:
             fields["objective"] = problem.objective_at(fields["x"])
@@ -67,23 +72,55 @@ class Way:
         row = int(self._workspace.count[CONTRADICTION])
         ray = np.zeros(self._problem.num_rows)
         ray[abs(row) - 1] = np.sign(row)
-        undo_duals(self._workspace, ray, np.empty(self._problem.num_columns), 0.0)
-        return ray
+        return self._completed_duals(ray, 0.0)[0]
 
-    def _point(self, reduced: FloatArray, scale: float = 1.0) -> FloatArray:
+    def _point(self, reduced: FloatArray) -> FloatArray:
+        return self._completed_point(reduced, 1.0)[0]
+
+    def _duals(self, reduced: FloatArray) -> FloatArray:
+        return self._completed_duals(self._spread(reduced), 1.0)[0]
+
+    def _primal_ray(self, reduced: FloatArray) -> FloatArray:
+        return self._completed_point(reduced, 0.0)[0]
+
+    def _dual_ray(self, reduced: FloatArray) -> FloatArray:
+        return self._completed_duals(self._spread(reduced), 0.0)[0]
+
+    def _basis(self, outcome: Outcome) -> Basis | None:
+        """Complete a basis, for which its point and duals are needed."""
+        if outcome.basis is None or outcome.x is None or outcome.row_dual is None:
+            return None
+        place = self._completed_point(outcome.x, 1.0)[1]
+        leaning = self._completed_duals(self._spread(outcome.row_dual), 1.0)[1]
+        columns = np.zeros(self._problem.num_columns, dtype=np.int8)
+        rows = np.zeros(self._problem.num_rows, dtype=np.int8)
+        columns[self._columns] = outcome.basis.column_status
+        rows[self._rows] = outcome.basis.row_status
+        undo_basis(self._workspace, columns, rows, place, leaning)
+        return Basis(columns, rows)
+
+    def _completed_point(self, reduced: FloatArray, scale: float) -> tuple[FloatArray, Notes]:
         x = np.zeros(self._problem.num_columns)
         x[self._columns] = reduced
-        undo_point(self._workspace, x, np.empty(self._problem.num_rows), scale)
-        return x
+        place = self._notes()
+        undo_point(self._workspace, x, np.empty(self._problem.num_rows), place, scale)
+        return x, place
 
-    def _duals(self, reduced: FloatArray, scale: float = 1.0) -> FloatArray:
+    def _completed_duals(self, y: FloatArray, scale: float) -> tuple[FloatArray, Notes]:
+        leaning = self._notes()
+        undo_duals(self._workspace, y, np.empty(self._problem.num_columns), leaning, scale)
+        return y, leaning
+
+    def _spread(self, reduced: FloatArray) -> FloatArray:
         y = np.zeros(self._problem.num_rows)
         y[self._rows] = reduced
-        undo_duals(self._workspace, y, np.empty(self._problem.num_columns), scale)
         return y
+
+    def _notes(self) -> Notes:
+        return np.zeros(self._workspace.kind.size, dtype=np.int64)
 
 
 def _mapped(
-    way: Callable[[FloatArray, float], FloatArray], values: FloatArray | None, scale: float = 1.0
+    way: Callable[[FloatArray], FloatArray], values: FloatArray | None
 ) -> FloatArray | None:
-    return None if values is None else way(values, scale)
+    return None if values is None else way(values)

@@ -1,0 +1,172 @@
+"""Feasibility polishing: from a point of moderate accuracy to a nearly feasible one close by.
+
+A point that is optimal within 1e-4 may violate rows by more than its user bears, while its
+objective is good enough. Without the objective the method converges to a feasible point near the
+one it starts from, much faster than to an optimum (Applegate et al., "PDLP: a practical
+first-order method for large-scale linear programming", 2025, section 4.5; cuPDLPx has it too).
+So there are two phases, each judged by its own residual alone:
+
+* primal: cost 0, from the point at hand;
+* dual: the dual's rows ``A'y`` within what the bounds of x allow of c, again with cost 0, from
+  the duals at hand.
+
+What they find is adopted if it succeeds and keeps the gap within its tolerance, or does not make
+it worse.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from solvers import pdlp
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.pdlp.answer import Answer, judge, to_outcome
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.termination import Criteria
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+
+
+def polish(
+    problem: Problem,
+    outcome: Outcome,
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    feasibility: float | None = None,
+    settings: Settings = DEFAULT,
+) -> Outcome:
+    """Bring an outcome's point and duals nearer to feasibility, at little cost to the gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem the outcome belongs to.
+    outcome : Outcome
+        With a point (``x`` or ``candidate``) and ``row_dual``; otherwise it is returned as it is.
+    options : EngineOptions
+        ``tolerance`` is that of the gap, and of the status; ``iteration_limit`` holds for each
+        phase.
+    progress : Progress
+        Keeps time and interruption.
+    feasibility : float, optional
+        Relative primal and dual residual to aim at; by default ``options.tolerance``.
+    settings : Settings
+        Constants of the method.
+
+    Returns
+    -------
+    Outcome
+        Better, or ``outcome`` itself; ``statistics`` gain ``polish_iterations``.
+    """
+    point = outcome.x if outcome.x is not None else outcome.candidate
+    if point is None or outcome.row_dual is None:
+        return outcome
+    aim = options.tolerance if feasibility is None else feasibility
+    phase = _Phase(dataclasses.replace(options, tolerance=aim), progress, settings)
+    before = judge(problem, point, outcome.row_dual)
+    x: FloatArray | None = None
+    y: FloatArray | None = None
+    if before.statistics.relative_primal > aim:
+        x = phase.run(_without_cost(problem), before.x)
+    if before.statistics.relative_dual > aim:
+        y = phase.run(dual_feasibility(problem), before.row_dual)
+    after = _adopted(problem, before, x, y, options.tolerance)
+    if after is before:
+        return outcome
+    counts: dict[str, Any] = {**outcome.statistics, "polish_iterations": phase.iterations}
+    criteria = Criteria.uniform(options.tolerance)
+    found = to_outcome(after, criteria, outcome.stop_reason, counts, outcome.device)
+    return dataclasses.replace(found, engine=outcome.engine, seconds=progress.seconds)
+
+
+def dual_feasibility(problem: Problem) -> Problem:
+    """Return the problem whose feasible points are the dual feasible y of another.
+
+    One row per column: ``A'y`` is at most c where x has no upper bound, at least c where it has no
+    lower one, and anything where it has both. One column per row, of the sign its sides allow.
+    """
+    cost, m = problem.cost, problem.num_rows
+    return Problem(
+        cost=np.zeros(m),
+        matrix=problem.matrix.T,
+        row_lower=np.where(np.isfinite(problem.lower), -np.inf, cost),
+        row_upper=np.where(np.isfinite(problem.upper), np.inf, cost),
+        lower=np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
+        upper=np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
+        integrality=np.zeros(m, dtype=bool),
+    )
+
+
+def _without_cost(problem: Problem) -> Problem:
+    integrality = np.zeros(problem.num_columns, dtype=bool)
+    cost = np.zeros(problem.num_columns)
+    return dataclasses.replace(problem, cost=cost, offset=0.0, integrality=integrality)
+
+
+def _adopted(
+    problem: Problem,
+    before: Answer,
+    x: FloatArray | None,
+    y: FloatArray | None,
+    gap_tolerance: float,
+) -> Answer:
+    """Return the answer with as much of the polished parts as the gap allows."""
+    allowed = max(gap_tolerance, before.statistics.relative_gap)
+    for new_x, new_y in ((x, y), (x, None), (None, y)):
+        if new_x is None and new_y is None:
+            continue
+        answer = judge(
+            problem,
+            before.x if new_x is None else new_x,
+            before.row_dual if new_y is None else new_y,
+        )
+        if answer.statistics.relative_gap <= allowed:
+            return answer
+    return before
+
+
+class _Phase:
+    """Runs one phase after the other and counts their iterations."""
+
+    def __init__(self, options: EngineOptions, progress: Progress, settings: Settings) -> None:
+        self._options = options
+        self._progress = progress
+        self._settings = settings
+        self.iterations = 0
+
+    def run(self, feasibility: Problem, start: FloatArray) -> FloatArray | None:
+        """Return a point within the tolerance, or None."""
+        watch = _UntilFeasible(self._progress, self._options.tolerance)
+        found = pdlp.solve(feasibility, self._options, watch, Start(start), settings=self._settings)
+        self.iterations += int(found.statistics.get("iterations", 0))
+        if found.x is None:
+            return None
+        reached = judge(feasibility, found.x, np.zeros(feasibility.num_rows))
+        return found.x if reached.statistics.relative_primal <= self._options.tolerance else None
+
+
+class _UntilFeasible(Progress):
+    """Stops a solve as soon as its primal residual is small, or its caller wants it to stop."""
+
+    def __init__(self, outer: Progress, tolerance: float) -> None:
+        super().__init__(outer.time_left)
+        self._outer = outer
+        self._tolerance = tolerance
+        self._feasible = False
+
+    def should_stop(self) -> StopReason | None:
+        """Return CONVERGED once the primal residual has reached the tolerance."""
+        if self._feasible:
+            return StopReason.CONVERGED
+        return self._outer.should_stop() or super().should_stop()
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Note the primal residual."""
+        residual = figures.get("primal_residual")
+        if isinstance(residual, float) and residual <= self._tolerance:
+            self._feasible = True
