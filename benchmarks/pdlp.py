@@ -75,7 +75,9 @@ def measure_all(entries: list[lp_sets.Entry], arguments: argparse.Namespace) -> 
         if why is not None:
             print(f"{name} is left out: {why}.")
             continue
-        with Worker(name, arguments.device, arguments.trial) as worker:
+        with Worker(
+            functools.partial(peers.find, name, arguments.device), arguments.trial
+        ) as worker:
             for entry in entries:
                 if time.monotonic() > deadline:
                     print(f"Time is up; {name} stopped before {entry.name}.")
@@ -140,11 +142,10 @@ def report(rows: list[Row], entries: list[lp_sets.Entry], arguments: argparse.Na
     optima = known_optima(rows, entries)
     rows = [_with_error(row, optima) for row in rows]
     models = [entry.name for entry in entries]
-    sizes = {entry.name: entry.nonzeros for entry in entries}
     earlier = [
         row
         for path in arguments.recorded
-        for row in recorded.read_recorded(path, optima, sizes)
+        for row in recorded.read_recorded(path, optima)
         if row.model in models
     ]
     everything = rows + earlier

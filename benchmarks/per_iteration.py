@@ -129,7 +129,7 @@ def _costs(
         if why is not None:
             print(f"{name} is left out: {why}.")
             continue
-        with Worker(name, arguments.device, trial=False) as worker:
+        with Worker(functools.partial(peers.find, name, arguments.device), trial=False) as worker:
             for load in programs(entries, arguments.nonzeros, arguments.seed):
                 if time.monotonic() > deadline:
                     print(f"Time is up; {name} stopped early.")

@@ -4,8 +4,9 @@
 
 Records of one device that measure the same are joined; of two results for the same model, solver
 and tolerance the newer one counts. Pictures go to ``docs/images/pdlp-*.png`` and the page
-``docs/pdlp-results.md`` is written anew, with what there are records for. Where there are records
-of a GPU they are taken, otherwise those of a CPU.
+``docs/pdlp-results.md`` is written anew, with what there are records for: a part for the GPU with
+the newest record, where the figures of other solvers recorded earlier stand beside ours, and one
+for the CPU with the newest record.
 """
 
 from __future__ import annotations
@@ -17,18 +18,26 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import pdlp, per_iteration, plots_lp, plots_page
+from benchmarks.peers import recorded
 from benchmarks.per_iteration import Cost
 from benchmarks.record import RESULTS
 from benchmarks.rows import Row
 
+KINDS = ("cuda", "cpu")
 DOCS = RESULTS.parent.parent / "docs"
 PAGE = "pdlp-results.md"
+LIMIT = 15.0
+"""Time limit of the figures recorded earlier, in seconds."""
+
+TOLERANCES = frozenset({1e-4, 1e-8})
+"""Tolerances that first-order solvers were asked for then."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows of one device, over the models and under the limit of its newest record."""
+    """All rows of one device, over all models of its records."""
 
+    kind: str
     device: str
     commits: tuple[str, ...]
     models: tuple[str, ...]
@@ -37,14 +46,16 @@ class Comparison:
 
     @property
     def tolerances(self) -> list[float]:
-        """The tolerances of our own rows, loosest first."""
-        return sorted({row.tolerance for row in self.rows if not row.recorded}, reverse=True)
+        """The tolerances of our own rows, or else of all, loosest first."""
+        ours = {row.tolerance for row in self.rows if not row.recorded}
+        return sorted(ours or {row.tolerance for row in self.rows} & TOLERANCES, reverse=True)
 
 
 @dataclass(frozen=True)
 class Iterations:
     """All costs of iterations measured on one device, and its bandwidth in bytes per second."""
 
+    kind: str
     device: str
     commits: tuple[str, ...]
     bandwidth: float
@@ -68,60 +79,73 @@ def draw_all(results: Path, docs: Path) -> list[Path]:
     """Write the pictures and the page below ``docs``, and return their paths."""
     images = docs / "images"
     images.mkdir(parents=True, exist_ok=True)
-    comparison, iterations = read_comparison(results), read_iterations(results)
-    written = []
-    if comparison is not None:
-        for tolerance in comparison.tolerances:
-            path = images / f"pdlp-time-{tolerance:.0e}.png"
-            plots_lp.draw_times(comparison.rows, comparison.models, tolerance, path)
-            written.append(path)
-        path = images / "pdlp-profile.png"
-        plots_lp.draw_profiles(
-            comparison.rows, comparison.models, comparison.tolerances, comparison.limit, path
-        )
-        written.append(path)
-    if iterations is not None:
-        path = images / "pdlp-iteration.png"
-        plots_lp.draw_iterations(iterations.costs, iterations.bandwidth, path)
+    comparisons = [found for kind in KINDS if (found := read_comparison(results, kind))]
+    iterations = [costs for kind in KINDS if (costs := read_iterations(results, kind))]
+    written = [path for one in comparisons for path in _draw_comparison(one, images)]
+    for measured in iterations:
+        path = images / f"pdlp-{measured.kind}-iteration.png"
+        plots_lp.draw_iterations(measured.costs, measured.bandwidth, path)
         written.append(path)
     page = docs / PAGE
-    page.write_text(plots_page.text(comparison, iterations), encoding="utf-8")
+    page.write_text(plots_page.text(comparisons, iterations), encoding="utf-8")
     return [*written, page]
 
 
-def read_comparison(results: Path) -> Comparison | None:
-    """Join the records of :mod:`benchmarks.pdlp`; None if there is none."""
-    records = _of_one_device(results, pdlp.NAME)
-    if not records:
-        return None
+def _draw_comparison(one: Comparison, images: Path) -> list[Path]:
+    paths = []
+    for tolerance in one.tolerances:
+        path = images / f"pdlp-{one.kind}-time-{tolerance:.0e}.png"
+        plots_lp.draw_times(one.rows, one.models, tolerance, path)
+        paths.append(path)
+    path = images / f"pdlp-{one.kind}-profile.png"
+    plots_lp.draw_profiles(one.rows, one.models, one.tolerances, one.limit, path)
+    return [*paths, path]
+
+
+def read_comparison(results: Path, kind: str) -> Comparison | None:
+    """Join the records of :mod:`benchmarks.pdlp` on a kind of device; None if there is none.
+
+    Figures recorded earlier join those of a GPU, and stand alone where there are none.
+    """
+    records = _of_one_device(results, pdlp.NAME, kind)
     rows: dict[tuple[str, str, float], Row] = {}
     models: dict[str, None] = {}
+    earlier = recorded.read_recorded(recorded.DEFAULT, {}) if kind == "cuda" else []
+    if not records:
+        models = dict.fromkeys(row.model for row in earlier)
     for record in records:
         models.update(dict.fromkeys(record["models"]))
         for item in record["rows"]:
             row = Row.from_record(item)
             rows[(row.model, row.solver, row.tolerance)] = row
+    for row in earlier:
+        if row.model in models:
+            rows.setdefault((row.model, row.solver, row.tolerance), row)
+    if not rows:
+        return None
     sizes = {row.model: row.nonzeros or 0 for row in rows.values()}
     return Comparison(
-        device=records[-1]["machine"]["device"],
+        kind=kind,
+        device=records[-1]["machine"]["device"] if records else "one NVIDIA H200",
         commits=_commits(records),
         models=tuple(sorted(models, key=lambda model: (sizes.get(model, 0), model))),
-        limit=float(records[-1]["time limit"]),
+        limit=float(records[-1]["time limit"]) if records else LIMIT,
         rows=tuple(rows.values()),
     )
 
 
-def read_iterations(results: Path) -> Iterations | None:
-    """Join the records of :mod:`benchmarks.per_iteration`; None if there is none."""
-    records = _of_one_device(results, per_iteration.NAME)
-    if not records:
-        return None
+def read_iterations(results: Path, kind: str) -> Iterations | None:
+    """Join the records of :mod:`benchmarks.per_iteration` on a kind of device, if any."""
+    records = _of_one_device(results, per_iteration.NAME, kind)
     costs: dict[tuple[str, str], Cost] = {}
     for record in records:
         for item in record["rows"]:
             cost = Cost(**item)
             costs[(cost.program, cost.solver)] = cost
+    if not costs:
+        return None
     return Iterations(
+        kind=kind,
         device=records[-1]["machine"]["device"],
         commits=_commits(records),
         bandwidth=float(records[-1]["copy bytes per second"]),
@@ -130,13 +154,13 @@ def read_iterations(results: Path) -> Iterations | None:
     )
 
 
-def _of_one_device(results: Path, name: str) -> list[dict[str, Any]]:
-    """Return the records of that name from one device, oldest first; a GPU's before a CPU's."""
+def _of_one_device(results: Path, name: str, kind: str) -> list[dict[str, Any]]:
+    """Return the records of that name from the device with the newest one, oldest first."""
     paths = sorted(results.glob(f"{name}-*.json"))
     records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     records = sorted(
-        (record for record in records if record["benchmark"] == name),
-        key=lambda record: (record["machine"]["kind"] == "cuda", record["time"]),
+        (one for one in records if one["benchmark"] == name and one["machine"]["kind"] == kind),
+        key=lambda record: str(record["time"]),
     )
     if not records:
         return []

@@ -25,15 +25,18 @@ FACTORS = 100.0
 
 
 def draw_times(rows: Sequence[Row], models: Sequence[str], tolerance: float, path: Path) -> None:
-    """Draw each solver's seconds per model; hollow marks failed the check, none is unsolved."""
+    """Draw each solver's seconds per model; none means unsolved.
+
+    Hollow marks failed the check, pale ones could not be checked.
+    """
     chosen = [row for row in rows if row.model in models and row.tolerance == tolerance]
     figure = Figure(figsize=(8.0, 1.6 + 0.28 * len(models)), dpi=DPI, layout="constrained")
     axes = figure.add_subplot()
     places = {model: place for place, model in enumerate(models)}
     for solver, (colour, mark) in styles(chosen).items():
         solved = [row for row in chosen if row.solver == solver and row.solved]
-        for good in (True, False):
-            part = [row for row in solved if (row.verified is not False) == good]
+        for good in (True, None, False):
+            part = [row for row in solved if row.verified is good]
             axes.plot(
                 [max(row.seconds, 1e-4) for row in part],
                 [places[row.model] for row in part],
@@ -41,14 +44,17 @@ def draw_times(rows: Sequence[Row], models: Sequence[str], tolerance: float, pat
                 marker=mark,
                 markersize=7 if solver.startswith(OURS) else 5,
                 color=colour,
-                markerfacecolor=colour if good else "none",
+                markerfacecolor="none" if good is False else colour,
+                alpha=0.4 if good is None else 1.0,
                 zorder=3 if solver.startswith(OURS) else 2,
-                label=solver if good else None,
+                label=solver if part and part[0] is solved[0] else None,
             )
     axes.set_yticks(range(len(models)), models, fontsize="small")
     axes.set_ylim(len(models) - 0.5, -0.5)
     _finish(axes, "seconds, presolve and transfers included", "")
-    axes.set_title(f"Time to an answer called optimal at {tolerance:g} (hollow: it is not)")
+    axes.set_title(
+        f"Time to an answer called optimal at {tolerance:g} (hollow: it is not; pale: not known)"
+    )
     figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
     figure.savefig(path)
 

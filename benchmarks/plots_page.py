@@ -18,29 +18,30 @@ How the first-order engine stands beside others. [Linear programs by PDLP](pdlp.
 does and [how this is measured](pdlp.md#measuring-it).
 """
 
+PLACES = {"cuda": "GPU", "cpu": "CPU"}
 NOTHING = "\nNothing has been recorded yet.\n"
 
 
-def text(comparison: Comparison | None, iterations: Iterations | None) -> str:
+def text(comparisons: Sequence[Comparison], iterations: Sequence[Iterations]) -> str:
     """Return the page in Markdown."""
     parts = [HEAD]
-    if comparison is None and iterations is None:
+    if not comparisons and not iterations:
         parts.append(NOTHING)
-    if comparison is not None:
-        parts.append(_comparison(comparison))
-    if iterations is not None:
-        parts.append(_iterations(iterations))
+    for kind in PLACES:
+        parts += [_comparison(one) for one in comparisons if one.kind == kind]
+        parts += [_iterations(one) for one in iterations if one.kind == kind]
     return "\n".join(parts)
 
 
 def _comparison(comparison: Comparison) -> str:
-    models, rows = comparison.models, comparison.rows
+    models, rows, kind = comparison.models, comparison.rows, comparison.kind
+    place = PLACES[kind]
     earlier = any(row.recorded for row in rows)
     lines = [
-        "## Time to an answer",
+        f"## {PLACES[comparison.kind]}: time to an answer",
         "",
-        f"{len(models)} linear programs on {comparison.device}, {comparison.limit:g} s each "
-        f"({_commit_words(comparison.commits)}). *Solved* counts answers that the solver calls "
+        f"{len(models)} linear programs on {comparison.device}, {comparison.limit:g} s "
+        f"each{_commit_words(comparison.commits)}. *Solved* counts answers that the solver calls "
         "optimal, *verified* those of them whose three residuals hold at the tolerance on the "
         "program of the file. *Mean* is the shifted geometric mean of the seconds (shift 1 s) "
         "with what is not solved counted at the limit; *honest mean* counts there what is not "
@@ -52,15 +53,15 @@ def _comparison(comparison: Comparison) -> str:
     summaries = summarise(rows, models, comparison.limit)
     for tolerance in comparison.tolerances:
         here = [one for one in summaries if one.tolerance == tolerance]
-        lines += [f"### Tolerance {tolerance:g}", "", *_summary_table(here, recorded), ""]
-        lines += [f"![Time per model]({_image(f'pdlp-time-{tolerance:.0e}')})", ""]
-        lines += [
-            '??? "Every model"',
-            "",
-            *(f"    {line}" for line in _model_table(rows, models, tolerance)),
-            "",
-        ]
-    lines += ["### Profile", "", f"![Performance profile]({_image('pdlp-profile')})", ""]
+        lines += [f"### {place}, tolerance {tolerance:g}", "", *_summary_table(here, recorded), ""]
+        lines += [f"![Time per model]({_image(f'pdlp-{kind}-time-{tolerance:.0e}')})", ""]
+        lines += [*_model_table(rows, models, tolerance), ""]
+    lines += [
+        f"### {place}, profile",
+        "",
+        f"![Performance profile]({_image(f'pdlp-{kind}-profile')})",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -104,15 +105,16 @@ def _cell(row: Row | None) -> str:
 
 
 def _iterations(iterations: Iterations) -> str:
+    picture = _image(f"pdlp-{iterations.kind}-iteration")
     lines = [
-        "## Cost of an iteration",
+        f"## {PLACES[iterations.kind]}: cost of an iteration",
         "",
-        f"On {iterations.device}, whose memory copies at {iterations.bandwidth / 1e9:,.0f} GB/s "
-        f"({_commit_words(iterations.commits)}). *Roofline* is the time that the bytes of an "
+        f"On {iterations.device}, whose memory copies at {iterations.bandwidth / 1e9:,.0f} GB/s"
+        f"{_commit_words(iterations.commits)}. *Roofline* is the time that the bytes of an "
         "iteration would take at that speed over the time it took; programs marked ° fit the "
         f"cache of {iterations.cache / 2**20:.0f} MiB, which is faster than memory.",
         "",
-        f"![Microseconds per iteration against nonzeros]({_image('pdlp-iteration')})",
+        f"![Microseconds per iteration against nonzeros]({picture})",
         "",
         "| program | nonzeros | solver | us per iteration | GB/s | roofline |",
         "|---|---:|---|---:|---:|---:|",
@@ -127,7 +129,8 @@ def _iterations(iterations: Iterations) -> str:
 
 
 def _commit_words(commits: Sequence[str]) -> str:
-    return ("commit " if len(commits) == 1 else "commits ") + ", ".join(f"`{c}`" for c in commits)
+    names = ", ".join(f"`{commit}`" for commit in commits)
+    return f" (commit{'s' * (len(commits) > 1)} {names})" if commits else ""
 
 
 def _number(value: float | None) -> str:

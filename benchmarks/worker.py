@@ -10,11 +10,11 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks import peers
 from benchmarks.linear_programs import LinearProgram, small_example
 from benchmarks.peers import Answer, Solver, Task
 
@@ -38,10 +38,10 @@ class Timed:
 
 
 class Worker:
-    """One solver in a process that is started again when it died."""
+    """One solver, made by ``make``, in a process that is started again when it died."""
 
-    def __init__(self, name: str, device: str = "auto", trial: bool = True) -> None:
-        self._name, self._device, self._trial = name, device, trial
+    def __init__(self, make: Callable[[], Solver], trial: bool = True, grace: float = GRACE):
+        self._make, self._trial, self._grace = make, trial, grace
         self._process: Any = None
         self._connection: Connection | None = None
         self._refusal: str | None = None
@@ -60,7 +60,7 @@ class Worker:
         began = time.perf_counter()
         try:
             connection.send((lp, task))
-            patience = 2 * task.time_limit + GRACE
+            patience = 2 * task.time_limit + self._grace
             while not connection.poll(min(1.0, patience)):
                 patience -= 1.0
                 if patience <= 0:
@@ -95,9 +95,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(theirs, self._name, self._device, self._trial)
-        )
+        self._process = context.Process(target=serve, args=(theirs, self._make, self._trial))
         self._process.start()
         theirs.close()
         self._connection = ours
@@ -106,10 +104,10 @@ class Worker:
         ours.recv()
 
 
-def serve(connection: Connection, name: str, device: str, trial: bool) -> None:
+def serve(connection: Connection, make: Callable[[], Solver], trial: bool) -> None:
     """Answer requests until the other end is closed; the body of the worker process."""
     os.setsid()
-    solver = peers.find(name, device)
+    solver = make()
     _run(solver, small_example(), Task(1e-4, 10.0))
     connection.send("ready")
     while True:

@@ -1,7 +1,8 @@
 """Figures of other solvers that were recorded earlier, read from a CSV file.
 
 Columns: ``instance, solver, work, tolerance, status, objective, seconds, iterations,
-microseconds_per_iteration, relative_primal, relative_dual, relative_gap``. Rows about
+microseconds_per_iteration, relative_primal, relative_dual, relative_gap``,
+and ``nonzeros`` where they are known. Rows about
 mixed-integer work are left out. Residuals are those of an independent recheck, and empty where
 no point was at hand.
 """
@@ -18,14 +19,14 @@ DEFAULT = Path(__file__).parent / "h200.csv"
 """Figures recorded on one NVIDIA H200."""
 
 
-def read_recorded(path: Path, optima: dict[str, float], sizes: dict[str, int]) -> list[Row]:
-    """Return the rows of a file, with known optimal objectives and nonzeros by model."""
+def read_recorded(path: Path, optima: dict[str, float]) -> list[Row]:
+    """Return the rows of a file; ``optima`` are the known optimal objectives by model."""
     with path.open(newline="") as file:
         lines = [line for line in csv.DictReader(file) if line["work"] in WORK]
-    return [_row(line, optima, sizes) for line in lines]
+    return [_row(line, optima) for line in lines]
 
 
-def _row(line: dict[str, str], optima: dict[str, float], sizes: dict[str, int]) -> Row:
+def _row(line: dict[str, str], optima: dict[str, float]) -> Row:
     objective = _number(line["objective"])
     residuals = [_number(line[f"relative_{name}"]) for name in ("primal", "dual", "gap")]
     iterations = _number(line["iterations"])
@@ -42,7 +43,7 @@ def _row(line: dict[str, str], optima: dict[str, float], sizes: dict[str, int]) 
         gap=residuals[2],
         objective=objective,
         objective_error=relative_error(objective, optima.get(line["instance"])),
-        nonzeros=sizes.get(line["instance"]),
+        nonzeros=int(line["nonzeros"]) if line.get("nonzeros") else None,
         recorded=True,
     )
 
