@@ -1,0 +1,148 @@
+"""What a race costs and gains: ``method='auto'`` beside each of its engines alone.
+
+    python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 3]
+
+FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
+``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
+needs; the best of the repeats counts. PDLP alone is timed where there is a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gpu_bridge
+from benchmarks.lp_sets import choose, read_index
+from benchmarks.record import Column, print_table, write_record
+from gpu_bridge.race_lanes import IPM, PDLP, SIMPLEX
+from solvers.device import seen_gpu
+from solvers.problem import Problem
+
+AUTO = "auto"
+LONG_ENOUGH = 5.0
+"""Seconds from which one repeat says enough."""
+
+SHIFT = 0.1
+"""Seconds added to each time in the geometric mean, so that the smallest do not rule it."""
+
+COLUMNS = (
+    Column("model"),
+    Column("nonzeros"),
+    *(Column(f"{way} s") for way in (SIMPLEX, IPM, PDLP, AUTO)),
+    Column("won by"),
+    Column("auto / best", 3),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Seconds of one model by each way that found a verified optimum; None where it did not."""
+
+    name: str
+    nonzeros: int
+    simplex: float | None
+    ipm: float | None
+    pdlp: float | None
+    auto: float | None
+    winner: str
+
+    @property
+    def best(self) -> float | None:
+        """The least time of an engine alone."""
+        times = [one for one in (self.simplex, self.ipm, self.pdlp) if one is not None]
+        return min(times, default=None)
+
+    @property
+    def ratio(self) -> float | None:
+        """The race's time over the best engine's."""
+        return None if self.best is None or self.auto is None else self.auto / self.best
+
+
+def ways(with_pdlp: bool) -> dict[str, dict[str, Any]]:
+    """Return the options of each way of solving."""
+    made: dict[str, dict[str, Any]] = {
+        SIMPLEX: {"method": "highs", "lp_algorithm": "simplex"},
+        IPM: {"method": "highs", "lp_algorithm": "ipm"},
+        AUTO: {},
+    }
+    return {**made, PDLP: {"method": "pdlp"}} if with_pdlp else made
+
+
+def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_pdlp: bool) -> Row:
+    """Time every way on one model."""
+    seconds: dict[str, float] = {}
+    winner = ""
+    for repeat in range(arguments.repeats):
+        for way, options in ways(with_pdlp).items():
+            if repeat and not 0.0 < seconds.get(way, 0.0) < LONG_ENOUGH:
+                continue
+            began = time.perf_counter()
+            outcome = gpu_bridge.solve(
+                problem, tolerance=arguments.tolerance, time_limit=arguments.time_limit, **options
+            )
+            elapsed = time.perf_counter() - began
+            if outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL:
+                seconds[way] = min(elapsed, seconds.get(way, math.inf))
+            if way == AUTO:
+                won = re.search(r"^Race +won by (\S+)", outcome.log, re.MULTILINE)
+                winner = won.group(1) if won else ""
+            time.sleep(0.2)  # what was left behind is gone before the next is timed
+    times = {way: seconds.get(way) for way in (SIMPLEX, IPM, PDLP, AUTO)}
+    return Row(name, problem.num_nonzeros, **times, winner=winner)
+
+
+def mean(times: Sequence[float]) -> float:
+    """Return the shifted geometric mean."""
+    if not times:
+        return math.nan
+    return math.exp(sum(math.log(one + SHIFT) for one in times) / len(times)) - SHIFT
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--tolerance", type=float, default=1e-6)
+    parser.add_argument("--time-limit", type=float, default=60.0)
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    with_pdlp = seen_gpu() is not None
+    rows: list[Row] = []
+    for place, entry in enumerate(choose(read_index(arguments.folder), arguments.models)):
+        problem = gpu_bridge.read(entry.path).relaxation()
+        if place == 0 and with_pdlp:
+            gpu_bridge.solve(problem, method="pdlp", time_limit=arguments.time_limit)
+        row = measure(entry.name, problem, arguments, with_pdlp)
+        rows.append(row)
+        print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
+    cells = [
+        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, r.ratio] for r in rows
+    ]
+    print_table("Race", COLUMNS, cells)
+    raced = [row for row in rows if row.winner and row.ratio is not None]
+    summary = {
+        "models": len(rows),
+        "raced": len(raced),
+        "auto_mean": mean([row.auto for row in raced if row.auto is not None]),
+        "best_mean": mean([row.best for row in raced if row.best is not None]),
+        "within_10_percent": sum(1 for row in raced if (row.ratio or 0.0) <= 1.1),
+        "worst_ratio": max((row.ratio or 0.0 for row in raced), default=None),
+    }
+    print(summary)
+    options = {"tolerance": arguments.tolerance, "time_limit": arguments.time_limit}
+    write_record(
+        "race", {"options": options, "summary": summary, "rows": [asdict(r) for r in rows]}
+    )
+
+
+if __name__ == "__main__":
+    main()
