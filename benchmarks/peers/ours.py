@@ -23,6 +23,15 @@ class Pdlp(Solver):
         """Name and way."""
         return f"gpu-bridge {self.words}"
 
+    @property
+    def where(self) -> str:
+        """The device asked for."""
+        return self.device
+
+    def threads(self, task: Task) -> int:
+        """CPU threads."""
+        return task.threads
+
     def missing(self) -> str | None:
         """Return nothing: ours is always there."""
         return None
@@ -45,11 +54,11 @@ class Pdlp(Solver):
         options: dict[str, Any] = {
             "method": self.method,
             "crossover": self.crossover,
-            "device": self.device,
+            "device": self.where,
             "tolerance": max(task.tolerance, TIGHTEST),
             "time_limit": task.time_limit,
             "presolve": task.presolve,
-            "threads": task.threads,
+            "threads": self.threads(task),
             "explain": False,
         }
         if task.iteration_limit is not None:
@@ -62,6 +71,15 @@ class Auto(Pdlp):
 
     method, crossover, words = "auto", "auto", "auto"
     first_order = False
+
+    @property
+    def where(self) -> str:
+        """Leave the choice to the bridge, which would not race if a GPU were asked for."""
+        return "cpu" if self.device == "cpu" else "auto"
+
+    def threads(self, task: Task) -> int:
+        """Take all cores, as users who say nothing do."""
+        return 0
 
 
 def _answer(outcome: gpu_bridge.Outcome) -> Answer:
