@@ -36,7 +36,7 @@ from solvers.sparse.choose import Candidate, build, candidates, library_seconds
 from solvers.sparse.convert import from_scipy, transposed
 from solvers.sparse.formats import CSR
 from solvers.sparse.machine import Machine, measure_machine
-from solvers.sparse.product import multiply
+from solvers.sparse.product import prepared
 from solvers.sparse.statistics import matrix_statistics
 from solvers.sparse.timing import seconds_per_call
 
@@ -111,10 +111,7 @@ def time_candidate(device: Device, matrix: CSR, candidate: Candidate) -> Row | N
         return None
     xp = device.xp
     vector, product = xp.ones(matrix.columns), xp.empty(matrix.rows)
-
-    def work() -> None:
-        multiply(held, vector, product)
-
+    work = prepared(held, vector, product)
     graph = seconds_per_call(device, work)
     plain = graph if device.kind == "cpu" else seconds_per_call(device, work, graph=False)
     return {

@@ -19,7 +19,7 @@ from solvers.sparse.compress import with_best_values, with_short_columns
 from solvers.sparse.convert import to_coo, to_ell, to_sell, uncompressed
 from solvers.sparse.formats import CSR, SparseMatrix
 from solvers.sparse.machine import Machine, measure_machine
-from solvers.sparse.product import multiply
+from solvers.sparse.product import prepared
 from solvers.sparse.roofline import (
     FORMATS,
     REAL_BYTES,
@@ -121,7 +121,7 @@ def timed(device: Device, matrix: SparseMatrix, candidate: Candidate) -> Candida
     """Return the candidate with the time that its matrix takes on the device."""
     xp = device.xp
     vector, product = xp.ones(matrix.columns), xp.empty(matrix.rows)
-    seconds = seconds_per_call(device, lambda: multiply(matrix, vector, product))
+    seconds = seconds_per_call(device, prepared(matrix, vector, product))
     return replace(candidate, seconds=seconds, label=matrix.label)
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from solvers.errors import EngineError
+from solvers.kernels.family import Family
 from solvers.sparse.arrays import array_module
 from solvers.sparse.formats import COO, CSR, ELL, SparseMatrix
 from solvers.sparse.kernels import coo, csr, ell, sell
+
+Call = tuple[Family, str, tuple[Any, ...]]
+"""A kernel family, the name of a kernel in it, and its arguments."""
 
 
 def multiply(matrix: SparseMatrix, vector: Any, product: Any = None, *, threads: int = 0) -> Any:
@@ -32,6 +40,38 @@ def multiply(matrix: SparseMatrix, vector: Any, product: Any = None, *, threads:
     """
     if product is None:
         product = array_module(vector).empty(matrix.rows, dtype=vector.dtype)
+    _check(matrix, vector, product)
+    for family, name, values in _calls(matrix, vector, product):
+        family[name](*values, threads=threads)
+    return product
+
+
+def prepared(matrix: SparseMatrix, vector: Any, product: Any) -> Callable[[], None]:
+    """Return a call of ``product = A vector`` on these very arrays, with all checks done.
+
+    On a GPU it costs little more than its launches; a loop in Python should prepare its products
+    once.
+    """
+    _check(matrix, vector, product)
+    calls = _calls(matrix, vector, product)
+    if array_module(vector) is np:
+
+        def run() -> None:
+            for family, name, values in calls:
+                family[name](*values)
+
+        return run
+    bound = [family.bind(name, *values) for family, name, values in calls]
+
+    def launch_all() -> None:
+        for launch in bound:
+            launch()
+
+    return launch_all
+
+
+def _check(matrix: SparseMatrix, vector: Any, product: Any) -> None:
+    """Refuse vectors of the wrong length or type."""
     for name, array, size in (
         ("vector", vector, matrix.columns),
         ("product", product, matrix.rows),
@@ -41,35 +81,50 @@ def multiply(matrix: SparseMatrix, vector: Any, product: Any = None, *, threads:
                 f"The {name} of a {matrix.rows} x {matrix.columns} matrix must be an array of "
                 f"{size} float64, not of shape {array.shape} and type {array.dtype}."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixPair:
+    """A matrix with its transpose, which products with A' need: twice the memory of one.
+
+    Both may be in any format, and not in the same.
+    """
+
+    matrix: SparseMatrix
+    transpose: SparseMatrix
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of both."""
+        return self.matrix.bytes + self.transpose.bytes
+
+    def multiply(self, vector: Any, product: Any = None, *, threads: int = 0) -> Any:
+        """Return A x, as :func:`multiply` does."""
+        return multiply(self.matrix, vector, product, threads=threads)
+
+    def multiply_transposed(self, vector: Any, product: Any = None, *, threads: int = 0) -> Any:
+        """Return A'y: a product with the transpose held, with no sum in an order of chance."""
+        return multiply(self.transpose, vector, product, threads=threads)
+
+
+def _calls(matrix: SparseMatrix, vector: Any, product: Any) -> list[Call]:
+    """Return the kernel calls that make a product."""
     if isinstance(matrix, CSR):
-        csr.CSR["csr_multiply"](*_csr_arguments(matrix), vector, product, threads=threads)
-    elif isinstance(matrix, COO):
-        _multiply_coo(matrix, vector, product, threads)
-    elif isinstance(matrix, ELL):
-        ell.ELL["ell_multiply"](
-            matrix.rows, matrix.lengths, matrix.indices, matrix.values, vector, product,
-            threads=threads,
-        )  # fmt: skip
-    else:
-        sell.SELL["sell_multiply"](
-            matrix.rows, matrix.slice_shift, matrix.slice_starts, matrix.lengths, matrix.order,
-            int(matrix.order.size > 0), *matrix.storage.arguments, vector, product,
-            threads=threads,
-        )  # fmt: skip
-    return product
-
-
-def _csr_arguments(matrix: CSR) -> tuple[Any, ...]:
-    return (matrix.rows, matrix.starts, *matrix.storage.arguments, *matrix.schedule.arguments)
-
-
-def _multiply_coo(matrix: COO, vector: Any, product: Any, threads: int) -> None:
-    family, entries, chunk = coo.COO, matrix.nonzeros, matrix.chunk
-    family["coo_clear"](matrix.rows, product, threads=threads)
-    family["coo_segments"](
-        entries, chunk, matrix.row_indices, matrix.indices, matrix.values, vector, product,
-        matrix.carries, threads=threads,
-    )  # fmt: skip
-    family["coo_carries"](
-        entries, chunk, matrix.row_indices, matrix.carries, product, threads=threads
-    )
+        stored = (*matrix.storage.arguments, *matrix.schedule.arguments)
+        parts: tuple[Any, ...] = (matrix.rows, matrix.starts, *stored)
+        return [(csr.CSR, "csr_multiply", (*parts, vector, product))]
+    if isinstance(matrix, COO):
+        entries = (matrix.nonzeros, matrix.chunk, matrix.row_indices)
+        summed = (*entries, matrix.indices, matrix.values, vector, product, matrix.carries)
+        return [
+            (coo.COO, "coo_clear", (matrix.rows, product)),
+            (coo.COO, "coo_segments", summed),
+            (coo.COO, "coo_carries", (*entries, matrix.carries, product)),
+        ]
+    if isinstance(matrix, ELL):
+        parts = (matrix.rows, matrix.lengths, matrix.indices, matrix.values)
+        return [(ell.ELL, "ell_multiply", (*parts, vector, product))]
+    layout = (matrix.rows, matrix.slice_shift, matrix.slice_starts, matrix.lengths)
+    order = (matrix.order, int(matrix.order.size > 0))
+    parts = (*layout, *order, *matrix.storage.arguments)
+    return [(sell.SELL, "sell_multiply", (*parts, vector, product))]

@@ -10,7 +10,7 @@ from solvers.sparse.choose import candidates, choose, library_call
 from solvers.sparse.convert import from_scipy, to_coo, to_scipy, transposed
 from solvers.sparse.kernels.bandwidth import BANDWIDTH
 from solvers.sparse.machine import measure_machine
-from solvers.sparse.product import multiply
+from solvers.sparse.product import multiply, prepared
 from solvers.sparse.schedule import share_rows
 from solvers.sparse.statistics import matrix_statistics
 from tests.sparse.forms import CASES, FORMS, made
@@ -117,10 +117,11 @@ def test_products_can_be_recorded_and_replayed(gpu):
         vector = gpu.to_device(vector_for(matrix.columns, 1))
         product = multiply(matrix, vector)
         cupy.cuda.Device().synchronize()
+        run = prepared(matrix, vector, product)
         with cupy.cuda.Stream(non_blocking=True) as stream:
             stream.begin_capture()
             multiply(matrix, vector, product)
-            multiply(matrix, vector, product)
+            run()
             graph = stream.end_capture()
             product[...] = POISON
             vector[...] = gpu.to_device(vector_for(matrix.columns, 2))

@@ -9,7 +9,7 @@ from solvers.device import cpu
 from solvers.errors import EngineError
 from solvers.sparse.convert import from_scipy, to_coo, transposed
 from solvers.sparse.kernels.coo import COO
-from solvers.sparse.product import multiply
+from solvers.sparse.product import MatrixPair, multiply, prepared
 from tests.sparse.forms import CASES, FORMS, made
 from tests.sparse.matrices import MATRICES, NAMES, vector_for
 
@@ -32,11 +32,29 @@ def test_product_is_scipys(form, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_transposed_product_is_scipys(name):
+def test_transposed_product_is_scipys_in_every_form(name):
     matrix = MATRICES[name]
+    csr = from_scipy(matrix, cpu())
     vector = vector_for(matrix.shape[0])
-    product = multiply(transposed(from_scipy(matrix, cpu())), vector)
-    np.testing.assert_allclose(product, matrix.T @ vector, **CLOSE)
+    held = [made for form in FORMS.values() if (made := form(transposed(csr))) is not None]
+    assert len(held) >= 5
+    for transpose in held:
+        pair = MatrixPair(csr, transpose)
+        product = np.full(matrix.shape[1], np.nan)
+        pair.multiply_transposed(vector, product)
+        np.testing.assert_allclose(product, matrix.T @ vector, err_msg=transpose.label, **CLOSE)
+        assert pair.bytes == csr.bytes + transpose.bytes
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_prepared_product_follows_its_vector(form):
+    matrix = MATRICES["of ones"]
+    vector, product = np.zeros(200), np.full(300, np.nan)
+    run = prepared(made(form, matrix), vector, product)
+    for seed in (1, 2):
+        vector[:] = vector_for(200, seed)
+        run()
+        np.testing.assert_allclose(product, matrix @ vector, **CLOSE)
 
 
 @pytest.mark.parametrize("form", FORMS)
