@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
@@ -37,6 +38,17 @@ class Reduction:
 def unchanged(problem: Problem) -> Reduction:
     """Return the reduction that does nothing."""
     return Reduction(problem, lambda outcome: outcome, forward=lambda start: start)
+
+
+def completed(problem: Problem, outcome: Outcome) -> Outcome:
+    """Return an outcome with what follows from its point and duals, computed on ``problem``."""
+    fields: dict[str, Any] = {"row_activity": None, "reduced_cost": None}
+    if outcome.x is not None:
+        fields["objective"] = problem.objective_at(outcome.x)
+        fields["row_activity"] = problem.matrix @ outcome.x
+    if outcome.row_dual is not None:
+        fields["reduced_cost"] = problem.cost - problem.matrix.T @ outcome.row_dual
+    return replace(outcome, **fields)
 
 
 def chained(first: Reduction, second: Reduction) -> Reduction:

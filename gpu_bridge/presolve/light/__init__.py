@@ -2,14 +2,19 @@
 
 A first-order method gains from every row and column that is gone and from a dual space that is
 smaller, and little from the eliminations that simplex likes, which fill and rescale the matrix.
-So the reductions here only remove rows and columns and change sides, bounds and costs (Andersen
-and Andersen, "Presolving in linear programming", 1995, has them all):
+So nearly all reductions here remove rows and columns and change sides, bounds and costs, but no
+coefficient (Andersen and Andersen, "Presolving in linear programming", 1995, has them all):
 
 * ``rows``: empty, redundant, forcing rows, and rows that are bounds;
 * ``columns``: fixed, empty and weakly dominated columns;
 * ``singleton_columns``: columns that are slack of a row, implied free ones among them;
 * ``dominated``: columns whose reduced cost has a sign at every dual feasible point;
 * ``parallel``: rows and columns that are multiples of each other.
+
+One replaces columns by equations where no entry is added, a whole set at a time:
+
+* ``substitution``: equations with two columns, and columns with few entries that an equation
+  keeps within their bounds.
 
 Each step is exact for the primal and the dual, so that a point and duals, a ray or a basis come
 back (``undo``), and a starting point goes forward (``forward``). The loop ends when a round
@@ -28,6 +33,7 @@ from gpu_bridge.presolve.light.compress import reduced_problem
 from gpu_bridge.presolve.light.dominated import fix_dominated_columns
 from gpu_bridge.presolve.light.parallel import merge_parallel_columns, merge_parallel_rows
 from gpu_bridge.presolve.light.rows import reduce_rows
+from gpu_bridge.presolve.light.substitution import substitute
 from gpu_bridge.presolve.light.way import Way
 from gpu_bridge.presolve.light.workspace import (
     CONTRADICTION,
@@ -36,7 +42,7 @@ from gpu_bridge.presolve.light.workspace import (
     begin,
     out_of_budget,
 )
-from gpu_bridge.presolve.reduction import Reduction, unchanged
+from gpu_bridge.presolve.reduction import Reduction, chained, completed, unchanged
 from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
@@ -48,6 +54,9 @@ LOOKS_PER_ENTRY = 40
 """Looks at a stored entry, on average, after which reducing ends."""
 
 MOST_ROUNDS = 1000
+
+MOST_SUBSTITUTIONS = 6
+"""Rounds of replacing columns by equations, each of which is a sparse product."""
 
 LITTLE = 0.001
 """A round of the cheap passes that removes less than this part of what is left is the last."""
@@ -74,6 +83,41 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
     """
     if problem.is_mip or problem.num_columns == 0:
         return unchanged(problem)
+    reduction = _remove(problem, progress)
+    for _ in range(MOST_SUBSTITUTIONS):
+        if reduction.settled is not None or progress.should_stop() is not None:
+            break
+        substituted = substitute(reduction.problem)
+        if substituted.problem is reduction.problem:
+            break
+        reduction = chained(reduction, substituted)
+        reduction = chained(reduction, _remove(reduction.problem, progress))
+    left = reduction.problem
+    if left is problem and reduction.settled is None:
+        return reduction
+    if reduction.settled is None and left.num_columns == 0:
+        reduction = replace(reduction, settled=reduction.undo(_nothing_left(left)))
+    settled = reduction.settled
+    if settled is not None:
+        if settled.solution_status is SolutionStatus.INFEASIBLE:
+            assert settled.dual_ray is not None  # the only proof there is
+            if not proves_infeasible(problem, settled.dual_ray):
+                settled = None
+        else:
+            settled = completed(problem, settled)
+    progress.log(
+        f"Light presolve: {problem.num_rows} rows, {problem.num_columns} columns, "
+        f"{problem.num_nonzeros} nonzeros reduced to {left.num_rows}, "
+        f"{left.num_columns}, {left.num_nonzeros}."
+    )
+    undo = reduction.undo
+    return replace(
+        reduction, undo=lambda outcome: completed(problem, undo(outcome)), settled=settled
+    )
+
+
+def _remove(problem: Problem, progress: Progress) -> Reduction:
+    """Run all reductions that leave the coefficients alone, as long as they gain."""
     work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
     workspace = begin(problem, work)
     _reduce(workspace, progress)
@@ -83,15 +127,8 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
             return replace(unchanged(problem), settled=_infeasible(ray))
     if workspace.count[STEPS] == 0:
         return unchanged(problem)
-    reduced = reduced_problem(problem, workspace)
     way = Way(problem, workspace)
-    progress.log(
-        f"Light presolve: {problem.num_rows} rows, {problem.num_columns} columns, "
-        f"{problem.num_nonzeros} nonzeros reduced to {reduced.num_rows}, "
-        f"{reduced.num_columns}, {reduced.num_nonzeros}."
-    )
-    settled = way.back(_nothing_left(reduced)) if reduced.num_columns == 0 else None
-    return Reduction(reduced, way.back, settled, way.forward)
+    return Reduction(reduced_problem(problem, workspace), way.back, forward=way.forward)
 
 
 def _reduce(w: Workspace, progress: Progress) -> None:

@@ -32,10 +32,9 @@ class Way:
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
 
-        Points, duals, rays and the basis come back; activities, reduced costs and the objective
-        are computed there.
+        Points, duals, rays and the basis come back; the activities, reduced costs and objective
+        that belong to them are for the caller to compute.
         """
-        problem = self._problem
         fields: dict[str, Any] = {
             "x": _mapped(self._point, outcome.x),
             "candidate": _mapped(self._point, outcome.candidate),
@@ -44,14 +43,7 @@ class Way:
             "dual_ray": _mapped(self._dual_ray, outcome.dual_ray),
             "pool": tuple(replace(one, x=self._point(one.x)) for one in outcome.pool),
             "basis": self._basis(outcome),
-            "row_activity": None,
-            "reduced_cost": None,
         }
-        if fields["x"] is not None:
-            fields["objective"] = problem.objective_at(fields["x"])
-            fields["row_activity"] = problem.matrix @ fields["x"]
-        if fields["row_dual"] is not None:
-            fields["reduced_cost"] = problem.cost - problem.matrix.T @ fields["row_dual"]
         return replace(outcome, **fields)
 
     def forward(self, start: Start) -> Start:

@@ -1,0 +1,218 @@
+"""Which columns to replace by which equations, and what becomes of their bounds."""
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_bridge.presolve.light.loops import compiled, merged
+from solvers.outcome import BasisStatus
+from solvers.problem import FloatArray, Problem
+
+IntArray = npt.NDArray[np.int64]
+
+PIVOT = 0.1
+"""A column is replaced by an equation only where its entry is at least this part of the largest."""
+
+LONGEST_EQUATION = 30
+LONGEST_COLUMN = 30
+
+MOST_ADDED = 0
+"""Entries that a replacement may add to the matrix."""
+
+NOISE = 1e-9
+"""Multipliers up to this size do not decide what is basic."""
+
+NO_PAIR = 2**40
+LOWER, BASIC = int(BasisStatus.LOWER), int(BasisStatus.BASIC)
+UPPER = int(BasisStatus.UPPER)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Replaced columns (k,), their equations and pivots, and the bounds (n,) afterwards.
+
+    ``other`` (k,) is the column that took over the bounds of the replaced one, -1 without one,
+    and ``other_entry`` its coefficient; ``origin`` says which sides came that way: 1 the lower,
+    2 the upper, 3 both.
+    """
+
+    row: IntArray
+    column: IntArray
+    pivot: FloatArray
+    other: IntArray
+    other_entry: FloatArray
+    origin: IntArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def moved(self) -> tuple[Any, ...]:
+        """What :func:`return_bounds` reads."""
+        return self.row, self.column, self.pivot, self.other, self.other_entry, self.origin
+
+
+def choose_pairs(problem: Problem) -> Pairs:
+    """Choose pairs that do not touch each other, the cheapest first."""
+    m, n = problem.num_rows, problem.num_columns
+    A, by_column = problem.matrix, problem.matrix_csc
+    lengths = np.diff(by_column.indptr).astype(np.int64)
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    price = np.full(m, NO_PAIR, dtype=np.int64)
+    entry = np.full(m, -1, dtype=np.int64)
+    rows = (A.indptr, A.indices, A.data)
+    _find_candidates(
+        *rows, lengths, problem.row_lower, problem.row_upper, lower, upper, price, entry
+    )
+    candidates = np.flatnonzero(price < NO_PAIR)
+    candidates = candidates[np.argsort(price[candidates], kind="stable")]
+    k = candidates.size
+    pairs = Pairs(
+        np.empty(k, dtype=np.int64),
+        np.empty(k, dtype=np.int64),
+        np.empty(k),
+        np.empty(k, dtype=np.int64),
+        np.empty(k),
+        np.empty(k, dtype=np.int64),
+        lower,
+        upper,
+    )
+    row_taken, column_taken = np.zeros(m, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    count = _take(
+        *rows,
+        by_column.indptr,
+        by_column.indices,
+        problem.row_lower,
+        candidates,
+        entry,
+        row_taken,
+        column_taken,
+        *pairs.moved,
+        lower,
+        upper,
+    )
+    return Pairs(
+        pairs.row[:count],
+        pairs.column[:count],
+        pairs.pivot[:count],
+        pairs.other[:count],
+        pairs.other_entry[:count],
+        pairs.origin[:count],
+        lower,
+        upper,
+    )
+
+
+@compiled
+def _find_candidates(
+    start, index, value, lengths, row_lower, row_upper, lower, upper, price, entry
+):
+    """Find for each equation the entry at which replacing adds least."""
+    for i in range(row_lower.size):
+        size = start[i + 1] - start[i]
+        if row_lower[i] != row_upper[i] or size < 2 or size > LONGEST_EQUATION:
+            continue
+        largest, least, most = 0.0, 0.0, 0.0
+        endless_down, endless_up = 0, 0
+        for e in range(start[i], start[i + 1]):
+            low, high = _reach(value[e], lower[index[e]], upper[index[e]])
+            largest = max(largest, abs(value[e]))
+            if low == -np.inf:
+                endless_down += 1
+            else:
+                least += low
+            if high == np.inf:
+                endless_up += 1
+            else:
+                most += high
+        for e in range(start[i], start[i + 1]):
+            j, a = index[e], value[e]
+            if abs(a) < PIVOT * largest or lengths[j] > LONGEST_COLUMN:
+                continue
+            added = (size - 1) * (lengths[j] - 1) - (size + lengths[j] - 1)
+            if added > MOST_ADDED or added >= price[i]:
+                continue
+            low, high = _reach(a, lower[j], upper[j])
+            # the other columns' activity is within [rest_least, rest_most]
+            rest_least, rest_most = -np.inf, np.inf
+            if endless_down - (1 if low == -np.inf else 0) == 0:
+                rest_least = least - (low if low > -np.inf else 0.0)
+            if endless_up - (1 if high == np.inf else 0) == 0:
+                rest_most = most - (high if high < np.inf else 0.0)
+            free = row_lower[i] - rest_most >= low and row_lower[i] - rest_least <= high
+            if free or size == 2:
+                price[i], entry[i] = added, e
+
+
+@merged
+def _reach(a, low, high):
+    """Return least and greatest value of a times a column."""
+    return min(a * low, a * high), max(a * low, a * high)
+
+
+@compiled
+def _take(
+    start, index, value, column_start, column_index, row_lower, candidates, entry,
+    row_taken, column_taken, row, column, pivot, other, other_entry, origin, lower, upper,
+):  # fmt: skip
+    """Take pairs whose columns stand in no other pair's equation; return how many."""
+    count = 0
+    for i in candidates:
+        e = entry[i]
+        j = index[e]
+        if row_taken[i] or column_taken[j]:
+            continue
+        row[count], column[count], pivot[count] = i, j, value[e]
+        other[count], other_entry[count], origin[count] = -1, 0.0, 0
+        if start[i + 1] - start[i] == 2:
+            last = start[i] + start[i + 1] - 1 - e  # the other one of the two entries
+            k, b = index[last], value[last]
+            if not _move_bounds(value[e], j, b, k, row_lower[i], lower, upper, origin, count):
+                continue
+            other[count], other_entry[count] = k, b
+        for c in range(column_start[j], column_start[j + 1]):
+            row_taken[column_index[c]] = True
+        for c in range(start[i], start[i + 1]):
+            column_taken[index[c]] = True
+        count += 1
+    return count
+
+
+@merged
+def _move_bounds(a, j, b, k, side, lower, upper, origin, count):
+    """Give column k of ``a x_j + b x_k = side`` the bounds of column j, unless they cross."""
+    least, most = _reach(a, lower[j], upper[j])
+    first, second = (side - most) / b, (side - least) / b
+    low, high = min(first, second), max(first, second)
+    if max(low, lower[k]) > min(high, upper[k]):
+        return False
+    origin[count] = (1 if low > lower[k] else 0) + (2 if high < upper[k] else 0)
+    lower[k], upper[k] = max(low, lower[k]), min(high, upper[k])
+    lower[j], upper[j] = -np.inf, np.inf
+    return True
+
+
+@compiled
+def return_bounds(row, column, pivot, other, other_entry, origin, y, z, columns, rows):
+    """Let multipliers and statuses on moved bounds go back to the columns they came from."""
+    for pair in range(row.size - 1, -1, -1):
+        k = other[pair]
+        if k < 0:
+            continue
+        multiplier = z[k]
+        status = columns[k]
+        if status != BASIC and abs(multiplier) > NOISE:
+            status = LOWER if multiplier > 0.0 else UPPER
+        if (multiplier > 0.0 and origin[pair] & 1) or (multiplier < 0.0 and origin[pair] & 2):
+            y[row[pair]] += multiplier / other_entry[pair]
+            z[k] = 0.0
+        if (status == LOWER and origin[pair] & 1) or (status == UPPER and origin[pair] & 2):
+            same_sign = pivot[pair] * other_entry[pair] > 0.0
+            columns[column[pair]] = UPPER if same_sign == (status == LOWER) else LOWER
+            columns[k] = BASIC
+        else:
+            columns[k] = status
