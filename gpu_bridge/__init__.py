@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gpu_bridge.api import solve as solve
     from gpu_bridge.api import solve_many as solve_many
     from gpu_bridge.explain import Conflict as Conflict
+    from gpu_bridge.many_batch import Batch as Batch
+    from gpu_bridge.many_outcomes import Outcomes as Outcomes
     from gpu_bridge.options import Options as Options
     from gpu_bridge.options import make_options as make_options
     from gpu_bridge.outcome import Outcome as Outcome
@@ -48,10 +50,12 @@ _HOME = {
     "read": "gpu_bridge.api",
     "solve": "gpu_bridge.api",
     "solve_many": "gpu_bridge.api",
+    "Batch": "gpu_bridge.many_batch",
     "Conflict": "gpu_bridge.explain",
     "Options": "gpu_bridge.options",
     "make_options": "gpu_bridge.options",
     "Outcome": "gpu_bridge.outcome",
+    "Outcomes": "gpu_bridge.many_outcomes",
     "CrossedBoundsError": "solvers.errors",
     "DeviceError": "solvers.errors",
     "EngineError": "solvers.errors",

@@ -13,6 +13,8 @@ from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 
 if TYPE_CHECKING:
+    from gpu_bridge.many_batch import Batch
+    from gpu_bridge.many_outcomes import Outcomes
     from solvers.device import Device
 
 
@@ -81,12 +83,46 @@ def solve(
     return dispatch(problem, checked, start=start, streams=streams)
 
 
-def solve_many(problems: Iterable[Problem], **options: Any) -> list[Outcome]:
+def solve_many(
+    problems: Iterable[Problem | str | PathLike[str]] | Batch,
+    *,
+    start: Start | None = None,
+    streams: Sequence[TextIO] = (),
+    **options: Any,
+) -> Outcomes:
     """Solve several problems with the same options and return their answers in order.
 
-    ``time_limit`` holds for each problem.
+    Linear programs that share one structure, the same places of their coefficients, are solved
+    together: always with ``method='pdlp'``, and by themselves on a GPU where there are enough of
+    them. Whatever the batched engine leaves, and all others, are solved one by one, small linear
+    programs on all cores at once and then without an explanation of infeasibility.
+
+    Parameters
+    ----------
+    problems : iterable of Problem or path, or Batch
+        A :class:`Batch` holds many problems of one structure as arrays, which is the quickest.
+    start : Start, optional
+        Point and row duals from which the members of a batch start, such as the solution of one
+        of them.
+    streams : sequence of text streams
+        Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
+    **options
+        Any of the option table. ``time_limit`` holds for the whole call: who is not reached
+        in time has the stop reason TIME_LIMIT.
+
+    Returns
+    -------
+    Outcomes
+        A sequence of :class:`Outcome`, and arrays over all members.
+
+    Raises
+    ------
+    OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
+        For input that cannot be used; the message names the culprit and the fix.
     """
-    return [solve(problem, **options) for problem in problems]
+    from gpu_bridge.many import solve_many as solve_all
+
+    return solve_all(problems, make_options(options), start=start, streams=streams)
 
 
 def devices() -> list[Device]:

@@ -507,6 +507,47 @@ def _scale_entries(matrix, own, other):
             matrix[2][entry] *= own[i] * other[matrix[1][entry]]
 
 
+@compiled
+def _solve_one(
+    p, rows, columns, starts, indices, column_starts, column_rows, column_entries, varying,
+    values, cost, lower, upper, row_lower, row_upper, offset, x0, y0, row_scale, column_scale,
+    parameters, ruiz_passes, power_iterations, iteration_limit, check_interval, vertex_limit, x, y,
+):  # fmt: skip
+    """Solve LP p; fill its x (n,) and y (m,), return its status and iterations."""
+    own = _row(values, indices.size, p, varying, 0).copy()
+    A, B = _matrix(starts, indices, column_starts, column_rows, column_entries, own)
+    by_column, by_row = np.zeros((9, columns)), np.zeros((9, rows))
+    by_column[SCALE] = column_scale
+    by_row[SCALE] = row_scale
+    norm = parameters[NORM]
+    if not norm > 0.0:
+        _scale(A, B, by_row[SCALE], by_column[SCALE], ruiz_passes)
+    _scale_entries(A, by_row[SCALE], by_column[SCALE])
+    _scale_entries(B, by_column[SCALE], by_row[SCALE])
+    if not norm > 0.0:
+        norm = _norm(A, B, rows, columns, power_iterations, parameters[NORM_MARGIN])
+    low = _row(lower, columns, p, varying, 2)
+    high = _row(upper, columns, p, varying, 3)
+    price = _row(cost, columns, p, varying, 1)
+    start = _row(x0, columns, p, varying, 7)
+    cost_norm, scaled_cost = _load_columns(by_column, price, low, high, start, column_starts)
+    a, b = _row(row_lower, rows, p, varying, 4), _row(row_upper, rows, p, varying, 5)
+    side_norm, scaled_sides = _load_rows(by_row, a, b, _row(y0, rows, p, varying, 8))
+    omega = (1.0 + scaled_cost) / (1.0 + scaled_sides)
+    constant = _row(offset, 1, p, varying, 6)[0]
+    ended = _run(
+        A, B, by_column, by_row, (side_norm, cost_norm, constant), omega,
+        parameters[STEP_FRACTION] / norm, parameters, iteration_limit, check_interval,
+        vertex_limit,
+    )  # fmt: skip
+    for j in range(columns):
+        point = by_column[PROJECTED, j] * by_column[SCALE, j]
+        x[j] = min(max(point, low[j]), high[j])
+    for i in range(rows):
+        y[i] = by_row[PROJECTED, i] * by_row[SCALE, i]
+    return ended
+
+
 @twin
 def solve(
     count, rows, columns, starts, indices, column_starts, column_rows, column_entries, varying,
@@ -518,34 +559,10 @@ def solve(
     """Solve ``count`` LPs of ``rows`` by ``columns``."""
     for number in prange(count):
         p = np.int64(number)
-        own = _row(values, indices.size, p, varying, 0).copy()
-        A, B = _matrix(starts, indices, column_starts, column_rows, column_entries, own)
-        by_column, by_row = np.zeros((9, columns)), np.zeros((9, rows))
-        by_column[SCALE] = column_scale
-        by_row[SCALE] = row_scale
-        norm = parameters[NORM]
-        if not norm > 0.0:
-            _scale(A, B, by_row[SCALE], by_column[SCALE], ruiz_passes)
-        _scale_entries(A, by_row[SCALE], by_column[SCALE])
-        _scale_entries(B, by_column[SCALE], by_row[SCALE])
-        if not norm > 0.0:
-            norm = _norm(A, B, rows, columns, power_iterations, parameters[NORM_MARGIN])
-        low = _row(lower, columns, p, varying, 2)
-        high = _row(upper, columns, p, varying, 3)
-        price = _row(cost, columns, p, varying, 1)
-        start = _row(x0, columns, p, varying, 7)
-        cost_norm, scaled_cost = _load_columns(by_column, price, low, high, start, column_starts)
-        a, b = _row(row_lower, rows, p, varying, 4), _row(row_upper, rows, p, varying, 5)
-        side_norm, scaled_sides = _load_rows(by_row, a, b, _row(y0, rows, p, varying, 8))
-        omega = (1.0 + scaled_cost) / (1.0 + scaled_sides)
-        constant = _row(offset, 1, p, varying, 6)[0]
-        status[p], iterations[p] = _run(
-            A, B, by_column, by_row, (side_norm, cost_norm, constant), omega,
-            parameters[STEP_FRACTION] / norm, parameters, iteration_limit, check_interval,
-            vertex_limit,
+        status[p], iterations[p] = _solve_one(
+            p, rows, columns, starts, indices, column_starts, column_rows, column_entries, varying,
+            values, cost, lower, upper, row_lower, row_upper, offset, x0, y0, row_scale,
+            column_scale, parameters, ruiz_passes, power_iterations, iteration_limit,
+            check_interval, vertex_limit, x[p * columns : (p + 1) * columns],
+            y[p * rows : (p + 1) * rows],
         )  # fmt: skip
-        for j in range(columns):
-            point = by_column[PROJECTED, j] * by_column[SCALE, j]
-            x[p * columns + j] = min(max(point, low[j]), high[j])
-        for i in range(rows):
-            y[p * rows + i] = by_row[PROJECTED, i] * by_row[SCALE, i]

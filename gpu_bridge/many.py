@@ -1,0 +1,186 @@
+"""Many problems in one call: those of one structure together, the others one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from typing import Any, TextIO
+
+import numpy as np
+
+from gpu_bridge.interrupt import interruptible
+from gpu_bridge.many_batch import Batch, as_batch, structure_key
+from gpu_bridge.many_outcomes import Outcomes, Part, Singles
+from gpu_bridge.many_singles import solve_singles
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import Outcome
+from gpu_bridge.progress import BridgeProgress
+from solvers.errors import CrossedBoundsError, FileFormatError, OptionError, ProblemError
+from solvers.outcome import Start
+from solvers.problem import Problem
+
+BATCH_FROM = 64
+"""Members from which the GPU is used without being asked for."""
+
+BATCH_ENTRIES = 200_000
+"""Entries of all members together from which it is: less does not make up for its start."""
+
+LARGEST_MEMBER = 100_000
+"""Entries of a member up to which a thread block is the right size for it."""
+
+
+def solve_many(
+    problems: Iterable[Problem | str | PathLike[str]] | Batch,
+    options: Options,
+    *,
+    start: Start | None = None,
+    streams: Sequence[TextIO] = (),
+) -> Outcomes:
+    """Solve problems with checked options; see :func:`gpu_bridge.solve_many`."""
+    with ExitStack() as stack:
+        streams = [*streams, *_asked_streams(options, stack)]
+        options = dataclasses.replace(options, log=False, log_file=None)
+        limit = np.inf if options.time_limit is None else options.time_limit
+        progress = stack.enter_context(BridgeProgress(limit, streams=streams))
+        stack.enter_context(interruptible(progress))
+        if isinstance(problems, Batch):
+            part = _solve_batch(_relaxed(problems, options), options, progress, start, streams)
+            return Outcomes([part], seconds=progress.seconds, log=progress.text)
+        return _solve_iterable(list(problems), options, progress, start, streams)
+
+
+def _solve_iterable(
+    given: list[Any],
+    options: Options,
+    progress: BridgeProgress,
+    start: Start | None,
+    streams: Sequence[TextIO],
+) -> Outcomes:
+    """Find the groups of one structure, solve them together, and the rest one by one."""
+    problems = [_readable(item, options) for item in given]
+    groups: dict[Any, list[int]] = {}
+    found: dict[int, Problem] = {}
+    for k, problem in enumerate(problems):
+        if isinstance(problem, Problem):
+            found[k] = problem
+            groups.setdefault(structure_key(problem), []).append(k)
+    parts: list[Part] = []
+    part_of = np.zeros(len(problems), dtype=np.int64)
+    place_of = np.zeros(len(problems), dtype=np.int64)
+    alone = set(range(len(problems)))
+    for members in groups.values():
+        group = [found[k] for k in members]
+        if not _pays(group[0], len(group), options):
+            continue
+        batch = as_batch(group)
+        if batch is None:
+            continue
+        part_of[members], place_of[members] = len(parts), np.arange(len(members))
+        parts.append(_solve_batch(batch, options, progress, start, streams))
+        alone.difference_update(members)
+    if alone:
+        members = sorted(alone)
+        part_of[members], place_of[members] = len(parts), np.arange(len(members))
+        rest = [problems[k] for k in members]
+        parts.append(Singles(solve_singles(rest, options, progress, streams)))
+    return Outcomes(parts, part_of, place_of, progress.seconds, progress.text)
+
+
+def _solve_batch(
+    batch: Batch,
+    options: Options,
+    progress: BridgeProgress,
+    start: Start | None,
+    streams: Sequence[TextIO],
+) -> Part:
+    from gpu_bridge.many_together import solve_together
+
+    _check_start(batch.problem, start)
+    if _pays(batch.problem, len(batch), options):
+        return solve_together(batch, options, progress, start)
+    members = [batch.member_or_crossing(k) for k in range(len(batch))]
+    return Singles(_labelled(solve_singles(members, options, progress, streams), batch))
+
+
+def _labelled(outcomes: list[Outcome], batch: Batch) -> list[Outcome]:
+    """Give answers that have no problem, those of crossed bounds, the one of the batch."""
+    return [
+        outcome if outcome.problem else dataclasses.replace(outcome, problem=batch.problem)
+        for outcome in outcomes
+    ]
+
+
+def _relaxed(batch: Batch, options: Options) -> Batch:
+    if not (options.relax and batch.problem.is_mip):
+        return batch
+    return dataclasses.replace(batch, problem=batch.problem.relaxation())
+
+
+def _asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
+    streams: list[TextIO] = [sys.stdout] if options.log else []
+    if options.log_file is not None:
+        try:
+            log_file = open(options.log_file, "w", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise FileFormatError(
+                f"The log file '{options.log_file}' cannot be written: {error.strerror}."
+            ) from error
+        streams.append(stack.enter_context(log_file))
+    return streams
+
+
+def _pays(problem: Problem, count: int, options: Options) -> bool:
+    """Whether members of this structure are solved together.
+
+    Always if PDLP is asked for; by itself on a GPU, where there are enough of them.
+    """
+    possible = (
+        count > 0
+        and problem.num_nonzeros > 0
+        and not problem.is_mip
+        and options.method in ("auto", "pdlp")
+        and options.crossover != "on"
+        and options.lp_algorithm == "auto"
+    )
+    if not possible or options.method == "pdlp":
+        return possible
+    if count < BATCH_FROM or problem.num_nonzeros > LARGEST_MEMBER:
+        return False
+    if options.device == "cpu" or count * problem.num_nonzeros < BATCH_ENTRIES:
+        return options.device == "cuda"
+    from solvers.device import find_device
+
+    return find_device(options.device).kind == "cuda"
+
+
+def _readable(item: Any, options: Options) -> Problem | Exception:
+    """Return a problem, relaxed if so wished; read it where a path is given."""
+    if isinstance(item, Problem):
+        return item.relaxation() if options.relax and item.is_mip else item
+    if not isinstance(item, (str, PathLike)):
+        raise ProblemError(
+            f"solve_many() takes Problems, paths of model files, or a Batch; one of them is a "
+            f"{type(item).__name__}."
+        )
+    from gpu_bridge.api import read
+
+    try:
+        return _readable(read(item), options)
+    except CrossedBoundsError as error:
+        return error
+
+
+def _check_start(problem: Problem, start: Start | None) -> None:
+    if start is None:
+        return
+    for name, values, size in (
+        ("x", start.x, problem.num_columns),
+        ("row_dual", start.row_dual, problem.num_rows),
+    ):
+        if values is not None and values.shape != (size,):
+            raise OptionError(
+                f"The starting '{name}' has shape {values.shape}; it must be ({size},)."
+            )

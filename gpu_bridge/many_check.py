@@ -1,0 +1,118 @@
+"""The gate of :mod:`gpu_bridge.verify` for the LPs of a batch, one plain loop for each of them.
+
+The criteria are the same, and so is what they are computed on: the original data, in float64, on
+the CPU. Only the easiest and most frequent case is decided here, a point exactly within its
+bounds that earns "optimal"; whatever is less than that goes to ``verify.py`` itself.
+"""
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from solvers.kernels.twin import compiled, twin
+
+FIGURES = (
+    "objective",
+    "dual_objective",
+    "primal",
+    "primal_relative",
+    "dual",
+    "dual_relative",
+    "gap_relative",
+)
+"""What is found out about each member, in the columns of ``figures``."""
+
+OBJECTIVE, DUAL_OBJECTIVE, PRIMAL, PRIMAL_RELATIVE, DUAL, DUAL_RELATIVE, GAP_RELATIVE = range(7)
+
+
+@compiled
+def _row(values, k):
+    """Return the member's own row, or the one that all share."""
+    return values[k] if values.shape[0] > 1 else values[0]
+
+
+@compiled
+def _check_rows(indptr, indices, values, x, y, low, high, activity, figures):
+    """Fill in the activities, clip the duals, add up the rows' part; return their support."""
+    support = squares = sides = largest = 0.0
+    for i in range(y.size):
+        total = 0.0
+        for entry in range(indptr[i], indptr[i + 1]):
+            total += values[entry] * x[indices[entry]]
+        activity[i] = total
+        outside = max(0.0, low[i] - total, total - high[i])
+        squares += outside * outside
+        largest = max(largest, outside)
+        size = abs(low[i]) if np.isfinite(low[i]) else 0.0
+        size = max(size, abs(high[i])) if np.isfinite(high[i]) else size
+        sides += size * size
+        side = low[i] if y[i] > 0.0 else high[i]
+        if not np.isfinite(side):
+            y[i] = 0.0
+        if y[i] != 0.0:
+            support += y[i] * side
+    figures[PRIMAL] = largest
+    figures[PRIMAL_RELATIVE] = np.sqrt(squares) / (1.0 + np.sqrt(sides))
+    return support
+
+
+@compiled
+def _check_columns(cost, reduced, lower, upper, x, offset, support, figures):
+    """Grade reduced costs and gap."""
+    value, squares, costs, largest = 0.0, 0.0, 0.0, 0.0
+    inside = True
+    for j in range(x.size):
+        inside = inside and lower[j] <= x[j] <= upper[j]
+        value += cost[j] * x[j]
+        costs += cost[j] * cost[j]
+        side = lower[j] if reduced[j] > 0.0 else upper[j]
+        if np.isfinite(side):
+            support += reduced[j] * side
+        else:
+            squares += reduced[j] * reduced[j]
+            largest = max(largest, abs(reduced[j]))
+    value += offset
+    support += offset
+    figures[OBJECTIVE], figures[DUAL_OBJECTIVE] = value, support
+    figures[DUAL] = largest
+    figures[DUAL_RELATIVE] = np.sqrt(squares) / (1.0 + np.sqrt(costs))
+    figures[GAP_RELATIVE] = abs(value - support) / (1.0 + abs(value) + abs(support))
+    return inside
+
+
+@twin
+def check(
+    indptr, indices, values, cost, lower, upper, row_lower, row_upper, offset, tolerance, claimed,
+    x, row_dual, row_activity, reduced_cost, figures, optimal,
+):  # fmt: skip
+    """Check each claimed member: fill in its rows and whether it is optimal.
+
+    ``row_dual`` is clipped to the allowed signs; ``figures`` (K, 7) are those of
+    :data:`FIGURES`.
+    """
+    for member in prange(claimed.size):
+        k = np.int64(member)
+        if not claimed[k]:
+            continue
+        own = _row(values, k)
+        y = row_dual[k]
+        support = _check_rows(
+            indptr, indices, own, x[k], y, _row(row_lower, k), _row(row_upper, k),
+            row_activity[k], figures[k],
+        )  # fmt: skip
+        reduced = reduced_cost[k]
+        price = _row(cost, k)
+        for j in range(reduced.size):
+            reduced[j] = price[j]
+        for i in range(y.size):
+            for entry in range(indptr[i], indptr[i + 1]):
+                reduced[indices[entry]] -= own[entry] * y[i]
+        inside = _check_columns(
+            price, reduced, _row(lower, k), _row(upper, k), x[k], _row(offset, k)[0], support,
+            figures[k],
+        )  # fmt: skip
+        worst = max(figures[k, PRIMAL_RELATIVE], figures[k, DUAL_RELATIVE])
+        # a comparison with NaN is false
+        optimal[k] = inside and worst <= tolerance and figures[k, GAP_RELATIVE] <= tolerance

@@ -1,0 +1,99 @@
+"""Problems solved one by one: small LPs on all cores at once, the others after one another."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TextIO
+
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import Outcome
+from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.verify import verify
+from solvers.errors import CrossedBoundsError
+from solvers.outcome import SolutionStatus, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+SMALL_NONZEROS = 50_000
+"""LPs with fewer entries are solved by one thread each."""
+
+POOL_FROM = 8
+"""Fewer small LPs than this are solved after one another, each with a log and an explanation."""
+
+
+def solve_singles(
+    problems: Sequence[Problem | Exception],
+    options: Options,
+    progress: BridgeProgress,
+    streams: Sequence[TextIO] = (),
+) -> list[Outcome]:
+    """Solve problems in the time that is left; an exception stands for crossed bounds."""
+    small = [k for k, problem in enumerate(problems) if _is_small(problem, options)]
+    found: dict[int, Outcome] = {}
+    if len(small) >= POOL_FROM:
+        workers = options.threads or len(os.sched_getaffinity(0))
+        with ThreadPoolExecutor(max_workers=workers) as pool:
+            answers = pool.map(lambda k: _solve_small(problems[k], options, progress), small)
+            found = dict(zip(small, answers, strict=True))
+    return [
+        found[k] if k in found else _solve(problem, options, progress, streams)
+        for k, problem in enumerate(problems)
+    ]
+
+
+def _is_small(problem: Problem | Exception, options: Options) -> bool:
+    return (
+        isinstance(problem, Problem)
+        and (options.relax or not problem.is_mip)
+        and problem.num_nonzeros < SMALL_NONZEROS
+        and options.method in ("auto", "highs")
+    )
+
+
+def _solve(
+    problem: Problem | Exception,
+    options: Options,
+    progress: BridgeProgress,
+    streams: Sequence[TextIO],
+) -> Outcome:
+    """Solve one problem as a call of its own, with what is left of the time."""
+    from gpu_bridge.api import crossed_bounds_outcome
+    from gpu_bridge.dispatch import solve
+
+    if isinstance(problem, CrossedBoundsError):
+        return crossed_bounds_outcome(problem)
+    assert isinstance(problem, Problem)
+    if progress.should_stop() is not None:
+        return _not_reached(problem, progress)
+    if options.time_limit is not None:
+        options = dataclasses.replace(options, time_limit=progress.time_left)
+    outcome = solve(problem, options, streams=streams)
+    if outcome.stop_reason is StopReason.INTERRUPTED:
+        progress.interrupt()
+    return outcome
+
+
+def _solve_small(problem: Problem | Exception, options: Options, progress: Progress) -> Outcome:
+    """Solve a small LP with one thread, past the log, and check it."""
+    from solvers import highs
+
+    assert isinstance(problem, Problem)
+    if progress.should_stop() is not None:
+        return _not_reached(problem, progress)
+    lp = problem.relaxation() if problem.is_mip else problem
+    own = Progress(progress.time_left)
+    alone = dataclasses.replace(options, threads=1)
+    answer = verify(lp, highs.solve(lp, alone, own), options)
+    if answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
+        careful = dataclasses.replace(alone, presolve=False)
+        answer = verify(lp, highs.solve(lp, careful, own), options)
+    answer = dataclasses.replace(answer, seconds=own.seconds)
+    return Outcome.in_model_sense(answer, lp)
+
+
+def _not_reached(problem: Problem, progress: Progress) -> Outcome:
+    reason = progress.should_stop() or StopReason.TIME_LIMIT
+    return Outcome(SolutionStatus.NOTHING, reason, problem=problem)
