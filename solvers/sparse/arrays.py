@@ -1,4 +1,7 @@
-"""The few array operations in which NumPy and CuPy differ, or which neither has."""
+"""The few array operations in which NumPy and CuPy differ, or which neither has.
+
+Empty arrays are seen to here: not every operation of CuPy takes them.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ def array_module(array: Any) -> Any:
 
 def stable_order(keys: Any) -> Any:
     """Return the places of the keys in ascending order, equal ones in the order they had."""
+    if not keys.size:
+        return array_module(keys).arange(0)
     # CuPy sorts stably always and takes no other word for it.
     return np.argsort(keys, kind="stable") if isinstance(keys, np.ndarray) else keys.argsort()
 
@@ -34,6 +39,8 @@ def owners_of_entries(starts: Any, count: int) -> Any:
     """Return the row of each of ``count`` entries from the (rows + 1,) places where rows start."""
     xp = array_module(starts)
     places = xp.arange(count, dtype=starts.dtype)
+    if not count:
+        return places
     return xp.searchsorted(starts[1:], places, side="right").astype(starts.dtype)
 
 
@@ -41,8 +48,23 @@ def starts_of(lengths: Any, index_type: Any) -> Any:
     """Return the (rows + 1,) places where rows of these lengths start."""
     xp = array_module(lengths)
     starts = xp.zeros(lengths.size + 1, dtype=index_type)
-    starts[1:] = xp.cumsum(lengths.astype(np.int64))
+    if lengths.size:
+        starts[1:] = xp.cumsum(lengths.astype(np.int64))
     return starts
+
+
+def starts_in(owners: Any, owner_count: int) -> Any:
+    """Return the (owner_count + 1,) places where each owner's run starts in ascending owners."""
+    xp = array_module(owners)
+    if not owners.size:
+        return xp.zeros(owner_count + 1, dtype=owners.dtype)
+    found = xp.searchsorted(owners, xp.arange(owner_count + 1, dtype=owners.dtype), side="left")
+    return found.astype(owners.dtype)
+
+
+def group_maxima(array: Any, group: int) -> Any:
+    """Return the largest of each ``group`` neighbours of an array of numbers from 0 on."""
+    return padded(array, group).reshape(-1, group).max(axis=1) if array.size else array
 
 
 def padded(array: Any, multiple: int) -> Any:

@@ -17,10 +17,11 @@ from solvers.device import Device
 from solvers.errors import EngineError
 from solvers.sparse.arrays import (
     array_module,
+    group_maxima,
     inverse_order,
     owners_of_entries,
-    padded,
     stable_order,
+    starts_in,
     starts_of,
 )
 from solvers.sparse.formats import COO, CSR, ELL, FULL_SHIFTS, SELL, SparseMatrix, Storage
@@ -97,13 +98,11 @@ def transposed(matrix: CSR) -> CSR:
     """
     entries = _with_full_indices(matrix)
     indices = entries.storage.indices
-    xp = array_module(indices)
     order = stable_order(indices)
-    starts = xp.searchsorted(indices[order], xp.arange(entries.columns + 1), side="left")
     rows = owners_of_entries(entries.starts, entries.nonzeros)
     return make_csr(
         entries.rows,
-        starts.astype(entries.starts.dtype),
+        starts_in(indices[order], entries.columns),
         rows[order],
         entries.storage.values[order],
         entries.storage.dictionary,
@@ -164,7 +163,7 @@ def to_sell(matrix: CSR, slice_shift: int = SLICE_SHIFT, sigma: int = SIGMA) -> 
     order = sorted_in_windows(lengths, sigma)
     height = 1 << slice_shift
     placed = lengths[order]
-    widths = padded(placed, height).reshape(-1, height).max(axis=1)
+    widths = group_maxima(placed, height)
     slice_starts = starts_of(widths.astype(np.int64) * height, np.int64)
     size = int(slice_starts[-1])
     if size > np.iinfo(index_type).max:
@@ -195,9 +194,7 @@ def to_csr(matrix: SparseMatrix) -> CSR:
     if isinstance(matrix, CSR):
         return uncompressed(matrix)
     if isinstance(matrix, COO):
-        xp = array_module(matrix.row_indices)
-        starts = xp.searchsorted(matrix.row_indices, xp.arange(matrix.rows + 1), side="left")
-        starts = starts.astype(matrix.row_indices.dtype)
+        starts = starts_in(matrix.row_indices, matrix.rows)
         return make_csr(matrix.columns, starts, matrix.indices, matrix.values)
     if isinstance(matrix, ELL):
         starts = starts_of(matrix.lengths, matrix.lengths.dtype)

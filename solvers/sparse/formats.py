@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
+from solvers.sparse.arrays import array_module
 from solvers.sparse.schedule import Schedule
 
 FULL_SHIFTS = {4: 31, 8: 63}
@@ -94,6 +95,12 @@ class _Format:
     def bytes(self) -> int:
         """Bytes of all arrays."""
         return _bytes_of(self)
+
+    @property
+    def xp(self) -> Any:
+        """The array module of its arrays: NumPy or CuPy."""
+        storage: Any = getattr(self, "storage", self)
+        return array_module(storage.values)
 
     @property
     def shape(self) -> tuple[int, int]:

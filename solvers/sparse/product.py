@@ -36,7 +36,7 @@ def multiply(matrix: SparseMatrix, vector: Any, product: Any = None, *, threads:
     Raises
     ------
     EngineError
-        A vector of the wrong length or type.
+        A vector of the wrong length or type, or on another device.
     """
     if product is None:
         product = array_module(vector).empty(matrix.rows, dtype=vector.dtype)
@@ -71,11 +71,16 @@ def prepared(matrix: SparseMatrix, vector: Any, product: Any) -> Callable[[], No
 
 
 def _check(matrix: SparseMatrix, vector: Any, product: Any) -> None:
-    """Refuse vectors of the wrong length or type."""
+    """Refuse vectors of the wrong length or type, or on another device."""
     for name, array, size in (
         ("vector", vector, matrix.columns),
         ("product", product, matrix.rows),
     ):
+        if array_module(array) is not matrix.xp:
+            raise EngineError(
+                f"The {name} is an array of {array_module(array).__name__} and the matrix of "
+                f"{matrix.xp.__name__}; bring them to one device (Device.to_device, to_host)."
+            )
         if array.shape != (size,) or str(array.dtype) != "float64":
             raise EngineError(
                 f"The {name} of a {matrix.rows} x {matrix.columns} matrix must be an array of "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.sparse.arrays import array_module, padded, stable_order
+from solvers.sparse.arrays import array_module, group_maxima, stable_order
 from solvers.sparse.kernels.csr import LANES
 
 WARP = 32
@@ -86,6 +86,8 @@ class Schedule:
 def share_rows(starts: Any, long_length: int = LONG_LENGTH, chunk: int = CHUNK) -> Schedule:
     """Share out the rows that start at ``starts`` (rows + 1,) over GPU threads."""
     xp, index_type = array_module(starts), starts.dtype
+    if starts.size == 1:
+        return in_given_order(starts)
     lengths = starts[1:] - starts[:-1]
     is_long = lengths > long_length
     long_rows = xp.flatnonzero(is_long)
@@ -142,9 +144,8 @@ def _cost(lengths: Any, lanes: int) -> float:
     """Return the steps of all warps over rows of these lengths with so many lanes each."""
     if not lengths.size:
         return 0.0
-    of_row = padded(-(-lengths // lanes), WARP // lanes).reshape(-1, WARP // lanes)
-    warps = int(of_row.shape[0])
-    return STEP_COST[lanes] * int(of_row.max(axis=1).sum()) + WARP_OVERHEAD * warps
+    of_warp = group_maxima(-(-lengths // lanes), WARP // lanes)
+    return STEP_COST[lanes] * int(of_warp.sum()) + WARP_OVERHEAD * int(of_warp.size)
 
 
 def _without(order: Any, ends: tuple[int, ...], dropped: Any) -> tuple[Any, tuple[int, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.sparse.arrays import array_module, owners_of_entries, padded
+from solvers.sparse.arrays import array_module, group_maxima, owners_of_entries
 from solvers.sparse.compress import SHORT_SPAN, best_values
 from solvers.sparse.convert import SIGMA, sorted_in_windows, uncompressed
 from solvers.sparse.formats import CSR
@@ -121,9 +121,7 @@ def matrix_statistics(matrix: CSR) -> MatrixStatistics:
 
 def _slice_entries(lengths: Any) -> int:
     """Return the entries of slices of 32 rows, each as wide as its longest row."""
-    if not lengths.size:
-        return 0
-    return WARP * int(padded(lengths, WARP).reshape(-1, WARP).max(axis=1).astype(np.int64).sum())
+    return WARP * int(group_maxima(lengths, WARP).astype(np.int64).sum())
 
 
 def _widest_span(matrix: CSR) -> int:

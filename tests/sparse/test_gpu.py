@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.device import Device, cpu, find_device
+from solvers.errors import EngineError
 from solvers.sparse.choose import candidates, choose, library_call
 from solvers.sparse.convert import from_scipy, to_coo, to_scipy, transposed
 from solvers.sparse.kernels.bandwidth import BANDWIDTH
@@ -129,6 +130,12 @@ def test_products_can_be_recorded_and_replayed(gpu):
             stream.synchronize()
             expected = source @ vector_for(matrix.columns, 2)
             np.testing.assert_allclose(gpu.to_host(product), expected, **CLOSE)
+
+
+def test_vector_of_the_other_device_is_told(gpu):
+    matrix = from_scipy(MATRICES["of ones"], gpu)
+    with pytest.raises(EngineError, match="vector is an array of numpy and the matrix of cupy"):
+        multiply(matrix, np.zeros(matrix.columns))
 
 
 def test_stream_read_agrees_with_its_twin(gpu):

@@ -1,0 +1,17 @@
+"""The example of docs/sparse.md runs as it stands there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "sparse.md"
+
+
+def test_example_runs_and_multiplies(capsys, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    code = PAGE.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert names["y"].shape == (3000,)
+    assert names["x"].shape == (2000,)
+    assert "of what its" in capsys.readouterr().out
