@@ -51,13 +51,13 @@ class LinearProgram:
         return int(self.matrix.nnz)
 
 
-def read(path: Path) -> LinearProgram:
-    """Read an MPS or LP file as a linear program.
+def read(path: Path, presolved: bool = False) -> LinearProgram:
+    """Read an MPS or LP file as a linear program, reduced by HiGHS's presolve if asked for.
 
     Raises
     ------
     ValueError
-        HiGHS cannot read the file, or the model is more than linear.
+        HiGHS cannot read the file, the model is more than linear, or presolve leaves nothing.
     """
     highspy = import_module("highspy")
     highs = highspy.Highs()
@@ -66,7 +66,14 @@ def read(path: Path) -> LinearProgram:
         raise ValueError(f"HiGHS cannot read {path}.")
     if highs.getModel().hessian_.dim_ > 0:
         raise ValueError(f"{path} has a quadratic objective; linear programs only.")
-    return from_highs(highs.getLp(), path.name.partition(".")[0])
+    name = path.name.partition(".")[0]
+    if not presolved:
+        return from_highs(highs.getLp(), name)
+    _relax(highs)
+    highs.presolve()
+    if highs.getPresolvedLp().num_row_ == 0:
+        raise ValueError(f"HiGHS's presolve leaves nothing of {path}.")
+    return from_highs(highs.getPresolvedLp(), name)
 
 
 def from_highs(lp: Any, name: str) -> LinearProgram:
@@ -150,6 +157,14 @@ def _around_a_point(
 def small_example() -> LinearProgram:
     """Return a program that any solver does at once, to load and compile what it needs."""
     return replace(banded(4096), name="warm-up")
+
+
+def _relax(highs: Any) -> None:
+    """Make all columns continuous."""
+    highspy = import_module("highspy")
+    columns = np.arange(highs.getNumCol(), dtype=np.int32)
+    kinds = np.full(len(columns), int(highspy.HighsVarType.kContinuous), dtype=np.uint8)
+    highs.changeColsIntegrality(len(columns), columns, kinds)
 
 
 def _floats(values: object) -> FloatArray:

@@ -88,19 +88,28 @@ def measure_all(entries: list[lp_sets.Entry], arguments: argparse.Namespace) -> 
 def _measure(
     worker: Worker, solver: peers.Solver, entry: lp_sets.Entry, arguments: argparse.Namespace
 ) -> Iterator[Row]:
-    lp = _program(entry.path)
+    try:
+        lp = _program(entry.path, arguments.presolved)
+    except ValueError as error:
+        print(error)
+        return
     timed: Timed | None = None
     for tolerance in arguments.tolerance:
         if timed is None or not solver.exact:
-            task = Task(tolerance, arguments.time_limit, threads=arguments.threads)
+            task = Task(
+                tolerance,
+                arguments.time_limit,
+                presolve=not arguments.presolved,
+                threads=arguments.threads,
+            )
             runs = [worker.solve(lp, task) for _ in range(arguments.repeat)]
             timed = sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
         yield to_row(lp, entry, solver, tolerance, timed)
 
 
 @functools.lru_cache(maxsize=64)
-def _program(path: Path) -> LinearProgram:
-    return read(path)
+def _program(path: Path, presolved: bool) -> LinearProgram:
+    return read(path, presolved)
 
 
 def to_row(
@@ -161,7 +170,8 @@ def report(rows: list[Row], entries: list[lp_sets.Entry], arguments: argparse.Na
         "rows": [row.as_record() for row in everything],
         "summaries": [asdict(one) for one in summarise(everything, models, arguments.time_limit)],
     }
-    write_record(NAME, content, device=find_device(arguments.device))
+    name = f"{NAME}-presolved" if arguments.presolved else NAME
+    write_record(name, content, device=find_device(arguments.device))
 
 
 def known_optima(rows: list[Row], entries: list[lp_sets.Entry]) -> dict[str, float]:
@@ -250,6 +260,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--max-nonzeros", type=integer, default=2**62)
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
     parser.add_argument("--trial", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument(
+        "--presolved",
+        action="store_true",
+        help="give every solver what HiGHS's presolve leaves, check there, and let none presolve",
+    )
     parser.add_argument("--recorded", type=Path, nargs="*", default=[], metavar="CSV")
     parser.add_argument("--hprlp", metavar="PROGRAM", help="HPR-LP-C's solve_mps_file")
     parser.add_argument("--per-iteration", action="store_true")

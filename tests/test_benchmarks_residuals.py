@@ -131,3 +131,17 @@ def test_relaxations_drop_integrality_and_maximisation_is_turned_round(tmp_path)
     answer = solver.solve(solver.prepare(program, task), task)
     np.testing.assert_allclose(answer.x, [2.0, 1.75])
     assert measure(program, answer.x, answer.y).objective == pytest.approx(6 + 8.75 + 7)
+
+
+def test_presolved_programs_keep_the_optimum(tmp_path):
+    program = read(DATA / "adlittle.mps.gz", presolved=True)
+    assert program.nonzeros < read(DATA / "adlittle.mps.gz").nonzeros
+    solver, task = find("highs-simplex"), Task(1e-8, 10.0, presolve=False)
+    answer = solver.solve(solver.prepare(program, task), task)
+    quality = measure(program, answer.x, answer.y)
+    assert quality.worst < 1e-9
+    assert quality.objective == pytest.approx(225494.963162, rel=1e-9)
+    path = tmp_path / "nothing.lp"
+    path.write_text("minimize\n obj: x\nsubject to\n work: x >= 1\nend\n")
+    with pytest.raises(ValueError, match="leaves nothing"):
+        read(path, presolved=True)
