@@ -53,10 +53,10 @@ BY_HAND = [
         {steps.FORCING_ROW},
     ),
     ("redundant row", lp([-1, -1], [[1, 2], [2, 1]], row_upper=[9, 3], upper=2.0), {0}),
-    ("free substitution", lp([1, 2, 1], [[1, 1, -1], [1, 3, 0]], [2, 3], [2, INF]), {4}),
+    ("free substitution", lp([1, 2, 1], [[1, 1, -1], [1, 3, 0]], [2, 3], [2, INF], lower=-INF), {4}),
     (
         "slack with a bound",
-        lp([3, 2, 1], [[1, 2, 1], [2, 1, 0]], [4, 3], [4, INF], upper=[9, 9, 1]),
+        lp([3, 2, 0], [[1, 2, 1], [2, 1, 0]], [4, 3], [4, INF], upper=[9, 9, 1]),
         {steps.ABSORBED_AT_LOWER},
     ),
     (
@@ -66,7 +66,7 @@ BY_HAND = [
     ),
     (
         "slack that reaches the upper side",
-        lp([1, 1, -1], [[1, 1, 1], [2, -1, 0]], [1, 1], [6, INF], lower=[0, 0, -INF]),
+        lp([1, 1, -1], [[1, 1, 1], [2, -1, 0]], [-INF, 1], [6, INF], lower=[0, 0, -INF]),
         {steps.ABSORBED_AT_UPPER},
     ),
     ("receding column", lp([1, 1, 0], [[1, 2, 1], [2, 1, 0]], [4, 3]), {steps.RECEDING_COLUMN}),

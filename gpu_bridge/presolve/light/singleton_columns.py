@@ -8,9 +8,10 @@ With ``s = a x_j`` in ``[s_min, s_max]`` and the row ``L <= r + s <= U``:
 * with a cost that wants s small, and no bound in its way before the row's lower side is
   reached, every optimum has ``r + s = L``: ``L - s_max <= r`` is left. Mirrored for the upper.
 
-Where the bounds of ``x_j`` are implied, what is left is redundant and the row goes too: that is
-the substitution of an implied free column. The row's dual is the one of what is left plus
-``c_j / a``.
+The row's dual is the one of what is left plus ``c_j / a``. A column with a cost is taken only where
+what is left is redundant, so that the row goes too: that is the substitution of an implied free
+column. Where the row stays, moving the cost to its other columns cost more iterations than it
+saved (10 times as many on grow15 and grow22, 8 % on the mean of 61 models).
 """
 # mypy: allow-untyped-defs, allow-untyped-decorators
 
@@ -61,6 +62,8 @@ def absorb(w, j):
         new_low, new_high = -np.inf, shifted(high, least)
     else:
         return
+    if price != 0.0 and not _holds_anyway(w, i, j, new_low, new_high):
+        return
     step = note(w, kind, i, j, low, high, a, price)
     remove_column(w, j, step, 0.0)
     w.row_lower[i], w.row_upper[i] = new_low, new_high
@@ -86,6 +89,13 @@ def _reaches_upper(w, i, j, most):
         return True
     least_of_rest, _, _, _ = activity_range(w, i, j)
     return w.row_upper[i] - least_of_rest <= most
+
+
+@merged
+def _holds_anyway(w, i, j, low, high):
+    """Whether what is left of a row without a column is redundant."""
+    least, most, _, _ = activity_range(w, i, j)
+    return least >= low and most <= high
 
 
 @merged
