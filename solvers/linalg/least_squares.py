@@ -20,6 +20,7 @@ a few rounds that may get worse before they get better; the best point met is re
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +29,14 @@ import scipy.sparse as sp
 
 from solvers.device import Device, cpu
 from solvers.errors import ProblemError
-from solvers.linalg.cg import run
+from solvers.linalg.cg import never, run
 from solvers.linalg.operator import normal_equations
 from solvers.linalg.precondition import jacobi
 from solvers.linalg.workspace import prepare
 from solvers.problem import BoolArray, FloatArray
 
 ITERATIONS = 50
-"""Conjugate gradient iterations of one least-squares problem."""
+"""Conjugate gradient iterations of one least-squares problem, of the first where several follow."""
 
 ROUNDS = 10
 """Projections at most, each after clipping the columns that the one before pushed too far."""
@@ -85,6 +86,7 @@ def project_on_rows(
     iterations: int = ITERATIONS,
     rounds: int = ROUNDS,
     device: Device | None = None,
+    should_stop: Callable[[], bool] = never,
 ) -> Correction:
     """Move a point towards the rows it violates, by the least change of its free columns.
 
@@ -97,9 +99,12 @@ def project_on_rows(
     target : float
         Residual norm ||A x - clip(A x, row_lower, row_upper)|| that is good enough.
     iterations, rounds : int
-        Limits on the conjugate gradient iterations of a round, and on rounds.
+        Limits on the conjugate gradient iterations of a round, and on rounds. The first round
+        has :data:`ITERATIONS` at most, each further one twice as many as the one before.
     device : Device, optional
         Where conjugate gradients run; the CPU if absent.
+    should_stop : callable
+        Asked before every round and every 50 iterations.
 
     Returns
     -------
@@ -120,11 +125,12 @@ def project_on_rows(
     lacking = np.clip(activity, row_lower, row_upper) - activity
     before = after = float(np.linalg.norm(lacking))
     spent = done = 0
-    while done < rounds and after > target:
+    while done < rounds and after > target and not should_stop():
         free = strictly_between(point, lower, upper)
         rows = (lacking != 0) | _tight(activity, row_lower, row_upper)
         part = _part(A, rows, free)
-        d, used = _least_squares(sp.csr_array(part.T), lacking[rows], iterations, where)
+        limit = min(iterations, ITERATIONS << done)
+        d, used = _least_squares(sp.csr_array(part.T), lacking[rows], limit, where, should_stop)
         done, spent = done + 1, spent + used
         if used == 0:
             break
@@ -151,6 +157,7 @@ def least_squares_duals(
     *,
     iterations: int = ITERATIONS,
     device: Device | None = None,
+    should_stop: Callable[[], bool] = never,
 ) -> Correction:
     """Find row duals that make the reduced costs of the free columns as small as possible.
 
@@ -164,6 +171,8 @@ def least_squares_duals(
         What to improve on; zero if absent.
     iterations : int
     device : Device, optional
+    should_stop : callable
+        Asked every 50 iterations.
 
     Returns
     -------
@@ -176,7 +185,8 @@ def least_squares_duals(
     given = np.zeros(A.shape[0]) if row_dual is None else row_dual
     before = float(np.linalg.norm((cost - A.T @ given)[free]))
     y = np.where(rows, given, 0.0)
-    step, used = _least_squares(_part(A, rows, free), (cost - A.T @ y)[free], iterations, where)
+    reduced = (cost - A.T @ y)[free]
+    step, used = _least_squares(_part(A, rows, free), reduced, iterations, where, should_stop)
     y[rows] += step
     y = np.where(np.isfinite(row_lower), y, np.minimum(y, 0.0))
     y = np.where(np.isfinite(row_upper), y, np.maximum(y, 0.0))
@@ -199,7 +209,11 @@ def _part(A: sp.csr_array, rows: BoolArray, columns: BoolArray) -> Any:
 
 
 def _least_squares(
-    part: Any, side: FloatArray, iterations: int, device: Device
+    part: Any,
+    side: FloatArray,
+    iterations: int,
+    device: Device,
+    should_stop: Callable[[], bool],
 ) -> tuple[FloatArray, int]:
     """Return z with ||part' z - side|| least, as far as the iterations go, and their number.
 
@@ -213,6 +227,7 @@ def _least_squares(
             part @ side,
             tolerance=ACCURACY,
             iteration_limit=iterations,
+            should_stop=should_stop,
         )
         return device.to_host(solution.x), solution.iterations
 
