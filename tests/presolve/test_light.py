@@ -53,7 +53,11 @@ BY_HAND = [
         {steps.FORCING_ROW},
     ),
     ("redundant row", lp([-1, -1], [[1, 2], [2, 1]], row_upper=[9, 3], upper=2.0), {0}),
-    ("free substitution", lp([1, 2, 1], [[1, 1, -1], [1, 3, 0]], [2, 3], [2, INF], lower=-INF), {4}),
+    (
+        "free substitution",
+        lp([1, 2, 1], [[1, 1, -1], [1, 3, 0]], [2, 3], [2, INF], lower=[0, 0, -INF]),
+        {steps.ABSORBED_AT_LOWER},
+    ),
     (
         "slack with a bound",
         lp([3, 2, 0], [[1, 2, 1], [2, 1, 0]], [4, 3], [4, INF], upper=[9, 9, 1]),
