@@ -146,20 +146,22 @@ def choose(
         chosen = known[0]
         why = f"predicted as fastest, limited by {chosen.prediction.limit}; not timed"
         return Choice(build(plain, chosen), chosen, known, why)
-    results: dict[int, tuple[Candidate, SparseMatrix]] = {}
+    first = next(place for place, candidate in enumerate(known) if _is_plain_csr(candidate))
+    best: tuple[Candidate, SparseMatrix] = timed(device, plain, known[first]), plain
+    results = {first: best[0]}
     for place in _places_to_try(known, tried):
         try:
             made = build(plain, known[place])
         except EngineError:  # a prediction from statistics may promise more than can be held
             continue
-        results[place] = (timed(device, made, known[place]), made)
-    best = min(results, key=lambda place: results[place][0].seconds or 0.0)
-    chosen, made = results[best]
+        found = results[place] = timed(device, made, known[place])
+        if _seconds(found) < _seconds(best[0]):
+            best = found, made
     return Choice(
-        made,
-        chosen,
-        tuple(results[k][0] if k in results else known[k] for k in range(len(known))),
-        _reason(chosen, [result[0] for result in results.values()]),
+        best[1],
+        best[0],
+        tuple(results.get(place, candidate) for place, candidate in enumerate(known)),
+        _reason(best[0], list(results.values())),
         library_seconds(device, plain),
     )
 
@@ -174,7 +176,7 @@ def survey(matrix: CSR, device: Device, machine: Machine) -> tuple[Candidate, ..
         except EngineError:  # more than can be held: too much padding for its index type
             continue
         found.append(timed(device, made, candidate))
-    return tuple(sorted(found, key=lambda candidate: candidate.seconds or 0.0))
+    return tuple(sorted(found, key=_seconds))
 
 
 def library_seconds(device: Device, matrix: CSR) -> float | None:
@@ -202,25 +204,26 @@ def _by_prediction(candidate: Candidate) -> tuple[float, int, str]:
 
 
 def _places_to_try(known: Sequence[Candidate], tried: int) -> list[int]:
-    """Return the best few candidates, the best of another format, and plain CSR."""
-    places = list(range(min(tried, len(known))))
+    """Return the best few candidates and the best of another format, without plain CSR."""
     others = [k for k, other in enumerate(known) if other.format != known[0].format]
-    plain = [
-        k
-        for k, other in enumerate(known)
-        if other.format == "csr" and not other.values and not other.columns
-    ]
-    return sorted({*places, *others[:1], *plain})
+    places = {*range(min(tried, len(known))), *others[:1]}
+    return sorted(place for place in places if not _is_plain_csr(known[place]))
+
+
+def _is_plain_csr(candidate: Candidate) -> bool:
+    return candidate.format == "csr" and not (candidate.values or candidate.columns)
+
+
+def _seconds(candidate: Candidate) -> float:
+    return float("inf") if candidate.seconds is None else candidate.seconds
 
 
 def _reason(chosen: Candidate, results: Sequence[Candidate]) -> str:
-    others = [result for result in results if result is not chosen and result.seconds]
-    share = chosen.roofline_share or 0.0
-    text = (
-        f"{1e6 * (chosen.seconds or 0.0):.3g} us, {100 * share:.0f} % of what its "
-        f"{chosen.prediction.limit} allows"
-    )
+    share = 100.0 * (chosen.roofline_share or 0.0)
+    time = 1e6 * _seconds(chosen)
+    text = f"{time:.3g} us, {share:.0f} % of what its {chosen.prediction.limit} allows"
+    others = [result for result in results if result is not chosen]
     if not others:
         return text
-    second = min(others, key=lambda result: result.seconds or 0.0)
-    return f"{text}; next is {second.label} with {1e6 * (second.seconds or 0.0):.3g} us"
+    second = min(others, key=_seconds)
+    return f"{text}; next is {second.label} with {1e6 * _seconds(second):.3g} us"

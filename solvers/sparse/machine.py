@@ -80,10 +80,12 @@ def _measure(device: Device) -> Machine:
     memory_size, cache_size, readers = sizes
     while memory_size * REAL_BYTES * MEMORY_SHARE > free and memory_size > readers:
         memory_size //= 2
+    from_memory = read(device, memory_size, 1)
+    device.release_memory()
     return Machine(
         name=device.name,
         kind=device.kind,
-        memory_bandwidth=read(device, memory_size, 1),
+        memory_bandwidth=from_memory,
         cache_bandwidth=read(device, cache_size, CACHE_PASSES),
         cache_bytes=cache_bytes,
         launch_seconds=_launch_seconds(device),

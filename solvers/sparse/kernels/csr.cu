@@ -72,22 +72,23 @@ extern "C" __global__ void csr_multiply(
         return;
     }
 
+    // A block of 2^8 threads has 2^(8 - c) rows of class c, with 2^c lanes each.
     const INDEX ends[6] = {end_1, end_2, end_4, end_8, end_16, end_32};
     INDEX block = (INDEX)blockIdx.x - chunks;
     INDEX class_begin = 0;
     INDEX class_end = 0;
-    int lanes = 1;
+    int shift = 0;
 #pragma unroll
     for (int c = 0; c < 6; ++c) {
-        lanes = 1 << c;
+        shift = c;
         class_end = ends[c];
-        const INDEX blocks =
-            (INDEX)(((long long)(class_end - class_begin) * lanes + blockDim.x - 1) / blockDim.x);
+        const INDEX blocks = (class_end - class_begin + (256 >> c) - 1) >> (8 - c);
         if (block < blocks) break;
         block -= blocks;
         class_begin = class_end;
     }
-    const INDEX place = class_begin + block * (blockDim.x / lanes) + (INDEX)(threadIdx.x / lanes);
+    const int lanes = 1 << shift;
+    const INDEX place = class_begin + (block << (8 - shift)) + (INDEX)(threadIdx.x >> shift);
     const int lane = threadIdx.x & (lanes - 1);
     bool writes = false;
     INDEX row = 0;

@@ -15,6 +15,8 @@ from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
 from solvers.sparse.kernels.storage import STORAGE, storage_bytes
 
 BLOCK = 256
+"""Threads of a block, as ``csr.cu`` takes for granted."""
+
 LANES = (1, 2, 4, 8, 16, 32)
 """Threads that a row may get within a warp."""
 
