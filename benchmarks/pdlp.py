@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -276,4 +277,5 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # record what there is, then end
     main()
