@@ -1,0 +1,237 @@
+"""From a model and a table to a batch, the quick way: arithmetic on whole columns of the table.
+
+The model is converted once. Then only the constraints, bounds and objective that mention a
+parameter of the table are read again, their coefficients and sides evaluated for all rows of the
+table at once. What this way cannot do exactly it does not do: :func:`read_batch` returns None,
+and the caller converts the model for each row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pyomo.common.numeric_types import native_numeric_types, value
+from pyomo.core.base.param import ParamData
+from pyomo.core.base.var import VarData
+from pyomo.core.expr.numeric_expr import MonomialTermExpression
+from pyomo.core.expr.visitor import identify_mutable_parameters
+
+from gpu_bridge.adapters.pyomo.collect import RowCollector, is_template
+from gpu_bridge.adapters.pyomo.components import active_constraints, active_sos
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.table_input import ParameterTable
+from gpu_bridge.many_batch import Batch
+from solvers.errors import ProblemError
+from solvers.problem import FloatArray, Problem
+
+AGREEMENT = 1e-12
+"""How well columns and a conversion of the last row have to agree, relative to max(1, size)."""
+
+
+class NotPossibleError(Exception):
+    """The quick way does not lead to this batch."""
+
+
+def read_batch(model: Any, table: ParameterTable, base: ConvertedModel) -> Batch | None:
+    """Return the batch, or None where every row has to be converted.
+
+    Parameters
+    ----------
+    model : BlockData
+    table : ParameterTable
+        With at least one row; its parameters are changed.
+    base : ConvertedModel
+        The model converted at the table's first row.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            batch = _Reader(model, table, base).batch()
+        table.set_row(len(table) - 1)
+        last = convert(model)
+    except (NotPossibleError, ProblemError):
+        return None
+    same_columns = [id(v) for v in last.columns] == [id(v) for v in base.columns]
+    if not same_columns or not _agree(batch.member_or_crossing(len(table) - 1), last.problem):
+        return None
+    return batch
+
+
+def _agree(ours: Problem | Exception, theirs: Problem) -> bool:
+    """Whether two problems are the same up to rounding."""
+    if not isinstance(ours, Problem) or ours.matrix.shape != theirs.matrix.shape:
+        return False
+    difference = abs(ours.matrix - theirs.matrix)
+    largest = float(abs(theirs.matrix).max()) if theirs.matrix.nnz else 0.0
+    if difference.nnz and difference.max() > AGREEMENT * max(1.0, largest):
+        return False
+    pairs: list[tuple[Any, Any]] = [(ours.offset, theirs.offset)]
+    for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
+        pairs.append((getattr(ours, name), getattr(theirs, name)))
+    return all(np.allclose(a, b, rtol=AGREEMENT, atol=AGREEMENT) for a, b in pairs)
+
+
+class _Reader:
+    """Reads what depends on the table; starts from arrays of the base, repeated as needed."""
+
+    def __init__(self, model: Any, table: ParameterTable, base: ConvertedModel) -> None:
+        self.model, self.table, self.base = model, table, base
+        self.column_of = {
+            id(parameter): table.values[:, place]
+            for place, parameter in enumerate(table.parameters)
+        }
+        self.row_number = {id(row): i for i, row in enumerate(base.rows)}
+        self.column_number = {id(variable): j for j, variable in enumerate(base.columns)}
+        self.data: dict[str, FloatArray] = {}
+
+    def batch(self) -> Batch:
+        problem = self.base.problem
+        sizes = (problem.num_rows, problem.num_columns)
+        if active_sos(self.model) or sizes != (len(self.base.rows), len(self.base.columns)):
+            raise NotPossibleError
+        collected = RowCollector()
+        objective = self.base.objective
+        reread = objective is not None and self._mentioned(objective)
+        collected.add_objective(objective if reread else None)
+        for constraints in active_constraints(self.model):
+            collected.add_constraints(
+                row for row in constraints if row._active and self._mentioned(row)
+            )
+        if collected.unusual:
+            raise NotPossibleError
+        self._read_rows(collected, reread)
+        self._read_bounds()
+        if not self.data:
+            self.data["offset"] = np.full(len(self.table), problem.offset)
+        return Batch(problem, **self.data)
+
+    def _mentioned(self, row: Any) -> bool:
+        """Whether a constraint or objective holds a parameter of the table."""
+        if is_template(row):
+            raise NotPossibleError
+        expression = row.expr
+        if expression is None or expression.__class__ in native_numeric_types:
+            return False
+        return any(id(p) in self.column_of for p in identify_mutable_parameters(expression))
+
+    def _array(self, name: str) -> FloatArray:
+        """Return an array of the batch, at first the base's for all rows of the table."""
+        if name not in self.data:
+            problem = self.base.problem
+            base = problem.matrix.data if name == "coefficients" else getattr(problem, name)
+            shape = (len(self.table), *np.shape(base))
+            self.data[name] = np.array(np.broadcast_to(base, shape), dtype=np.float64)
+        return self.data[name]
+
+    def _read_rows(self, collected: RowCollector, has_objective: bool) -> None:
+        ends = np.cumsum(collected.lengths)
+        parts: dict[int, list[tuple[float, list[Any]]]] = {}
+        for number, end in enumerate(ends.tolist()):
+            terms = collected.terms[end - collected.lengths[number] : end]
+            parts[number] = [(1.0, terms)]
+        end = 0
+        for number, length in zip(
+            collected.subtracted_rows, collected.subtracted_lengths, strict=True
+        ):
+            parts[number].append((-1.0, collected.subtracted_terms[end : end + length]))
+            end += length
+        for number, row in enumerate(collected.rows):
+            if number == 0 and not has_objective:
+                continue
+            coefficients, constant = self._sums(parts[number])
+            if number == 0:
+                self._put_objective(coefficients, constant)
+            else:
+                low, high = collected.lower[number], collected.upper[number]
+                self._put_row(row, coefficients, constant, low, high)
+
+    def _sums(self, parts: list[tuple[float, list[Any]]]) -> tuple[dict[int, Any], Any]:
+        """Return coefficients by the id of their variable, and the constant, of a row's terms."""
+        coefficients: dict[int, Any] = {}
+        constant: Any = 0.0
+        for sign, terms in parts:
+            for term in terms:
+                pair = term._args_ if term.__class__ is MonomialTermExpression else (1.0, term)
+                factor, variable = pair
+                if not isinstance(variable, VarData):
+                    constant = constant + sign * self._evaluate(term)
+                elif variable.fixed:
+                    if variable.value is None:
+                        raise NotPossibleError
+                    constant = constant + sign * self._evaluate(factor) * variable.value
+                else:
+                    amount = sign * self._evaluate(factor)
+                    key = id(variable)
+                    coefficients[key] = coefficients.get(key, 0.0) + amount
+        return coefficients, constant
+
+    def _put_objective(self, coefficients: dict[int, Any], constant: Any) -> None:
+        sign = -1.0 if self.base.problem.maximize else 1.0
+        cost = self._array("cost")
+        cost[:] = 0.0
+        for key, amount in coefficients.items():
+            if key in self.column_number:
+                cost[:, self.column_number[key]] = sign * amount
+            elif np.any(amount != 0.0):
+                raise NotPossibleError
+        self._array("offset")[:] = sign * constant
+
+    def _put_row(
+        self, row: Any, coefficients: dict[int, Any], constant: Any, low: Any, high: Any
+    ) -> None:
+        i = self.row_number.get(id(row))
+        if i is None:  # without free variables or sides at the first row of the table
+            raise NotPossibleError
+        self._array("row_lower")[:, i] = self._side(low, -np.inf) - constant
+        self._array("row_upper")[:, i] = self._side(high, np.inf) - constant
+        A = self.base.problem.matrix
+        first, last = int(A.indptr[i]), int(A.indptr[i + 1])
+        place = {int(j): first + k for k, j in enumerate(A.indices[first:last])}
+        for key, amount in coefficients.items():
+            entry = place.get(self.column_number.get(key, -1))
+            if entry is not None:
+                base = A.data[entry]
+                if "coefficients" in self.data or np.any(amount != base):
+                    self._array("coefficients")[:, entry] = amount
+            elif np.any(amount != 0.0):
+                raise NotPossibleError
+
+    def _read_bounds(self) -> None:
+        for j, variable in enumerate(self.base.columns):
+            for name, bound in (("lower", variable._lb), ("upper", variable._ub)):
+                if bound is None or bound.__class__ in native_numeric_types:
+                    continue
+                if not any(id(p) in self.column_of for p in identify_mutable_parameters(bound)):
+                    continue
+                if variable.is_integer():
+                    raise NotPossibleError
+                low, high = variable.domain.bounds()
+                values = self._evaluate(bound)
+                if name == "lower" and low is not None:
+                    values = np.maximum(values, low)
+                if name == "upper" and high is not None:
+                    values = np.minimum(values, high)
+                self._array(name)[:, j] = values
+
+    def _side(self, side: Any, infinite: float) -> Any:
+        return infinite if side is None else self._evaluate(side)
+
+    def _evaluate(self, expression: Any) -> Any:
+        """Return an expression without variables, a number or one for each row of the table."""
+        if expression.__class__ in native_numeric_types:
+            return float(expression)
+        if isinstance(expression, ParamData):
+            column = self.column_of.get(id(expression))
+            return float(value(expression)) if column is None else column
+        if isinstance(expression, VarData):
+            raise NotPossibleError
+        if not expression.is_expression_type():
+            return float(value(expression))
+        arguments = [self._evaluate(argument) for argument in expression.args]
+        try:
+            found = expression._apply_operation(arguments)
+        except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise NotPossibleError from error
+        if not np.isfinite(found).all():
+            raise NotPossibleError  # the conversion of that row has the words for it
+        return found
