@@ -58,7 +58,8 @@ def product_call(matrix: CSR, vector: Any, product: Any, algorithm: str) -> Call
     _check(library.cusparseSpMV_bufferSize(*shared, ctypes.byref(size)), "SpMV_bufferSize")
     buffer = cupy.empty(max(1, size.value), dtype=cupy.uint8)
     address = ctypes.c_void_p(buffer.data.ptr)
-    _check(library.cusparseSpMV_preprocess(*shared, address), "SpMV_preprocess")
+    if hasattr(library, "cusparseSpMV_preprocess"):  # from CUDA 12.4 on
+        _check(library.cusparseSpMV_preprocess(*shared, address), "SpMV_preprocess")
     kept = (matrix, vector, product, buffer, one, zero)
 
     def call() -> None:

@@ -19,15 +19,6 @@ from solvers.sparse.convert import from_scipy, transposed
 from solvers.sparse.machine import Machine, measure_machine
 from solvers.sparse.statistics import MatrixStatistics, matrix_statistics
 
-LIMITS = {
-    "memory": "memory",
-    "cache": "cache",
-    "gather": "gathers",
-    "launch": "launch",
-    "longest row": "longest row",
-}
-"""What sets a predicted time, in a word."""
-
 TITLE = ("", "Format", "Moves", "Flop/B", "Predicted", "Achieved", "Of roofline", "Limited by")
 WIDTHS = (4, 36, 11, 8, 11, 11, 13, 0)
 
@@ -116,7 +107,7 @@ def _cells(name: str, candidate: Candidate) -> tuple[str, ...]:
         _microseconds(candidate.prediction.seconds),
         "" if candidate.seconds is None else _microseconds(candidate.seconds),
         "" if share is None else f"{100 * share:.0f}%",
-        LIMITS[candidate.prediction.limit],
+        candidate.prediction.limit,
     )
 
 

@@ -68,7 +68,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The least time of a product, and what sets it."""
+    """The least time of a product, and what sets it: memory, cache, gathers, ... as docs say."""
 
     seconds: float
     limit: str
@@ -159,7 +159,7 @@ def predict(traffic: Traffic, machine: Machine) -> Prediction:
     }
     if machine.kind == "cuda":
         through_cache = traffic.matrix_bytes + traffic.gather_bytes + traffic.product_bytes
-        limits["gather"] = through_cache / machine.cache_bandwidth
+        limits["gathers"] = through_cache / machine.cache_bandwidth
         limits["longest row"] = traffic.serial_steps * STEP_SECONDS
     limit = max(limits, key=lambda name: limits[name])
     return Prediction(limits[limit], limit)

@@ -114,7 +114,7 @@ def test_sectors_counted_one_by_one_agree():
         ({}, "launch"),
         ({"nonzeros": 10**9}, "memory"),
         ({"nonzeros": 3 * 10**6, "row_sectors": 0.0}, "cache"),
-        ({"nonzeros": 10**9, "row_sectors": 1.0}, "gather"),
+        ({"nonzeros": 10**9, "row_sectors": 1.0}, "gathers"),
     ],
 )
 def test_what_limits_a_product(change, limit):
