@@ -144,9 +144,7 @@ def fused_iteration(
     return columns + product + update + _polynomial(shape, degree, normal)
 
 
-def iteration_cost(
-    operator: Operator, preconditioner: Preconditioner, variant: str = "single"
-) -> Cost:
+def iteration_cost(operator: Operator, preconditioner: Preconditioner, variant: str) -> Cost:
     """Return :func:`fused_iteration` for an operator and its preconditioner."""
     starts, values = operator.by_row.arguments[1], operator.by_row.arguments[3]
     shape = Shape(

@@ -20,7 +20,7 @@ from solvers.linalg.precondition import Preconditioner, identity
 SINGLE, CLASSIC = "single", "classic"
 
 BATCH = 50
-"""Iterations between two looks at the residual, and between true residuals; even."""
+"""Iterations between two looks at the scalars, and at the true residual; even."""
 
 MOST_SUMS = 3
 
@@ -56,7 +56,10 @@ class Workspace:
 
 
 def prepare(
-    operator: Operator, preconditioner: Preconditioner | None = None, *, variant: str = SINGLE
+    operator: Operator,
+    preconditioner: Preconditioner | None = None,
+    *,
+    variant: str | None = None,
 ) -> Workspace:
     """Allocate what conjugate gradients need, for any number of right-hand sides.
 
@@ -65,8 +68,10 @@ def prepare(
     operator : Operator
     preconditioner : Preconditioner, optional
         None for plain conjugate gradients.
-    variant : {'single', 'classic'}
-        One reduction in an iteration (Chronopoulos and Gear) or two (Hestenes and Stiefel).
+    variant : {'single', 'classic'}, optional
+        One reduction in an iteration (Chronopoulos and Gear) or two (Hestenes and Stiefel). The
+        classic form is the default where it can be used: it moves fewer bytes and bears rounding
+        better.
 
     Raises
     ------
@@ -75,6 +80,8 @@ def prepare(
         vector step.
     """
     chosen = identity(operator) if preconditioner is None else preconditioner
+    if variant is None:
+        variant = SINGLE if chosen.steps else CLASSIC
     if variant not in (SINGLE, CLASSIC):
         raise OptionError(f"There is no variant '{variant}'; use '{SINGLE}' or '{CLASSIC}'.")
     if chosen.steps and variant == CLASSIC:
@@ -107,16 +114,22 @@ def launch_batch(space: Workspace, count: int = BATCH) -> None:
         one(space)
 
 
-def true_residual(space: Workspace) -> None:
-    """Put r = b - M x and u = B r in place of what the recurrences have made of them."""
+def compute_residual(space: Workspace, into: Any) -> None:
+    """Put b - M x into a vector (m,)."""
     operator = space.operator
     SETUP["residual"](
         *operator.by_row.arguments,
         _gathered(space, space.x),
         space.side,
-        space.r,
+        into,
         threads=operator.threads,
     )
+
+
+def true_residual(space: Workspace) -> None:
+    """Put r = b - M x and u = B r in place of what the recurrences have made of them."""
+    operator = space.operator
+    compute_residual(space, space.r)
     preconditioner = space.preconditioner
     ITERATION["precondition"](
         operator.size,

@@ -144,10 +144,10 @@ def test_iteration_computes_what_the_formula_says(kind, variant, make, monkeypat
 def test_polynomial_of_degree_k_takes_k_products_more(degree):
     operator = symmetric(laplacian(6), CPU)
     for made in (chebyshev(operator, degree), neumann(operator, degree)):
-        assert costs.iteration_cost(operator, made).products == degree + 1
+        assert costs.iteration_cost(operator, made, "single").products == degree + 1
     normal = normal_equations(laplacian(6), CPU)
     made = chebyshev(normal, degree)
-    assert costs.iteration_cost(normal, made).products == 2 * (degree + 1)
+    assert costs.iteration_cost(normal, made, "single").products == 2 * (degree + 1)
 
 
 def test_fused_iterations_are_two_launches_or_three():
