@@ -18,6 +18,9 @@ from solvers.sparse.kernels.csr import LANES
 
 WARP = 32
 
+Order = tuple[Any, tuple[int, ...]]
+"""Rows by number of lanes (empty: as they are), and where those with 1, 2, 4, ... lanes end."""
+
 ENTRIES_PER_LANE = 2
 """Entries for which a row gets one more thread: two reads under way hide part of the latency of
 each, and neighbouring threads still read neighbouring words."""
@@ -83,15 +86,42 @@ class Schedule:
         )
 
 
-def share_rows(starts: Any, long_length: int = LONG_LENGTH, chunk: int = CHUNK) -> Schedule:
-    """Share out the rows that start at ``starts`` (rows + 1,) over GPU threads."""
+def share_rows(
+    starts: Any,
+    long_length: int = LONG_LENGTH,
+    chunk: int = CHUNK,
+    *,
+    lanes: int | None = None,
+    entries_per_lane: int | None = None,
+) -> Schedule:
+    """Share out rows over GPU threads.
+
+    Parameters
+    ----------
+    starts : (rows + 1,) index array
+    long_length : int
+        Longer rows get blocks of their own.
+    chunk : int
+        Entries of a long row that one block takes.
+    lanes : int, optional
+        So many threads for each row that is not long.
+    entries_per_lane : int, optional
+        One thread for so many entries of a row, in an order by number of threads. Without either,
+        the cheaper of both is taken, by the steps that the warps have to do.
+    """
     xp, index_type = array_module(starts), starts.dtype
     if starts.size == 1:
         return in_given_order(starts)
     lengths = starts[1:] - starts[:-1]
     is_long = lengths > long_length
     long_rows = xp.flatnonzero(is_long)
-    order, ends = _order(xp.where(is_long, 0, lengths))
+    short = xp.where(is_long, 0, lengths)
+    if lanes is not None:
+        order, ends = _uniform(short, lanes)
+    elif entries_per_lane is not None:
+        order, ends = _by_length(short, entries_per_lane)
+    else:
+        order, ends = _cheaper(short)
     if order.size:
         order, ends = _without(order, ends, is_long)
     rows = np.array(long_rows.tolist(), dtype=np.int64)
@@ -118,26 +148,32 @@ def in_given_order(starts: Any) -> Schedule:
     return Schedule(none, ends, longest, CHUNK, none, none, xp.zeros(0), none)
 
 
-def _order(lengths: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return an order by number of lanes, or an empty one where one number suits all rows."""
+def _uniform(lengths: Any, lanes: int) -> Order:
+    """Return the order of the rows as they are, with so many lanes for each."""
+    none = array_module(lengths).arange(0)
+    return none, tuple(int(lengths.size) if wide >= lanes else 0 for wide in LANES)
+
+
+def _by_length(lengths: Any, entries_per_lane: int) -> Order:
+    """Return an order by number of lanes."""
     xp = array_module(lengths)
-    limits = xp.asarray(np.array(LANES[:-1], dtype=np.int64) * ENTRIES_PER_LANE)
+    limits = xp.asarray(np.array(LANES[:-1], dtype=np.int64) * entries_per_lane)
     lane_class = xp.searchsorted(limits, lengths, side="left")
     order = stable_order(lane_class)
-    ends = tuple(
-        int(end) for end in xp.searchsorted(lane_class[order], xp.arange(len(LANES)), side="right")
-    )
-    begins = (0, *ends[:-1])
+    ends = xp.searchsorted(lane_class[order], xp.arange(len(LANES)), side="right")
+    return order, tuple(int(end) for end in ends)
+
+
+def _cheaper(lengths: Any) -> Order:
+    """Return an order by number of lanes, unless one number suits nearly all rows."""
+    order, ends = _by_length(lengths, ENTRIES_PER_LANE)
     by_class = sum(
         _cost(lengths[order[begin:end]], lanes)
-        for begin, end, lanes in zip(begins, ends, LANES, strict=True)
+        for begin, end, lanes in zip((0, *ends[:-1]), ends, LANES, strict=True)
     )
-    uniform = [_cost(lengths, lanes) for lanes in LANES]
-    best = int(np.argmin(uniform))
-    if uniform[best] <= ORDER_PAYS * by_class:
-        rows = int(lengths.size)
-        return order[:0], (0,) * best + (rows,) * (len(LANES) - best)
-    return order, ends
+    uniform = {lanes: _cost(lengths, lanes) for lanes in LANES}
+    best = min(LANES, key=lambda lanes: uniform[lanes])
+    return _uniform(lengths, best) if uniform[best] <= ORDER_PAYS * by_class else (order, ends)
 
 
 def _cost(lengths: Any, lanes: int) -> float:
@@ -148,7 +184,7 @@ def _cost(lengths: Any, lanes: int) -> float:
     return STEP_COST[lanes] * int(of_warp.sum()) + WARP_OVERHEAD * int(of_warp.size)
 
 
-def _without(order: Any, ends: tuple[int, ...], dropped: Any) -> tuple[Any, tuple[int, ...]]:
+def _without(order: Any, ends: tuple[int, ...], dropped: Any) -> Order:
     """Take rows out of an order."""
     xp = array_module(order)
     kept = ~dropped[order]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import record, sparse
+from benchmarks import record, sparse, sparse_schedule
 from solvers.device import cpu
 from solvers.sparse.convert import from_scipy
 from solvers.sparse.machine import Machine
@@ -75,3 +75,10 @@ def test_whole_run_writes_its_record(monkeypatch, tmp_path):
     content = json.loads(written[0].read_text())
     assert len(content["rows"]) == 2 * len(sparse.PATTERNS)
     assert content["machine model"]["memory_bandwidth"] == 1e10
+
+
+def test_every_schedule_that_is_tried_is_timed():
+    matrix = from_scipy(sparse.random_matrix(4000, np.random.default_rng(0)), cpu())
+    row = sparse_schedule.measure(cpu(), "small", matrix)
+    assert list(row) == ["matrix", "nonzeros", *sparse_schedule.WAYS]
+    assert min(row[way] for way in sparse_schedule.WAYS) > 0.0

@@ -14,9 +14,9 @@ def starts_for(lengths: list[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
-def entries_done(starts: np.ndarray, long_length: int, chunk: int) -> np.ndarray:
+def entries_done(starts: np.ndarray, long_length: int, chunk: int, **how: int) -> np.ndarray:
     """Go through the launch as the kernel does; return how often each entry is read."""
-    shared = share_rows(starts, long_length, chunk)
+    shared = share_rows(starts, long_length, chunk, **how)
     done = np.zeros(starts[-1], dtype=int)
     for own, row in enumerate(shared.chunk_rows):
         first = starts[row] + (own - shared.chunk_firsts[own]) * chunk
@@ -35,6 +35,13 @@ def entries_done(starts: np.ndarray, long_length: int, chunk: int) -> np.ndarray
 @pytest.mark.parametrize(("long_length", "chunk"), [(1024, 8192), (40, 64), (5, 6)])
 def test_every_entry_is_read_exactly_once(name, long_length, chunk):
     done = entries_done(MATRICES[name].indptr, long_length, chunk)
+    assert np.all(done == 1)
+
+
+@pytest.mark.parametrize("name", ["mixed rows", "long row", "empty rows", "no rows"])
+@pytest.mark.parametrize("how", [{"lanes": 1}, {"lanes": 32}, {"entries_per_lane": 4}])
+def test_every_entry_is_read_also_when_the_sharing_is_given(name, how):
+    done = entries_done(MATRICES[name].indptr, 1024, 8192, **how)
     assert np.all(done == 1)
 
 

@@ -1,0 +1,73 @@
+"""What the constants of ``solvers/sparse/schedule.py`` are settled by: CSR's ways to share rows.
+
+    python -m benchmarks.sparse_schedule [--nonzeros 1e6 1e7] [--data ../shared/data]
+                                         [--instances peers] [--seed 0]
+
+For each matrix the plain CSR product is timed in a CUDA graph with 1 to 32 threads for every row,
+with threads by row length (one for 1, 2, 4 or 8 entries), with other lengths from which a row gets
+blocks of its own, with other chunks of such rows, and as the schedule decides by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import Column, print_table, write_record
+from benchmarks.sparse import DATA, matrices
+from solvers.device import Device, find_device
+from solvers.sparse.formats import CSR
+from solvers.sparse.kernels.csr import LANES
+from solvers.sparse.product import prepared
+from solvers.sparse.schedule import share_rows
+from solvers.sparse.timing import seconds_per_call
+
+WAYS: dict[str, dict[str, int]] = {
+    "auto": {},
+    **{f"{lanes} lanes": {"lanes": lanes} for lanes in LANES},
+    **{f"1 per {entries}": {"entries_per_lane": entries} for entries in (1, 2, 4, 8)},
+    **{f"long {length}": {"long_length": length} for length in (256, 512, 2048, 4096)},
+    **{f"chunk {chunk}": {"chunk": chunk} for chunk in (2048, 4096, 16384)},
+}
+
+
+def main() -> None:
+    """Time every way on every matrix; print microseconds, and record them."""
+    arguments = _arguments()
+    device = find_device("cuda")
+    with device.activate():
+        rows = [measure(device, name, matrix) for name, matrix in matrices(arguments, device)]
+    print_table(
+        f"CSR products on {device.name}, us",
+        [Column(title, digits=3) for title in rows[0]],
+        [list(row.values()) for row in rows],
+    )
+    write_record("sparse-schedule", {"rows": rows}, device=device, seed=arguments.seed)
+
+
+def measure(device: Device, name: str, matrix: CSR) -> dict[str, Any]:
+    """Time one matrix under every schedule."""
+    xp = device.xp
+    vector, product = xp.ones(matrix.columns), xp.empty(matrix.rows)
+    row: dict[str, Any] = {"matrix": name, "nonzeros": matrix.nonzeros}
+    for way, how in WAYS.items():
+        held = replace(matrix, schedule=share_rows(matrix.starts, **how))
+        row[way] = 1e6 * seconds_per_call(device, prepared(held, vector, product))
+    return row
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with INSTANCES.csv")
+    parser.add_argument("--instances", nargs="*", default=["peers"], help="sets or names; or none")
+    parser.add_argument("--nonzeros", type=float, nargs="*", default=[1e6, 1e7])
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
