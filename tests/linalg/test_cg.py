@@ -14,6 +14,7 @@ from solvers.errors import OptionError, ProblemError
 from solvers.linalg import (
     Stopped,
     block_jacobi,
+    cg,
     chebyshev,
     conjugate_gradients,
     jacobi,
@@ -279,3 +280,22 @@ def test_vectors_and_variants_that_are_refused():
         prepare(operator, variant="triple")
     with pytest.raises(OptionError, match="chebyshev 4"):
         prepare(operator, chebyshev(operator, 4), variant="classic")
+
+
+def test_residual_that_drifted_is_replaced(monkeypatch):
+    """With no drift allowed the residual is replaced after every batch, with some all the same."""
+    matrix = scaled(laplacian(40), 0.5, 7)
+    operator = symmetric(matrix, CPU)
+    b = side_for(matrix)
+    replaced = []
+    real = cg.direction_product
+    monkeypatch.setattr(
+        cg, "direction_product", lambda space: (replaced.append(space), real(space))
+    )
+    usual = conjugate_gradients(operator, b, jacobi(operator), variant="single")
+    assert usual.converged
+    assert not replaced
+    monkeypatch.setattr(cg, "MOST_DRIFT", 0.0)
+    always = conjugate_gradients(operator, b, jacobi(operator), variant="single")
+    assert always.converged
+    assert len(replaced) == (always.iterations - 1) // BATCH
