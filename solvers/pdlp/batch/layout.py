@@ -16,8 +16,11 @@ from solvers.pdlp.batch.kernels.solve import (
 REAL = 8
 INT = 4
 
-SHARED_MEMORY = 220 * 1024
-"""Bytes of shared memory a block may ask for, beside what the kernel itself declares (H100)."""
+SHARED_MEMORY = 232_448
+"""Bytes of shared memory a block may have on an H100 or H200."""
+
+DECLARED_SHARED = 8 * 1024
+"""Bytes of it left for what the kernel itself declares."""
 
 DENSE_FROM = 0.35
 """Part of the entries that are not zero from which rows are kept with their zeros."""
@@ -54,7 +57,14 @@ class Layout:
 
 
 def find_layout(
-    rows: int, columns: int, nonzeros: int, *, own_matrix: bool, count: int, processors: int
+    rows: int,
+    columns: int,
+    nonzeros: int,
+    *,
+    own_matrix: bool,
+    count: int,
+    processors: int,
+    shared_memory: int = SHARED_MEMORY,
 ) -> Layout:
     """Choose by size.
 
@@ -68,11 +78,14 @@ def find_layout(
         LPs.
     processors : int
         Multiprocessors of the GPU.
+    shared_memory : int
+        Bytes of shared memory a block may have on it.
     """
     block = _threads(nonzeros)
     leading = _leading(rows, columns, block)
     vectors = _vector_bytes(rows, columns)
-    storage, matrix = _storage(rows, columns, nonzeros, leading, vectors, block)
+    room = shared_memory - DECLARED_SHARED - vectors
+    storage, matrix = _storage(rows, columns, nonzeros, leading, room, block)
     shared = (0 if storage == LARGE else vectors) + (matrix if storage < MIXED else 0)
     scratch = (vectors if storage == LARGE else 0) // REAL
     scratch += 2 * nonzeros if storage >= MIXED and own_matrix else 0
@@ -114,13 +127,13 @@ def _vector_bytes(rows: int, columns: int) -> int:
 
 
 def _storage(
-    rows: int, columns: int, nonzeros: int, leading: int, vectors: int, block: int
+    rows: int, columns: int, nonzeros: int, leading: int, room: int, block: int
 ) -> tuple[int, int]:
-    """Return where an LP is kept, and the bytes of its matrix there."""
+    """Return where an LP is kept, and the bytes of its matrix there; ``room`` is beside vectors."""
     dense = REAL * (rows * leading + block)
     sparse = REAL * 2 * nonzeros
-    if nonzeros >= DENSE_FROM * rows * columns and vectors + dense <= SHARED_MEMORY:
+    if nonzeros >= DENSE_FROM * rows * columns and dense <= room:
         return DENSE, dense
-    if vectors + sparse <= SHARED_MEMORY:
+    if sparse <= room:
         return SPARSE, sparse
-    return (MIXED if vectors <= SHARED_MEMORY else LARGE), sparse
+    return (MIXED if room >= 0 else LARGE), sparse

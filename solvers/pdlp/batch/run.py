@@ -200,14 +200,15 @@ class _Launcher:
         m, n = data.pattern.shape
         if self.device.kind != "cuda":
             return Layout(0, n, min(m, n, LARGEST_VERTEX), False, 1, 1, 0, 0)
-        processors = self.device.xp.cuda.Device().attributes["MultiProcessorCount"]
+        attributes = self.device.xp.cuda.Device().attributes
         return find_layout(
             m,
             n,
             data.pattern.nnz,
             own_matrix="values" in self.own,
             count=self.most,
-            processors=processors,
+            processors=attributes["MultiProcessorCount"],
+            shared_memory=attributes["MaxSharedMemoryPerBlockOptin"],
         )
 
     def _scratch(self) -> Any:
