@@ -33,7 +33,7 @@ def solve_together(
     """Solve the LPs of a batch with the batched engine, and those it leaves one by one."""
     from solvers.pdlp import batch as engine
 
-    data = _data(batch, start)
+    data = engine_data(batch, start)
     answer = engine.solve(data, options, progress)
     claimed = ~batch.crossed & np.isin(
         answer.ending, (engine.Ending.CONVERGED, engine.Ending.VERTEX)
@@ -49,7 +49,8 @@ def solve_together(
     return _together(batch, answer, arrays, figures, others, progress)
 
 
-def _data(batch: Batch, start: Start | None) -> BatchData:
+def engine_data(batch: Batch, start: Start | None = None) -> BatchData:
+    """Return a batch as the engine takes it."""
     from solvers.pdlp.batch import BatchData
 
     problem = batch.problem
