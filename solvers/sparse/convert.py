@@ -37,6 +37,9 @@ SIGMA = 4096
 """Rows within which SELL sorts by length; sorting all would tear neighbouring rows, which read
 neighbouring elements of the vector, apart."""
 
+INDEX_MARGIN = 2**16
+"""How far beyond the last entry a kernel may count, looking for more."""
+
 
 def from_scipy(matrix: Any, device: Device, index_type: Any = None) -> CSR:
     """Copy a SciPy matrix to a device as CSR.
@@ -59,7 +62,7 @@ def from_scipy(matrix: Any, device: Device, index_type: Any = None) -> CSR:
 
 def _from_compressed(matrix: Any, device: Device, index_type: Any) -> CSR:
     rows, columns = matrix.shape
-    wide = max(rows, columns, matrix.nnz) >= np.iinfo(np.int32).max
+    wide = max(rows, columns, matrix.nnz) > np.iinfo(np.int32).max - INDEX_MARGIN
     kind = np.dtype(index_type or (np.int64 if wide else np.int32))
     return make_csr(
         columns,
@@ -166,7 +169,7 @@ def to_sell(matrix: CSR, slice_shift: int = SLICE_SHIFT, sigma: int = SIGMA) -> 
     widths = group_maxima(placed, height)
     slice_starts = starts_of(widths.astype(np.int64) * height, np.int64)
     size = int(slice_starts[-1])
-    if size > np.iinfo(index_type).max:
+    if size > np.iinfo(index_type).max - INDEX_MARGIN:
         raise EngineError(
             f"SELL would pad the matrix to {size} entries, too many for indices of type "
             f"{index_type}; use 'csr'."

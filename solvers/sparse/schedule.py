@@ -1,9 +1,11 @@
 """How the rows of a CSR matrix are shared out over GPU threads.
 
-Rows up to ``long_length`` entries get 1 to 32 threads of a warp. If one number of threads suits
-all of them (the warps' steps add up to little more than with the best number for each), rows stay
-in their order; otherwise an order by number of threads is kept. Longer rows get one block for each
-``chunk`` of their entries, so that a row of any length is done by many blocks at once.
+Short rows get 1 to 32 threads of a warp. If one number of threads suits all of them (the product
+takes little more time than with the best number for each), rows stay in their order; otherwise an
+order by number of threads is kept. Longer rows get one block for each chunk of their entries, so
+that a row of any length is done by many blocks at once. What is long, and how large a chunk,
+depends on how many such rows there are: as long as blocks would otherwise be idle, more of them
+make a product end sooner.
 """
 
 from __future__ import annotations
@@ -12,24 +14,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.sparse.arrays import array_module, group_maxima, stable_order
 from solvers.sparse.kernels.csr import LANES
 
 WARP = 32
 
+HostIndices = npt.NDArray[np.int64]
+
 Order = tuple[Any, tuple[int, ...]]
 """Rows by number of lanes (empty: as they are), and where those with 1, 2, 4, ... lanes end."""
 
 ENTRIES_PER_LANE = 2
-"""Entries for which a row gets one more thread: two reads under way hide part of the latency of
-each, and neighbouring threads still read neighbouring words."""
+"""Entries for which a row gets one more thread: neighbouring threads read neighbouring words, and
+a thread has several reads under way."""
 
-LONG_LENGTH = 1024
-"""Longest row of a single warp: 32 steps."""
+BATCH = 4
+"""Entries that a thread reads at once (``device/storage.cuh``)."""
 
-CHUNK = 8192
-"""Entries of a long row that one block takes: 32 steps of 256 threads."""
+LONG_LENGTHS = (128, 256, 512, 1024)
+"""Rows longer than the first of these get blocks, unless too many are; then the next."""
+
+CHUNKS = (1024, 2048, 4096, 8192)
+"""Entries of a long row that one block takes: 4 to 32 for each thread."""
+
+WARPS_AT_ONCE, BLOCKS_AT_ONCE = 8192, 1024
+"""What a large GPU runs at the same time. Up to this, more blocks cost nothing and end sooner."""
 
 STEP_COST = {1: 2.9, 2: 1.7, 4: 1.15, 8: 1.0, 16: 1.0, 32: 1.0}
 """Sectors of 32 bytes that a warp's step reads of values, columns and vector, by threads per row
@@ -88,8 +99,8 @@ class Schedule:
 
 def share_rows(
     starts: Any,
-    long_length: int = LONG_LENGTH,
-    chunk: int = CHUNK,
+    long_length: int | None = None,
+    chunk: int | None = None,
     *,
     lanes: int | None = None,
     entries_per_lane: int | None = None,
@@ -99,10 +110,11 @@ def share_rows(
     Parameters
     ----------
     starts : (rows + 1,) index array
-    long_length : int
-        Longer rows get blocks of their own.
-    chunk : int
-        Entries of a long row that one block takes.
+    long_length : int, optional
+        Longer rows get blocks of their own; by default as many rows as blocks run at once.
+    chunk : int, optional
+        Entries of a long row that one block takes; by default the least with which all blocks of
+        long rows run at once.
     lanes : int, optional
         So many threads for each row that is not long.
     entries_per_lane : int, optional
@@ -113,8 +125,10 @@ def share_rows(
     if starts.size == 1:
         return in_given_order(starts)
     lengths = starts[1:] - starts[:-1]
-    is_long = lengths > long_length
-    long_rows = xp.flatnonzero(is_long)
+    limit, rows, row_lengths = _long_rows(lengths, long_length)
+    pieces = _pieces(row_lengths, chunk or _chunk_for(row_lengths))
+    firsts = np.cumsum(pieces) - pieces
+    is_long = lengths > limit
     short = xp.where(is_long, 0, lengths)
     if lanes is not None:
         order, ends = _uniform(short, lanes)
@@ -124,14 +138,11 @@ def share_rows(
         order, ends = _cheaper(short)
     if order.size:
         order, ends = _without(order, ends, is_long)
-    rows = np.array(long_rows.tolist(), dtype=np.int64)
-    pieces = -(-np.array(lengths[long_rows].tolist(), dtype=np.int64) // chunk)
-    firsts = np.cumsum(pieces) - pieces
     return Schedule(
         order=order.astype(index_type),
         ends=ends,
-        long_length=long_length,
-        chunk=chunk,
+        long_length=limit,
+        chunk=chunk or _chunk_for(row_lengths),
         chunk_rows=xp.asarray(np.repeat(rows, pieces).astype(index_type)),
         chunk_firsts=xp.asarray(np.repeat(firsts, pieces).astype(index_type)),
         partials=xp.zeros(int(pieces.sum())),
@@ -145,7 +156,31 @@ def in_given_order(starts: Any) -> Schedule:
     none = xp.zeros(0, dtype=index_type)
     ends = (int(starts.size) - 1,) * len(LANES)
     longest = int(np.iinfo(index_type).max)
-    return Schedule(none, ends, longest, CHUNK, none, none, xp.zeros(0), none)
+    return Schedule(none, ends, longest, CHUNKS[-1], none, none, xp.zeros(0), none)
+
+
+def _long_rows(lengths: Any, long_length: int | None) -> tuple[int, HostIndices, HostIndices]:
+    """Return from which length rows get blocks, these rows, and their lengths, on the host."""
+    xp = array_module(lengths)
+    for limit in LONG_LENGTHS if long_length is None else (long_length,):
+        rows = xp.flatnonzero(lengths > limit)
+        if rows.size <= BLOCKS_AT_ONCE:
+            break
+    return limit, _on_host(rows), _on_host(lengths[rows] if rows.size else rows)
+
+
+def _on_host(array: Any) -> HostIndices:
+    return np.array(array.tolist(), dtype=np.int64)
+
+
+def _chunk_for(row_lengths: HostIndices) -> int:
+    """Return the least chunk with which long rows keep to the blocks that run at once."""
+    fitting = (c for c in CHUNKS if int(_pieces(row_lengths, c).sum()) <= BLOCKS_AT_ONCE)
+    return next(fitting, CHUNKS[-1])
+
+
+def _pieces(row_lengths: HostIndices, chunk: int) -> HostIndices:
+    return -(-row_lengths // chunk)
 
 
 def _uniform(lengths: Any, lanes: int) -> Order:
@@ -167,21 +202,31 @@ def _by_length(lengths: Any, entries_per_lane: int) -> Order:
 def _cheaper(lengths: Any) -> Order:
     """Return an order by number of lanes, unless one number suits nearly all rows."""
     order, ends = _by_length(lengths, ENTRIES_PER_LANE)
-    by_class = sum(
+    classes = [
         _cost(lengths[order[begin:end]], lanes)
         for begin, end, lanes in zip((0, *ends[:-1]), ends, LANES, strict=True)
-    )
-    uniform = {lanes: _cost(lengths, lanes) for lanes in LANES}
+    ]
+    ordered = _time(sum(steps for steps, _ in classes), max(rounds for _, rounds in classes))
+    uniform = {lanes: _time(*_cost(lengths, lanes)) for lanes in LANES}
     best = min(LANES, key=lambda lanes: uniform[lanes])
-    return _uniform(lengths, best) if uniform[best] <= ORDER_PAYS * by_class else (order, ends)
+    return _uniform(lengths, best) if uniform[best] <= ORDER_PAYS * ordered else (order, ends)
 
 
-def _cost(lengths: Any, lanes: int) -> float:
-    """Return the steps of all warps over rows of these lengths with so many lanes each."""
+def _time(steps: float, rounds: int) -> float:
+    """Return the time of a product in steps: all warps' work, and the longest wait of one."""
+    return steps / WARPS_AT_ONCE + BATCH * rounds
+
+
+def _cost(lengths: Any, lanes: int) -> tuple[float, int]:
+    """Return what rows of these lengths with so many lanes each cost.
+
+    These are the steps of all warps, and how often the slowest has to wait for what it reads.
+    """
     if not lengths.size:
-        return 0.0
+        return 0.0, 0
     of_warp = group_maxima(-(-lengths // lanes), WARP // lanes)
-    return STEP_COST[lanes] * int(of_warp.sum()) + WARP_OVERHEAD * int(of_warp.size)
+    steps = STEP_COST[lanes] * int(of_warp.sum()) + WARP_OVERHEAD * int(of_warp.size)
+    return steps, -(-int(of_warp.max()) // BATCH)
 
 
 def _without(order: Any, ends: tuple[int, ...], dropped: Any) -> Order:

@@ -14,9 +14,10 @@ def starts_for(lengths: list[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
-def entries_done(starts: np.ndarray, long_length: int, chunk: int, **how: int) -> np.ndarray:
+def entries_done(starts, long_length: int | None, chunk: int | None, **how: int) -> np.ndarray:
     """Go through the launch as the kernel does; return how often each entry is read."""
     shared = share_rows(starts, long_length, chunk, **how)
+    long_length, chunk = shared.long_length, shared.chunk
     done = np.zeros(starts[-1], dtype=int)
     for own, row in enumerate(shared.chunk_rows):
         first = starts[row] + (own - shared.chunk_firsts[own]) * chunk
@@ -32,7 +33,7 @@ def entries_done(starts: np.ndarray, long_length: int, chunk: int, **how: int) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("long_length", "chunk"), [(1024, 8192), (40, 64), (5, 6)])
+@pytest.mark.parametrize(("long_length", "chunk"), [(None, None), (1024, 8192), (40, 64), (5, 6)])
 def test_every_entry_is_read_exactly_once(name, long_length, chunk):
     done = entries_done(MATRICES[name].indptr, long_length, chunk)
     assert np.all(done == 1)
@@ -52,19 +53,40 @@ def test_rows_of_one_length_stay_in_their_order():
 
 
 def test_rows_of_very_different_lengths_are_ordered_by_threads():
-    lengths = ([2] * 19 + [900]) * 50
+    lengths = ([2] * 19 + [120]) * 50000
     shared = share_rows(starts_for(lengths))
-    assert sorted(shared.order) == list(range(1000))
-    assert shared.ends == (950, 950, 950, 950, 950, 1000)
-    assert set(np.array(lengths)[shared.order[:950]]) == {2}
+    assert np.array_equal(np.sort(shared.order), np.arange(1_000_000))
+    assert shared.ends == (950_000,) * 5 + (1_000_000,)
+    assert set(np.array(lengths)[shared.order[:950_000]]) == {2}
 
 
 def test_one_long_row_is_cut_and_leaves_the_others_alone():
     shared = share_rows(starts_for([2] * 300 + [100_000] + [2] * 300))
     assert shared.order.size == 0
-    assert list(shared.chunk_rows) == [300] * 13
-    assert list(shared.chunk_firsts) == [0] * 13
-    assert shared.partials.size == shared.tickets.size == 13
+    assert shared.chunk == 1024
+    assert list(shared.chunk_rows) == [300] * 98
+    assert list(shared.chunk_firsts) == [0] * 98
+    assert shared.partials.size == shared.tickets.size == 98
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "limit", "chunk"),
+    [
+        (600, 700, 128, 1024),
+        (1024, 300, 128, 1024),
+        (1025, 300, 512, 1024),
+        (50, 100_000, 128, 8192),
+        (2000, 3000, 1024, 8192),
+    ],
+)
+def test_long_rows_get_the_blocks_that_run_at_once(count, length, limit, chunk):
+    shared = share_rows(starts_for([length] * count))
+    assert (shared.long_length, shared.chunk) == (limit, chunk)
+
+
+def test_few_rows_get_enough_threads_to_be_read_at_once():
+    assert share_rows(starts_for([100] * 50)).ends == (0, 0, 0, 0, 0, 50), "32 threads, 4 each"
+    assert share_rows(starts_for([16] * 50)).ends[2:] == (50,) * 4, "four threads, 4 each"
 
 
 def test_launch_has_blocks_for_chunks_and_for_each_class():

@@ -8,19 +8,6 @@
 #include "reduce.cuh"
 #include "storage.cuh"
 
-// The sum over entries first, first + stride, ... below end.
-__device__ __forceinline__ REAL strided_sum(
-    INDEX first, INDEX end, int stride, INDEX base, const INDICES_T* __restrict__ indices,
-    const VALUES_T* __restrict__ values, const REAL* __restrict__ dictionary,
-    const REAL* __restrict__ vector) {
-    REAL sum = REAL(0);
-#pragma unroll 4
-    for (INDEX k = first; k < end; k += stride) {
-        sum += stored_value(values[k], dictionary) * vector[base + (INDEX)indices[k]];
-    }
-    return sum;
-}
-
 // Whether this block is the last of `pieces` to come here; the counter is 0 again afterwards.
 __device__ __forceinline__ bool comes_last(INDEX* counter, INDEX pieces) {
     __shared__ bool last;
@@ -53,8 +40,8 @@ extern "C" __global__ void csr_multiply(
         const INDEX first = begin + (own - piece_0) * chunk;
         const INDEX end = row_end - first < chunk ? row_end : first + chunk;
         const INDEX base = index_base<INDICES_T>(bases, row, base_shift);
-        const REAL sum = block_reduce<Sum>(strided_sum(
-            first + (INDEX)threadIdx.x, end, blockDim.x, base, indices, values, dictionary,
+        const REAL sum = block_reduce<Sum>(gathered_sum(
+            first + (INDEX)threadIdx.x, end, (INDEX)blockDim.x, base, indices, values, dictionary,
             vector));
         const INDEX pieces = (row_end - begin + chunk - 1) / chunk;
         if (pieces == 1) {
@@ -99,8 +86,8 @@ extern "C" __global__ void csr_multiply(
         const INDEX end = starts[row + 1];
         if (end - begin <= long_length) {
             const INDEX base = index_base<INDICES_T>(bases, row, base_shift);
-            sum = strided_sum(
-                begin + lane, end, lanes, base, indices, values, dictionary, vector);
+            sum = gathered_sum(
+                begin + lane, end, (INDEX)lanes, base, indices, values, dictionary, vector);
             writes = lane == 0;
         }
     }

@@ -16,11 +16,8 @@ extern "C" __global__ void sell_multiply(
     const INDEX height = (INDEX)1 << slice_shift;
     const INDEX length = lengths[place];
     const INDEX base = index_base<INDICES_T>(bases, place, base_shift);
-    INDEX entry = slice_starts[place >> slice_shift] + (place & (height - 1));
-    REAL sum = REAL(0);
-#pragma unroll 4
-    for (INDEX k = 0; k < length; ++k, entry += height) {
-        sum += stored_value(values[entry], dictionary) * vector[base + (INDEX)indices[entry]];
-    }
+    const INDEX first = slice_starts[place >> slice_shift] + (place & (height - 1));
+    const REAL sum = gathered_sum(
+        first, first + length * height, height, base, indices, values, dictionary, vector);
     product[ordered ? order[place] : place] = sum;
 }
