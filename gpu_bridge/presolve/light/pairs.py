@@ -65,9 +65,10 @@ def choose_pairs(problem: Problem) -> Pairs:
     price = np.full(m, NO_PAIR, dtype=np.int64)
     entry = np.full(m, -1, dtype=np.int64)
     rows = (A.indptr, A.indices, A.data)
-    _find_candidates(
-        *rows, lengths, problem.row_lower, problem.row_upper, lower, upper, price, entry
-    )
+    sides = (problem.row_lower, problem.row_upper)
+    by_row = (np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64))
+    implied_bounds(*rows, *sides, lower, upper, *by_row)
+    _find_candidates(*rows, lengths, *sides, *by_row, price, entry)
     candidates = np.flatnonzero(price < NO_PAIR)
     candidates = candidates[np.argsort(price[candidates], kind="stable")]
     k = candidates.size
@@ -87,6 +88,7 @@ def choose_pairs(problem: Problem) -> Pairs:
         by_column.indptr,
         by_column.indices,
         problem.row_lower,
+        *by_row,
         candidates,
         entry,
         row_taken,
@@ -108,44 +110,98 @@ def choose_pairs(problem: Problem) -> Pairs:
 
 
 @compiled
+def implied_bounds(start, index, value, row_lower, row_upper, lower, upper, low_by, high_by):
+    """Find rows that by themselves, and the other columns' bounds, imply a column's bounds.
+
+    ``low_by`` and ``high_by`` (n,) get the row that implies the lower and the upper bound, -2 where
+    there is no bound to imply, and stay -1 where no row does.
+    """
+    sides = (row_lower, row_upper)
+    for j in range(lower.size):
+        low_by[j] = -2 if lower[j] == -np.inf else -1
+        high_by[j] = -2 if upper[j] == np.inf else -1
+    for i in range(row_lower.size):
+        least, most, endless_down, endless_up = _activity(start, index, value, lower, upper, i)
+        if (endless_down > 1 or row_upper[i] == np.inf) and (
+            endless_up > 1 or row_lower[i] == -np.inf
+        ):
+            continue
+        equation = row_lower[i] == row_upper[i]
+        for e in range(start[i], start[i + 1]):
+            a, j = value[e], index[e]
+            if not (_open(low_by[j], equation, sides) or _open(high_by[j], equation, sides)):
+                continue
+            low, high = _reach(a, lower[j], upper[j])
+            rest_least = _rest(least, endless_down, low, -np.inf)
+            rest_most = _rest(most, endless_up, high, np.inf)
+            holds_low = row_lower[i] - rest_most >= low  # of a x_j
+            holds_high = row_upper[i] - rest_least <= high
+            if a < 0.0:
+                holds_low, holds_high = holds_high, holds_low
+            if holds_low and _open(low_by[j], equation, sides):
+                low_by[j] = i
+            if holds_high and _open(high_by[j], equation, sides):
+                high_by[j] = i
+
+
+@merged
+def _open(by, equation, sides):
+    """Whether a bound is still without a row that implies it, or an equation is better than its."""
+    row_lower, row_upper = sides
+    return by == -1 or (by >= 0 and equation and row_lower[by] != row_upper[by])
+
+
+@merged
+def _activity(start, index, value, lower, upper, i):
+    """Return the finite parts of a row's least and greatest activity, and the infinite terms."""
+    least, most, endless_down, endless_up = 0.0, 0.0, 0, 0
+    for e in range(start[i], start[i + 1]):
+        low, high = _reach(value[e], lower[index[e]], upper[index[e]])
+        if low == -np.inf:
+            endless_down += 1
+        else:
+            least += low
+        if high == np.inf:
+            endless_up += 1
+        else:
+            most += high
+    return least, most, endless_down, endless_up
+
+
+@merged
+def _rest(total, endless, own, infinity):
+    """Return a bound on the activity of all columns but one."""
+    if own == infinity:
+        return total if endless == 1 else infinity
+    return total - own if endless == 0 else infinity
+
+
+@compiled
 def _find_candidates(
-    start, index, value, lengths, row_lower, row_upper, lower, upper, price, entry
+    start, index, value, lengths, row_lower, row_upper, low_by, high_by, price, entry
 ):
     """Find for each equation the entry at which replacing adds least."""
     for i in range(row_lower.size):
         size = start[i + 1] - start[i]
         if row_lower[i] != row_upper[i] or size < 2 or size > LONGEST_EQUATION:
             continue
-        largest, least, most = 0.0, 0.0, 0.0
-        endless_down, endless_up = 0, 0
+        largest = 0.0
         for e in range(start[i], start[i + 1]):
-            low, high = _reach(value[e], lower[index[e]], upper[index[e]])
             largest = max(largest, abs(value[e]))
-            if low == -np.inf:
-                endless_down += 1
-            else:
-                least += low
-            if high == np.inf:
-                endless_up += 1
-            else:
-                most += high
         for e in range(start[i], start[i + 1]):
-            j, a = index[e], value[e]
-            if abs(a) < PIVOT * largest or lengths[j] > LONGEST_COLUMN:
+            j = index[e]
+            if abs(value[e]) < PIVOT * largest or lengths[j] > LONGEST_COLUMN:
                 continue
             added = (size - 1) * (lengths[j] - 1) - (size + lengths[j] - 1)
-            if added > MOST_ADDED or added >= price[i]:
+            implied = low_by[j] != -1 and high_by[j] != -1
+            if added > MOST_ADDED or not (size == 2 or implied):
                 continue
-            low, high = _reach(a, lower[j], upper[j])
-            # the other columns' activity is within [rest_least, rest_most]
-            rest_least, rest_most = -np.inf, np.inf
-            if endless_down - (1 if low == -np.inf else 0) == 0:
-                rest_least = least - (low if low > -np.inf else 0.0)
-            if endless_up - (1 if high == np.inf else 0) == 0:
-                rest_most = most - (high if high < np.inf else 0.0)
-            free = row_lower[i] - rest_most >= low and row_lower[i] - rest_least <= high
-            if free or size == 2:
-                price[i], entry[i] = added, e
+            # of equals take those that rely on no other row
+            others = (1 if low_by[j] not in (i, -2) else 0) + (
+                1 if high_by[j] not in (i, -2) else 0
+            )
+            if 4 * added + others < price[i]:
+                price[i], entry[i] = 4 * added + others, e
 
 
 @merged
@@ -156,30 +212,43 @@ def _reach(a, low, high):
 
 @compiled
 def _take(
-    start, index, value, column_start, column_index, row_lower, candidates, entry,
+    start, index, value, column_start, column_index, row_lower, low_by, high_by, candidates, entry,
     row_taken, column_taken, row, column, pivot, other, other_entry, origin, lower, upper,
 ):  # fmt: skip
-    """Take pairs whose columns stand in no other pair's equation; return how many."""
+    """Take pairs whose columns stand in no row that another pair relies on; return how many."""
     count = 0
     for i in candidates:
         e = entry[i]
         j = index[e]
         if row_taken[i] or column_taken[j]:
             continue
+        first, second = low_by[j], high_by[j]
+        implied = first != -1 and second != -1
+        if implied and ((first >= 0 and row_taken[first]) or (second >= 0 and row_taken[second])):
+            continue
         row[count], column[count], pivot[count] = i, j, value[e]
         other[count], other_entry[count], origin[count] = -1, 0.0, 0
-        if start[i + 1] - start[i] == 2:
-            last = start[i] + start[i + 1] - 1 - e  # the other one of the two entries
+        if not implied:  # an equation with two columns
+            last = start[i] + start[i + 1] - 1 - e
             k, b = index[last], value[last]
             if not _move_bounds(value[e], j, b, k, row_lower[i], lower, upper, origin, count):
                 continue
             other[count], other_entry[count] = k, b
         for c in range(column_start[j], column_start[j + 1]):
             row_taken[column_index[c]] = True
-        for c in range(start[i], start[i + 1]):
-            column_taken[index[c]] = True
+        _mark(start, index, i, column_taken)
+        if implied:
+            _mark(start, index, first, column_taken)
+            _mark(start, index, second, column_taken)
         count += 1
     return count
+
+
+@merged
+def _mark(start, index, i, taken):
+    if i >= 0:
+        for entry in range(start[i], start[i + 1]):
+            taken[index[entry]] = True
 
 
 @merged

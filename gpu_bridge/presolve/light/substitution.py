@@ -6,7 +6,7 @@ reduction that changes the matrix, so it is taken only where it adds no entry: f
 two columns, for columns with two entries, and for a few more.
 
 All pairs of a round are chosen so that no replaced column stands in another one's equation. With
-``x = T x' + t`` the round is a single sparse product ``A T``.
+``x = T x' + t`` the round is a single sparse product ``A T`` (``transform``).
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.presolve.light.pairs import Pairs, choose_pairs, return_bounds
+from gpu_bridge.presolve.light.transform import charge_columns, replace_columns
 from gpu_bridge.presolve.reduction import Reduction, unchanged
 from solvers.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.problem import FloatArray, Problem
-
-ROUNDING = 1e-12
-"""Entries below this part of the largest in their row are what rounding left of a zero."""
 
 ENOUGH = 0.005
 """A round that would replace less than this part of the columns is not worth its product."""
@@ -49,39 +47,38 @@ class _Way:
         column_stays = np.ones(problem.num_columns, dtype=bool)
         column_stays[pairs.column] = False
         self._rows, self._columns = np.flatnonzero(row_stays), np.flatnonzero(column_stays)
-        self._transform = self._make_transform()
-        self._constant = np.zeros(problem.num_columns)
-        self._constant[pairs.column] = problem.row_lower[pairs.row] / pairs.pivot
-
-    def _make_transform(self) -> sp.csr_array:
-        problem, pairs = self._problem, self._pairs
-        n, kept = problem.num_columns, self._columns.size
-        place = np.full(n, -1, dtype=np.int64)
-        place[self._columns] = np.arange(kept)
-        equations = problem.matrix[pairs.row].tocoo()
-        target = place[equations.col]
-        own = target >= 0
-        values = -equations.data[own] / pairs.pivot[equations.row[own]]
-        rows = np.concatenate([self._columns, pairs.column[equations.row[own]]])
-        columns = np.concatenate([np.arange(kept), target[own]])
-        return sp.csr_array(
-            sp.coo_array((np.concatenate([np.ones(kept), values]), (rows, columns)), (n, kept))
-        )
 
     def reduced(self) -> Problem:
         """Return the problem in x'."""
         problem, pairs = self._problem, self._pairs
-        A = problem.matrix[self._rows]
-        shift = A @ self._constant
+        A, sides = problem.matrix, problem.row_lower[pairs.row] / pairs.pivot
+        place = np.full(problem.num_columns, -1, dtype=np.int64)
+        place[self._columns] = np.arange(self._columns.size)
+        place[pairs.column] = -1 - np.arange(pairs.column.size)
+        equations = (pairs.row, pairs.pivot, sides)
+        matrix = (A.indptr, A.indices, A.data)
+        cost = problem.cost.copy()
+        charge_columns(*matrix, *equations, pairs.column, cost)
+        rows, columns = self._rows.size, self._columns.size
+        lengths = np.diff(A.indptr)
+        uses = np.bincount(A.indices, minlength=problem.num_columns)[pairs.column]
+        room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
+        start = np.zeros(rows + 1, dtype=A.indptr.dtype)
+        index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)
+        shift = np.empty(rows)
+        scratch = (np.zeros(columns), np.zeros(columns, dtype=np.bool_))
+        replace_columns(
+            *matrix, *equations, self._rows, place, *scratch, start, index, value, shift
+        )
         return Problem(
-            cost=self._transform.T @ problem.cost,
-            matrix=_without_rounding(sp.csr_array(A @ self._transform)),
+            cost=cost[self._columns],
+            matrix=sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns)),
             row_lower=problem.row_lower[self._rows] - shift,
             row_upper=problem.row_upper[self._rows] - shift,
             lower=pairs.lower[self._columns],
             upper=pairs.upper[self._columns],
             integrality=problem.integrality[self._columns],
-            offset=problem.offset + float(problem.cost @ self._constant),
+            offset=problem.offset + float(problem.cost[pairs.column] @ sides),
             maximize=problem.maximize,
             name=problem.name,
         )
@@ -93,7 +90,7 @@ class _Way:
             value = getattr(outcome, name)
             fields[name] = None if value is None else self._point(value)
         if outcome.primal_ray is not None:
-            fields["primal_ray"] = self._transform @ outcome.primal_ray
+            fields["primal_ray"] = self._completed_point(outcome.primal_ray, 0.0)
         if outcome.dual_ray is not None:
             fields["dual_ray"] = self._duals(outcome.dual_ray, 0.0)
         fields["pool"] = tuple(replace(one, x=self._point(one.x)) for one in outcome.pool)
@@ -107,12 +104,19 @@ class _Way:
         x, y = start.x, start.row_dual
         return Start(None if x is None else x[self._columns], None if y is None else y[self._rows])
 
+    def _completed_point(self, reduced: FloatArray, scale: float) -> FloatArray:
+        problem, pairs = self._problem, self._pairs
+        x = np.zeros(problem.num_columns)
+        x[self._columns] = reduced
+        rest = problem.matrix @ x
+        x[pairs.column] = (scale * problem.row_lower[pairs.row] - rest[pairs.row]) / pairs.pivot
+        return x
+
     def _point(self, reduced: FloatArray) -> FloatArray:
-        x: FloatArray = self._transform @ reduced + self._constant
-        x[self._pairs.column] = np.clip(
-            x[self._pairs.column],
-            self._problem.lower[self._pairs.column],
-            self._problem.upper[self._pairs.column],
+        replaced = self._pairs.column
+        x = self._completed_point(reduced, 1.0)
+        x[replaced] = np.clip(
+            x[replaced], self._problem.lower[replaced], self._problem.upper[replaced]
         )
         return x
 
@@ -142,17 +146,3 @@ class _Way:
         z = scale * problem.cost - problem.matrix.T @ y
         return_bounds(*pairs.moved, y, z, columns, rows)
         return y
-
-
-def _without_rounding(A: sp.csr_array) -> sp.csr_array:
-    """Drop entries that should have cancelled."""
-    sizes = np.abs(A.data)
-    largest = np.zeros(A.shape[0])
-    lengths = np.diff(A.indptr)
-    filled = np.flatnonzero(lengths)
-    if filled.size:
-        largest[filled] = np.maximum.reduceat(sizes, A.indptr[filled])
-    A.data[sizes <= ROUNDING * np.repeat(largest, lengths)] = 0.0
-    A.eliminate_zeros()
-    A.sort_indices()
-    return A
