@@ -25,6 +25,7 @@ KEY_LINE = {
     "pyomo/facility_location.py": "the best one 45,128",
     "pyomo/infeasible_rota.py": "There is no such rota:",
     "pyomo/job_shop.py": "All jobs are done after 55 hours",
+    "pyomo/price_scenarios.py": "200 scenarios, sales of",
     "pyomo/project_portfolio.py": "  3000    2160",
     "pyomo/transport.py": "Cheapest plan: 9,260.00 euros",
     "pyomo/unit_commitment.py": "Schedule of cost 608,",
