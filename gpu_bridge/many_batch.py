@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,9 +34,15 @@ VARIABLE_DATA = (
 """What may differ from member to member of a batch."""
 
 
+SUM_BY_THREADS_FROM = 4_000_000
+"""Numbers from which several cores look for NaN and infinities."""
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """K problems that share a structure and differ in some of their data.
+
+    Arrays of floats that are contiguous are not copied: leave them as they are.
 
     Parameters
     ----------
@@ -154,7 +162,9 @@ class Batch:
             raise ProblemError(f"'{name}' has shape {array.shape}; it must be {shape}.")
         allowed_infinite = name in ("lower", "upper", "row_lower", "row_upper")
         # a sum is infinite or NaN if a part is, and needs no array of flags
-        if np.isfinite(array.sum()) or array.size == 0:
+        with np.errstate(all="ignore"):
+            total = _sum(array)
+        if np.isfinite(total):
             return array
         bad = np.isnan(array) if allowed_infinite else ~np.isfinite(array)
         if bad.any():
@@ -183,6 +193,16 @@ class Batch:
             middle = 0.5 * (low + high)
             object.__setattr__(self, low_name, np.where(near, middle, low))
             object.__setattr__(self, high_name, np.where(near, middle, high))
+
+
+def _sum(array: FloatArray) -> float:
+    """Return the sum of an array, of a large one by several cores."""
+    flat = array.reshape(-1)
+    if flat.size < SUM_BY_THREADS_FROM:
+        return float(flat.sum())
+    parts = np.array_split(flat, min(8, len(os.sched_getaffinity(0))))
+    with ThreadPoolExecutor(max_workers=len(parts)) as pool:
+        return float(sum(pool.map(np.sum, parts)))
 
 
 def _read_only(array: FloatArray) -> FloatArray:

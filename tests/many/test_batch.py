@@ -106,3 +106,12 @@ def test_problems_of_other_patterns_do_not():
     assert as_batch([base(), other]) is None
     assert as_batch([base(), base(integrality=[True, False])]) is None
     assert as_batch([base(), base(maximize=True)]) is None
+
+
+def test_large_arrays_are_looked_through_too(monkeypatch):
+    monkeypatch.setattr("gpu_bridge.many_batch.SUM_BY_THREADS_FROM", 1)
+    cost = np.zeros((9, 2))
+    Batch(base(), cost=cost)
+    cost[7, 1] = np.nan
+    with pytest.raises(ProblemError, match="member 7"):
+        Batch(base(), cost=cost)

@@ -21,6 +21,7 @@ from solvers.pdlp.batch.kernels.solve import FAMILY, MIXED, VARYING
 from solvers.pdlp.batch.layout import LARGEST_VERTEX, Layout, find_layout
 from solvers.pdlp.batch.prepare import POWER_ITERATIONS, Prepared
 from solvers.pdlp.batch.settings import Settings
+from solvers.pdlp.batch.upload import Upload
 from solvers.progress import Progress
 
 MOST_IN_SLICE = 16_384
@@ -142,6 +143,7 @@ class _Launcher:
             device.xp.cuda.Stream(non_blocking=True) if on_gpu else None for _ in range(STREAMS)
         ]
         self.scratch = [self._scratch() for _ in range(STREAMS if on_gpu else 1)]
+        self.uploads = [Upload(device, self.most) for _ in range(STREAMS)]
         device.synchronize()
         self.launches = 0
 
@@ -152,17 +154,15 @@ class _Launcher:
         stream = self.streams[turn]
         context: AbstractContextManager[Any] = nullcontext() if stream is None else stream
         with context:
-            results = self._launch(first, last, self.scratch[turn % len(self.scratch)])
+            scratch = self.scratch[turn % len(self.scratch)]
+            results = self._launch(first, last, scratch, self.uploads[turn])
         return _Launched(first, last, results, context)
 
-    def _launch(self, first: int, last: int, scratch: Any) -> tuple[Any, ...]:
-        device, xp = self.device, self.device.xp
+    def _launch(self, first: int, last: int, scratch: Any, upload: Upload) -> tuple[Any, ...]:
+        xp = self.device.xp
         m, n = self.prepared.data.pattern.shape
         count = last - first
-        arrays = {
-            name: device.to_device(array[first:last].reshape(-1))
-            for name, array in self.own.items()
-        }
+        arrays = {name: upload.bring(name, array[first:last]) for name, array in self.own.items()}
         arrays |= self.shared
         results = (
             xp.empty(count * n),

@@ -15,6 +15,7 @@ from solvers.pdlp import batch as engine
 from solvers.pdlp.batch import Ending
 from solvers.pdlp.batch.prepare import prepare
 from solvers.pdlp.batch.settings import DEFAULT
+from solvers.pdlp.batch.upload import copy_by_threads
 from solvers.progress import Progress
 from solvers.rays import proves_infeasible
 from tests.pdlp.batch.families import (
@@ -181,3 +182,10 @@ def test_a_gpu_that_is_not_there(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(DeviceError):
         solve(boxed_family(1, 2, 3, 4, ["cost"]), EngineOptions("cuda"))
+
+
+def test_copies_by_threads_are_copies():
+    for size in (0, 1, 7, 1000):
+        source, target = np.arange(size, dtype=float), np.full(size, -1.0)
+        copy_by_threads(target, source)
+        np.testing.assert_array_equal(target, source)

@@ -122,3 +122,13 @@ def test_large_lps_of_their_own_kind():
     assert_same(here, there)
     here, there = both(family(8, 6, 1500, 3000, ["row_upper"], density=0.002), 1e-4)
     assert_same(here, there)
+
+
+def test_large_data_goes_through_locked_memory(monkeypatch):
+    batch = boxed_family(9, 3000, 10, 20, ["coefficients", "cost"])
+    options = EngineOptions(device="cuda", tolerance=1e-6)
+    direct = engine.solve(engine_data(batch), options, Progress())
+    monkeypatch.setattr("solvers.pdlp.batch.upload.DIRECT_BYTES", 0)
+    monkeypatch.setattr("solvers.pdlp.batch.run.SLICE_BYTES", 2**20)
+    locked = engine.solve(engine_data(batch), options, Progress())
+    np.testing.assert_array_equal(locked.x, direct.x)
