@@ -41,6 +41,10 @@ REACH = 1000.0
 GAP_REACH = 100.0
 """Largest gap, in tolerances: some of it may go with the violation that opened it."""
 
+GPU_FROM_NONZEROS = 200_000
+"""From this size on the projections of an answer from a GPU run there: a round copies its part of
+the matrix, which takes as long as a hundred iterations of a smaller one on the CPU."""
+
 ITERATIONS = 300
 ROUNDS = 10
 """Conjugate gradient iterations of a round at the most, and rounds."""
@@ -59,7 +63,7 @@ def repaired(
         With a point (``x`` or ``candidate``) and ``row_dual``; others are returned as they are.
     options : EngineOptions
         ``tolerance`` is that on the three relative errors of :mod:`solvers.pdlp.termination`.
-        The projections run where the outcome comes from.
+        The projections of large problems run where the outcome comes from.
     progress : Progress
         Keeps time and interruption.
 
@@ -106,10 +110,11 @@ def _projections(
 ) -> Iterator[tuple[Correction, bool]]:
     """Give the projections that are needed, each with whether it is that of x."""
     statistics = before.statistics
+    large = problem.num_nonzeros >= GPU_FROM_NONZEROS
     common: dict[str, Any] = {
         "iterations": ITERATIONS,
         "rounds": ROUNDS,
-        "device": find_device(device),
+        "device": find_device(device if large else "cpu"),
         "should_stop": lambda: progress.should_stop() is not None,
     }
     if statistics.relative_primal > criteria.primal:
