@@ -101,7 +101,7 @@ def test_solutions_equal_those_of_the_cpu(name, kind, gpu):
     assert other.converged
     assert np.linalg.norm(b - matrix @ x) <= 1.001e-9 * np.linalg.norm(b)
     # Rounding steers long runs apart, not by much.
-    assert abs(one.iterations - other.iterations) <= 3 + one.iterations // 10
+    assert abs(one.iterations - other.iterations) <= 5 + one.iterations // 4
 
 
 @pytest.mark.parametrize("variant", ["single", "classic"])
@@ -161,7 +161,8 @@ def test_one_look_in_a_batch(gpu, monkeypatch):
     monkeypatch.setattr(cg_module, "_run_batch", lambda space: (batches.append(1), real(space))[1])
     with gpu.activate():
         solution = conjugate_gradients(symmetric(matrix, gpu), b)
-    assert len(batches) <= solution.iterations // cg_module.BATCH + 2
+    most = solution.iterations // cg_module.BATCH + 2 + cg_module.RESTARTS
+    assert len(batches) <= most
 
 
 def test_corrections_on_the_gpu(gpu):
