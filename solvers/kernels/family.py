@@ -43,9 +43,6 @@ Types = tuple[tuple[str, str], ...]
 
 DEVICE_HEADERS = "solvers.kernels.device"
 
-STATIC_SHARED = 48 * 1024
-"""Bytes of shared memory from which a kernel has to be allowed to use so much."""
-
 _INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
 
 
@@ -240,7 +237,7 @@ class Family:
         kernel = self.kernels[name]
         shape = kernel.launch(kernel.by_name(values))
         found = self._function(kernel, values)
-        if shape.shared > STATIC_SHARED:
+        if shape.shared > found.function.max_dynamic_shared_size_bytes:
             found.function.max_dynamic_shared_size_bytes = shape.shared
         return Bound(found.function, shape, _device_arguments(kernel, values, found.types))
 

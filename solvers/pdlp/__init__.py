@@ -1,10 +1,11 @@
 """First-order linear programming: restarted, reflected Halpern PDHG ("PDLP").
 
 The method is that of cuPDLPx (Lu, Peng, Yang: "cuPDLPx: a further enhanced GPU-based first-order
-solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. A reader finds
-each noun of the paper in a file of its own: ``scaling``, ``step_size``, ``iterate``, ``restart``,
-``primal_weight``, ``termination``, ``certificate``; ``run`` is the loop and ``kernels`` are the
-loops that take the time. Importing this package compiles nothing.
+solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. ``kernels/step.py``
+has the iteration, ``kernels/decide.py`` termination, restarts and the primal weight; ``scaling``,
+``step_size``, ``termination`` and ``certificate`` are nouns of the paper with files of their own.
+``run`` is the loop: it submits windows of iterations (``windows_cpu``, ``windows_gpu``) and reads
+what came of them. Importing this package compiles nothing.
 """
 
 from __future__ import annotations

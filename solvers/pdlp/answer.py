@@ -1,4 +1,4 @@
-"""Bringing a point back to the original problem and judging it there, in float64 on the CPU."""
+"""Bringing a point back to the host and judging it there, in float64 on the original data."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Answer:
     proven_bound: float
 
 
-def unscaled(state: State, x: Any, y: Any) -> Answer:
-    """Make an answer of scaled points (n,) and (m,) on the device."""
-    host, scaling = state.problem.device.to_host, state.problem.scaling
-    return judge(state.problem.original, host(x * scaling.column), host(y * scaling.row))
+def on_original(state: State, x: Any, y: Any) -> Answer:
+    """Make an answer of points (n,) and (m,) on the device."""
+    problem = state.problem
+    return judge(problem.original, problem.columns_to_host(x), problem.rows_to_host(y))
 
 
 def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
@@ -57,9 +57,6 @@ def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
         dual_objective=support + problem.offset,
         side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
         cost_norm=float(np.linalg.norm(problem.cost)),
-        primal_distance=0.0,
-        dual_distance=0.0,
-        metric_squared=0.0,
     )
     bound = -np.inf if unsupported.any() else statistics.dual_objective
     return Answer(x, y, activity, reduced, statistics, bound)

@@ -21,10 +21,9 @@ NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 
 def find_dual_ray(state: State) -> FloatArray | None:
     """Return a proven Farkas ray (m,) of the original problem from the dual drift, or None."""
-    problem, scaling = state.problem.original, state.problem.scaling
+    problem = state.problem.original
     for drift in dual_drifts(state):
-        ray = state.problem.device.to_host(drift * scaling.row)
-        for cleaned in _cleaned(ray):
+        for cleaned in _cleaned(drift):
             if proves_infeasible(problem, cleaned):
                 return cleaned
     return None
@@ -32,10 +31,10 @@ def find_dual_ray(state: State) -> FloatArray | None:
 
 def find_primal_ray(state: State) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal drift, or None."""
-    problem, scaling = state.problem.original, state.problem.scaling
+    problem = state.problem.original
     for drift in primal_drifts(state):
         ray = np.clip(
-            state.problem.device.to_host(drift * scaling.column),
+            drift,
             np.where(np.isfinite(problem.lower), 0.0, -np.inf),
             np.where(np.isfinite(problem.upper), 0.0, np.inf),
         )

@@ -1,81 +1,82 @@
-"""Where the iterates drift to when there is no solution: candidates for rays, from the device.
+"""Where the iterates drift to when there is no solution: candidates for rays.
 
 The step between successive points, and the distance from the anchor, both tend to a ray of the
 dual on an infeasible problem and to one of the primal on an unbounded one (Applegate et al.,
 "Infeasibility detection with primal-dual hybrid gradient", 2024). On most problems they tend to
-nothing: a look at the scaled problem, where it is, spares the exact test on the host.
+nothing: a rough look at them spares the exact test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from solvers.pdlp.kernels.matrix import MATRIX
-from solvers.pdlp.state import Iterate, State
+import numpy as np
+
+from solvers.pdlp.state import State
+from solvers.problem import FloatArray, Problem
 
 PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""
 
 
-def dual_drifts(state: State) -> Iterator[Any]:
-    """Yield the scaled dual drifts (m,) that look like a Farkas ray."""
-    for drift in _drifts(state.y):
-        if _may_be_farkas(state, drift):
+def dual_drifts(state: State) -> Iterator[FloatArray]:
+    """Yield the dual drifts (m,) that look like a Farkas ray, on the host."""
+    problem, y = state.problem, state.y
+    for drift in (
+        problem.rows_to_host(y.difference),
+        problem.rows_to_host(y.projection) - problem.rows_to_host(y.anchor),
+    ):
+        if _may_be_farkas(problem.original, drift):
             yield drift
 
 
-def primal_drifts(state: State) -> Iterator[Any]:
-    """Yield the scaled primal drifts (n,) that look like an improving recession direction."""
-    for drift in _drifts(state.x):
-        if _may_improve(state, drift):
+def primal_drifts(state: State) -> Iterator[FloatArray]:
+    """Yield the primal drifts (n,) that look like an improving recession direction."""
+    problem, x = state.problem, state.x
+    for drift in (
+        problem.columns_to_host(x.difference),
+        problem.columns_to_host(x.projection) - problem.columns_to_host(x.anchor),
+    ):
+        if _may_improve(problem.original, drift):
             yield drift
 
 
-def _drifts(side: Iterate) -> Iterator[Any]:
-    yield side.difference
-    yield side.projection - side.anchor
-
-
-def _may_be_farkas(state: State, drift: Any) -> bool:
+def _may_be_farkas(problem: Problem, drift: FloatArray) -> bool:
     """Whether y'Ax would have to be larger than it can be, nearly."""
-    problem, xp = state.problem, state.problem.device.xp
-    y = _leaning(drift, problem.row_lower, problem.row_upper, xp)
-    g = xp.empty(problem.by_column.rows)
-    MATRIX["multiply"](*problem.by_column.arguments, y, g, threads=state.threads)
-    supported = _leaning(-g, problem.lower, problem.upper, xp)
-    gain = _support(y, problem.row_lower, problem.row_upper, xp)
-    gain = gain + _support(supported, problem.lower, problem.upper, xp)
-    leftover = _largest(g + supported, xp)
-    return bool((gain > 0.0) & (leftover <= PROMISING * _largest(y, xp)))
+    y = _leaning(drift, problem.row_lower, problem.row_upper)
+    g = problem.matrix.T @ y
+    supported = _leaning(-g, problem.lower, problem.upper)
+    gain = _support(y, problem.row_lower, problem.row_upper)
+    gain += _support(supported, problem.lower, problem.upper)
+    return gain > 0.0 and _largest(g + supported) <= PROMISING * _largest(y)
 
 
-def _may_improve(state: State, drift: Any) -> bool:
+def _may_improve(problem: Problem, drift: FloatArray) -> bool:
     """Whether one could go on along the drift for ever, nearly, at falling cost."""
-    problem, xp = state.problem, state.problem.device.xp
-    d = _receding(drift, problem.lower, problem.upper, xp)
-    activity = xp.empty(problem.by_row.rows)
-    MATRIX["multiply"](*problem.by_row.arguments, d, activity, threads=state.threads)
-    allowed = _receding(activity, problem.row_lower, problem.row_upper, xp)
-    slope = (problem.cost * d).sum()
-    leftover = _largest(activity - allowed, xp)
-    return bool((slope < 0.0) & (leftover <= PROMISING * _largest(d, xp)))
+    d = _receding(drift, problem.lower, problem.upper)
+    if not float(problem.cost @ d) < 0.0:
+        return False
+    activity = problem.matrix @ d
+    allowed = _receding(activity, problem.row_lower, problem.row_upper)
+    return _largest(activity - allowed) <= PROMISING * _largest(d)
 
 
-def _leaning(multiplier: Any, low: Any, high: Any, xp: Any) -> Any:
+def _leaning(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the multipliers without those that lean on an infinite side."""
-    return xp.where(xp.isfinite(xp.where(multiplier > 0, low, high)), multiplier, 0.0)
+    return np.where(np.isfinite(np.where(multiplier > 0, low, high)), multiplier, 0.0)
 
 
-def _receding(direction: Any, low: Any, high: Any, xp: Any) -> Any:
+def _receding(direction: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the directions without those that would run into a finite side."""
-    return xp.where(xp.isfinite(xp.where(direction > 0, high, low)), 0.0, direction)
+    return np.where(np.isfinite(np.where(direction > 0, high, low)), 0.0, direction)
 
 
-def _support(multiplier: Any, low: Any, high: Any, xp: Any) -> Any:
-    side = xp.where(multiplier > 0, low, high)
-    return (multiplier * xp.where(multiplier != 0, side, 0.0)).sum()
+def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multipliers times the sides they lean on."""
+    leaning = multiplier != 0
+    side = np.where(multiplier > 0, low, high)
+    return float(multiplier[leaning] @ side[leaning])
 
 
-def _largest(values: Any, xp: Any) -> Any:
-    return xp.abs(values).max() if values.size else xp.zeros(())
+def _largest(values: FloatArray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

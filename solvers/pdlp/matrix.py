@@ -1,4 +1,9 @@
-"""A sparse matrix in compressed rows on a device, with how its rows are shared out there."""
+"""The coefficients of a problem on a device: A and A' in slices, with entries packed.
+
+On a GPU rows and columns are permuted so that those of one length stand together; everything on
+the device is in that order, and :class:`Coefficients` knows the way back. On a CPU both stay
+where they are, and nothing is copied.
+"""
 
 from __future__ import annotations
 
@@ -6,64 +11,58 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from solvers.device import Device
-
-WARP = 32
+from solvers.problem import Problem
+from solvers.sparse.slices import (
+    CPU_PLAN,
+    Packed,
+    Plan,
+    Rows,
+    Slices,
+    in_slices,
+    inverse,
+    pack,
+    row_order,
+)
 
 
 @dataclass(frozen=True, eq=False)
-class CompressedRows:
-    """Rows of a matrix: starts (rows + 1,), indices (nnz,), values (nnz,), on one device.
+class Coefficients:
+    """A (``by_row``) and A' (``by_column``), and the orders of rows (m,) and columns (n,).
 
-    ``long_rows`` are those with more than ``long_length`` entries; ``lanes`` is the number of
-    GPU threads for any other row, a power of two near the mean row length.
+    ``row_order[i]`` is the original number of the device's row i, an array on the host; None
+    stands for no change.
     """
 
-    rows: int
-    columns: int
-    starts: Any
-    indices: Any
-    values: Any
-    long_rows: Any
-    long_length: int
-    lanes: int
+    by_row: Slices
+    by_column: Slices
+    row_order: Any = None
+    column_order: Any = None
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The layout arguments of every kernel in ``solvers/pdlp/kernels``."""
-        return (
-            self.rows,
-            self.starts,
-            self.indices,
-            self.values,
-            self.long_rows.size,
-            self.long_rows,
-            self.long_length,
-            self.lanes,
+
+def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> Coefficients:
+    """Lay the matrix of a problem out both ways, and copy it to the device.
+
+    Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
+    and each way of packing needs kernels compiled for it.
+    """
+    m, n = problem.matrix.shape
+    csr, csc = problem.matrix, problem.matrix_csc
+    rows = Rows(m, n, csr.indptr, csr.indices, csr.data)
+    columns = Rows(n, m, csc.indptr, csc.indices, csc.data)
+    if device.kind == "cpu":
+        none = np.zeros(0, dtype=np.int64)
+        return Coefficients(
+            in_slices(rows, CPU_PLAN, none, none, Packed()),
+            in_slices(columns, CPU_PLAN, none, none, Packed()),
         )
-
-    @property
-    def nonzeros(self) -> int:
-        """Number of entries."""
-        return int(self.values.size)
-
-
-def to_device(matrix: sp.csr_array | sp.csc_array, device: Device, long_row: int) -> CompressedRows:
-    """Copy A (as CSR), or A' (as the CSC of A), to a device."""
-    rows, columns = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
-    lengths = np.diff(matrix.indptr)
-    mean = matrix.nnz / max(1, rows)
-    lanes = min(WARP, 1 << max(0, round(np.log2(max(1.0, mean)))))
-    long_rows = np.flatnonzero(lengths > long_row).astype(matrix.indices.dtype)
-    return CompressedRows(
-        rows=int(rows),
-        columns=int(columns),
-        starts=device.to_device(matrix.indptr),
-        indices=device.to_device(matrix.indices),
-        values=device.to_device(matrix.data),
-        long_rows=device.to_device(long_rows),
-        long_length=long_row,
-        lanes=lanes,
+    packed = pack(csr.data, m, n) if csr.nnz >= pack_from else Packed()
+    rows_ordered, columns_ordered = row_order(rows, plan), row_order(columns, plan)
+    row_position, column_position = inverse(rows_ordered), inverse(columns_ordered)
+    return Coefficients(
+        by_row=in_slices(rows, plan, rows_ordered, column_position, packed).to_device(device),
+        by_column=in_slices(columns, plan, columns_ordered, row_position, packed).to_device(device),
+        row_order=rows_ordered,
+        column_order=columns_ordered,
     )

@@ -1,35 +1,42 @@
-"""The main loop: windows of iterations, a check after each, restarts in between."""
+"""The main loop: submit windows, read what came of them, and stop for the right reason."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.pdlp.answer import Answer, to_outcome, unscaled
-from solvers.pdlp.best import Best
+from solvers.pdlp.answer import Answer, on_original, to_outcome
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
-from solvers.pdlp.iterate import advance, restart
-from solvers.pdlp.primal_weight import next_weight, note_balance
-from solvers.pdlp.restart import Epoch, restart_reason
+from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Statistics, measure, read
+from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
+from solvers.pdlp.windows import Windows
+from solvers.pdlp.windows_cpu import WindowsOnCpu
+from solvers.pdlp.windows_gpu import WindowsOnGpu
 from solvers.progress import Progress
 
 
 @dataclass(eq=False)
-class _Memory:
-    """What the loop remembers from check to check."""
+class _Solve:
+    """What the loop remembers from window to window."""
 
+    state: State
+    options: EngineOptions
+    progress: Progress
+    windows: Windows
     criteria: Criteria
-    best: Best
-    checks: int = 0
-    first_metric: float = 0.0
-    previous_metric: float = float("inf")
+    began: float
+    record: Record
+    submitted: int = 0
     next_certificate: float = 0.0
+    breakdowns: int = 0
+    rejections: int = 0
 
 
 def run(state: State, options: EngineOptions, progress: Progress) -> Outcome:
@@ -37,152 +44,209 @@ def run(state: State, options: EngineOptions, progress: Progress) -> Outcome:
 
     A state may be run again: it goes on where it stopped.
     """
-    memory = _Memory(Criteria.uniform(options.tolerance), Best())
-    statistics = read(state, measure(state))  # of the starting point
-    while True:
-        if not statistics.is_finite:
-            return _limit(state, memory, StopReason.NUMERICAL_TROUBLE)
-        memory.best.note(state, statistics, is_primal_feasible(statistics, memory.criteria))
-        _tell(state, statistics, progress)
-        answer = _optimal_answer(state, memory, statistics)
-        if answer is not None:
-            return _outcome(state, memory, answer, StopReason.CONVERGED)
-        proof = _proof(state, memory)
-        if proof is not None:
-            return proof
-        stopped = progress.should_stop() or _spent(state, options)
+    record = Record(state.read_control())
+    solve = _Solve(
+        state=state,
+        options=options,
+        progress=progress,
+        windows=_windows_of(state, progress),
+        criteria=Criteria.uniform(options.tolerance),
+        began=time.perf_counter(),
+        record=record,
+        submitted=record.iterations,
+    )
+    answer = _judged(solve, state.x.projection, state.y.projection)
+    if answer is not None:
+        return _outcome(solve, answer, StopReason.CONVERGED)
+    outcome = None
+    while outcome is None:
+        stopped = progress.should_stop() or _spent(solve)
         if stopped is not None:
-            return _limit(state, memory, stopped)
-        _restart_if_due(state, memory, statistics)
-        statistics = _window(state, memory, options, progress)
+            outcome = _limit(solve, stopped)
+            break
+        _submit(solve)
+        solve.record = solve.windows.take()
+        outcome = _consider(solve)
+    solve.windows.drain()
+    return outcome
 
 
-def _window(
-    state: State, memory: _Memory, options: EngineOptions, progress: Progress
-) -> Statistics:
-    """Iterate to the next check and return its statistics."""
-    count = state.settings.check_interval
-    if options.iteration_limit is not None:
-        count = min(count, options.iteration_limit - state.iterations)
-    window = advance(state, count, progress)
-    statistics = read(state, measure(state))
-    if window.first_sums is not None:
-        memory.first_metric = read(state, window.first_sums).metric
-        memory.previous_metric = float("inf")
-    memory.checks += 1
-    return statistics
+def _windows_of(state: State, progress: Progress) -> Windows:
+    if state.problem.device.kind == "cpu":
+        return WindowsOnCpu(state, progress)
+    return WindowsOnGpu(state)
 
 
-def _restart_if_due(state: State, memory: _Memory, statistics: Statistics) -> None:
-    """Restart at the projected point, with a new weight, when the restart tests say so."""
-    if memory.checks == 0:
-        return
-    state.weight = note_balance(state.weight, statistics.relative_primal, statistics.relative_dual)
-    if statistics.metric_squared < 0.0:
-        state.norm *= state.settings.norm_growth
-    epoch = Epoch(
-        first=memory.first_metric,
-        previous=memory.previous_metric,
-        now=statistics.metric,
-        iterations=state.epoch_iterations,
-        total_iterations=state.iterations,
-        checks_in_all=memory.checks,
+def _submit(solve: _Solve) -> None:
+    """Keep as many windows under way as the device takes, within the iteration limit."""
+    limit = solve.options.iteration_limit
+    while solve.windows.pending < solve.windows.depth:
+        count = solve.state.settings.check_interval
+        if limit is not None:
+            count = min(count, limit - solve.submitted)
+        if count <= 0:
+            return
+        solve.windows.submit(count)
+        solve.submitted += count
+
+
+def _consider(solve: _Solve) -> Outcome | None:
+    """Look at the record of a window; return the outcome if it is the last."""
+    record = solve.record
+    if record.stop is Stop.BROKEN:
+        return _recover(solve)
+    statistics = record.statistics
+    solve.progress.iteration(
+        record.iterations,
+        primal_residual=statistics.relative_primal,
+        dual_residual=statistics.relative_dual,
+        gap=statistics.relative_gap,
+        primal_weight=record[Control.WEIGHT],
     )
-    memory.previous_metric = statistics.metric
-    if restart_reason(epoch, state.settings) is None:
-        return
-    state.weight = next_weight(
-        state.weight,
-        statistics.primal_distance,
-        statistics.dual_distance,
-        statistics.relative_primal,
-        statistics.relative_dual,
-        state.settings,
+    if record.stop is Stop.OPTIMAL:
+        return _accept(solve)
+    settings = solve.state.settings
+    if record.iterations < solve.next_certificate:
+        return None
+    solve.next_certificate = record.iterations * settings.certificate_growth
+    going_well = statistics.worst < settings.certificate_error
+    if going_well and record.iterations < settings.certificate_patience:
+        return None
+    solve.windows.drain()
+    return _proof(solve)
+
+
+def _accept(solve: _Solve) -> Outcome | None:
+    """Return the projected point if it is optimal on the original data, too, else go on."""
+    state = solve.state
+    _flush(solve)
+    answer = _judged(solve, state.x.projection, state.y.projection)
+    if answer is not None:
+        return _outcome(solve, answer, StopReason.CONVERGED)
+    solve.rejections += 1
+    inner = solve.options.tolerance * max(0.1, state.settings.rejection_factor**solve.rejections)
+    state.write_control(
+        stop=Stop.NO, primal_tolerance=inner, dual_tolerance=inner, gap_tolerance=inner
     )
-    restart(state)
-
-
-def _optimal_answer(state: State, memory: _Memory, statistics: Statistics) -> Answer | None:
-    """Return the projected point if it is optimal on the original data too."""
-    if not is_optimal(statistics, memory.criteria):
-        return None
-    answer = unscaled(state, state.x.projection, state.y.projection)
-    return answer if is_optimal(answer.statistics, memory.criteria) else None
-
-
-def _proof(state: State, memory: _Memory) -> Outcome | None:
-    """Look for a certificate now and then; looking costs products on the host."""
-    if memory.checks == 0 or state.iterations < memory.next_certificate:
-        return None
-    memory.next_certificate = state.iterations * state.settings.certificate_growth
-    dual_ray = find_dual_ray(state)
-    if dual_ray is not None:
-        return _proven(state, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
-    primal_ray = find_primal_ray(state)
-    if primal_ray is not None:
-        return _proven(state, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
     return None
 
 
-def _proven(state: State, status: SolutionStatus, **rays: Any) -> Outcome:
+def _recover(solve: _Solve) -> Outcome | None:
+    """Go back to the best point with a shorter step after the iteration broke down."""
+    state = solve.state
+    _flush(solve)
+    solve.breakdowns += 1
+    if solve.breakdowns > state.settings.breakdowns_allowed:
+        return _limit(solve, StopReason.NUMERICAL_TROUBLE)
+    for side in (state.x, state.y):
+        for vector in (side.point, side.anchor, side.projection):
+            vector[...] = side.best
+    step = solve.record[Control.STEP] * state.settings.breakdown_factor
+    weight = solve.record[Control.BEST_WEIGHT]
+    state.write_control(
+        stop=Stop.NO,
+        step=step,
+        weight=weight,
+        tau=step / weight,
+        sigma=step * weight,
+        epoch_iterations=0.0,
+        error_sum=0.0,
+        last_error=0.0,
+    )
+    solve.progress.log("The iteration broke down; going on from the best point.")
+    return None
+
+
+def _flush(solve: _Solve) -> None:
+    """Take the records of windows that did nothing because the one before said stop."""
+    solve.windows.drain()
+    while solve.windows.pending:
+        solve.windows.take()
+    solve.submitted = solve.record.iterations
+
+
+def _judged(solve: _Solve, x: Any, y: Any) -> Answer | None:
+    """Return a point as an answer if it is optimal on the original data."""
+    answer = on_original(solve.state, x, y)
+    return answer if is_optimal(answer.statistics, solve.criteria) else None
+
+
+def _proof(solve: _Solve) -> Outcome | None:
+    """Look for a certificate; looking costs products, so it is done now and then."""
+    dual_ray = find_dual_ray(solve.state)
+    if dual_ray is not None:
+        return _proven(solve, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
+    primal_ray = find_primal_ray(solve.state)
+    if primal_ray is not None:
+        return _proven(solve, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
+    return None
+
+
+def _proven(solve: _Solve, status: SolutionStatus, **rays: Any) -> Outcome:
     return Outcome(
         status,
         StopReason.CONVERGED,
         engine="pdlp",
-        device=state.problem.device.kind,
-        statistics=_counts(state),
+        device=solve.state.problem.device.kind,
+        statistics=_counts(solve),
         **rays,
     )
 
 
-def _limit(state: State, memory: _Memory, reason: StopReason) -> Outcome:
+def _limit(solve: _Solve, reason: StopReason) -> Outcome:
     """Return the best there is when the solve has to stop short of its aim."""
-    if memory.best.x is None:
+    state = solve.state
+    solve.windows.drain()
+    while solve.windows.pending:
+        solve.record = solve.windows.take()
+    answer = on_original(state, state.x.best, state.y.best)
+    if not math.isfinite(answer.statistics.worst):
         return Outcome(
             SolutionStatus.NOTHING,
             reason,
             engine="pdlp",
             device=state.problem.device.kind,
-            statistics=_counts(state),
+            statistics=_counts(solve),
         )
-    answer = unscaled(state, memory.best.x, memory.best.y)
-    return _outcome(state, memory, answer, reason)
+    return _outcome(solve, answer, reason)
 
 
-def _outcome(state: State, memory: _Memory, answer: Answer, reason: StopReason) -> Outcome:
+def _outcome(solve: _Solve, answer: Answer, reason: StopReason) -> Outcome:
+    state = solve.state
     device = state.problem.device.kind
     feasible_x = None
     objective = answer.statistics.primal_objective
-    if memory.best.feasible_x is not None:
-        feasible = unscaled(state, memory.best.feasible_x, memory.best.y)
-        if is_primal_feasible(feasible.statistics, memory.criteria):
+    if reason is not StopReason.CONVERGED and math.isfinite(solve.record[Control.BEST_OBJECTIVE]):
+        feasible = on_original(state, state.feasible_x, state.y.best)
+        if is_primal_feasible(feasible.statistics, solve.criteria):
             feasible_x, objective = feasible.x, feasible.statistics.primal_objective
-    outcome = to_outcome(answer, memory.criteria, reason, _counts(state), device, feasible_x)
+    outcome = to_outcome(answer, solve.criteria, reason, _counts(solve), device, feasible_x)
     if outcome.x is feasible_x is not None:
         activity = state.problem.original.matrix @ feasible_x
         outcome = dataclasses.replace(outcome, objective=objective, row_activity=activity)
     return outcome
 
 
-def _tell(state: State, statistics: Statistics, progress: Progress) -> None:
-    progress.iteration(
-        state.iterations,
-        primal_residual=statistics.relative_primal,
-        dual_residual=statistics.relative_dual,
-        gap=statistics.relative_gap,
-        primal_weight=state.weight.value,
-    )
+def _spent(solve: _Solve) -> StopReason | None:
+    limit = solve.options.iteration_limit
+    spent = limit is not None and solve.record.iterations >= limit
+    return StopReason.ITERATION_LIMIT if spent else None
 
 
-def _spent(state: State, options: EngineOptions) -> StopReason | None:
-    limit = options.iteration_limit
-    return StopReason.ITERATION_LIMIT if limit is not None and state.iterations >= limit else None
-
-
-def _counts(state: State) -> dict[str, float | int | str]:
+def _counts(solve: _Solve) -> dict[str, float | int | str]:
+    record = solve.record
     return {
-        "iterations": state.iterations,
-        "restarts": state.restarts,
-        "primal_weight": state.weight.value,
-        "matrix_norm": state.norm,
+        "iterations": record.iterations,
+        "restarts": int(record[Control.RESTARTS]),
+        "primal_weight": record[Control.WEIGHT],
+        "matrix_norm": solve.state.norm,
+        "loop_seconds": time.perf_counter() - solve.began,
+        "bytes_per_iteration": bytes_per_iteration(solve.state),
     }
+
+
+def bytes_per_iteration(state: State) -> int:
+    """Return the bytes that one iteration has to read and write at least once."""
+    coefficients, n, m = state.problem.coefficients, state.x.point.size, state.y.point.size
+    matrices = coefficients.by_row.bytes + coefficients.by_column.bytes
+    return int(matrices + 8 * (9 * n + 7 * m))

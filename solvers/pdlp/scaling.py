@@ -9,13 +9,16 @@ stage multiplied the iterations on presolved Netlib models by 1.5, 1.2 and 1.8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from solvers.pdlp.kernels.matrix import MATRIX
-from solvers.pdlp.matrix import CompressedRows
+import numpy as np
+
+from solvers.device import Device
+from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.progress import Progress
+from solvers.sparse.slices import Slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +29,10 @@ class Scaling:
     column: Any
 
 
-@dataclass(frozen=True, eq=False)
-class _Sizes:
-    smallest: Any
-    largest: Any
-    total: Any
-
-
 def find_scaling(
-    by_row: CompressedRows,
-    by_column: CompressedRows,
-    xp: Any,
+    by_row: Slices,
+    by_column: Slices,
+    device: Device,
     settings: Settings,
     progress: Progress,
     threads: int = 0,
@@ -45,58 +41,24 @@ def find_scaling(
 
     Empty rows and columns keep the scale 1. When time runs out, the passes left are left out.
     """
-    row = xp.ones(by_row.rows)
-    column = xp.ones(by_column.rows)
+    row, next_row = (device.to_device(np.ones(by_row.rows)) for _ in range(2))
+    column, next_column = (device.to_device(np.ones(by_column.rows)) for _ in range(2))
+
+    def rescale(matrix: Slices, mode: int, own: Any, other: Any, scaled: Any) -> None:
+        MATRIX["rescale"](*matrix.arguments, mode, own, other, scaled, threads=threads)
+
     for _ in range(settings.geometric_passes):
         if progress.should_stop():
             break
-        sizes = _sizes(by_row, row, column, xp, threads)
-        row *= _inverse_root(_extremes(sizes, xp), xp)
-        sizes = _sizes(by_column, column, row, xp, threads)
-        column *= _inverse_root(_extremes(sizes, xp), xp)
-    for _ in range(settings.ruiz_passes):
-        if progress.should_stop():
-            break
-        of_rows = _sizes(by_row, row, column, xp, threads)
-        of_columns = _sizes(by_column, column, row, xp, threads)
-        row *= _inverse_root(of_rows.largest, xp)
-        column *= _inverse_root(of_columns.largest, xp)
-    of_rows = _sizes(by_row, row, column, xp, threads)
-    of_columns = _sizes(by_column, column, row, xp, threads)
-    row *= _inverse_root(of_rows.total, xp)
-    column *= _inverse_root(of_columns.total, xp)
+        rescale(by_row, GEOMETRIC, row, column, next_row)
+        row, next_row = next_row, row
+        rescale(by_column, GEOMETRIC, column, row, next_column)
+        column, next_column = next_column, column
+    for mode in [LARGEST] * settings.ruiz_passes + [TOTAL]:
+        if mode == LARGEST and progress.should_stop():
+            continue
+        rescale(by_row, mode, row, column, next_row)
+        rescale(by_column, mode, column, row, next_column)
+        row, next_row = next_row, row
+        column, next_column = next_column, column
     return Scaling(row, column)
-
-
-def scale_matrix(
-    matrix: CompressedRows, own: Any, other: Any, xp: Any, threads: int = 0
-) -> CompressedRows:
-    """Return the matrix with rows scaled by ``own`` and columns by ``other``."""
-    scaled = xp.empty_like(matrix.values)
-    MATRIX["scale_entries"](*matrix.arguments, own, other, scaled, threads=threads)
-    return replace(matrix, values=scaled)
-
-
-def _sizes(matrix: CompressedRows, own: Any, other: Any, xp: Any, threads: int) -> _Sizes:
-    found = _Sizes(xp.empty(matrix.rows), xp.empty(matrix.rows), xp.empty(matrix.rows))
-    MATRIX["row_sizes"](
-        *matrix.arguments,
-        own,
-        other,
-        found.smallest,
-        found.largest,
-        found.total,
-        threads=threads,
-    )
-    return found
-
-
-def _extremes(sizes: _Sizes, xp: Any) -> Any:
-    """Return smallest times largest magnitude of each row, 0 for an empty one."""
-    return xp.where(sizes.largest > 0, sizes.smallest, 0.0) * sizes.largest
-
-
-def _inverse_root(sizes: Any, xp: Any) -> Any:
-    """Return 1 / sqrt(size), and 1 where the size is zero or has overflowed."""
-    usable = (sizes > 0) & xp.isfinite(sizes)
-    return 1.0 / xp.sqrt(xp.where(usable, sizes, 1.0))

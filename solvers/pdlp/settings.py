@@ -21,7 +21,7 @@ class Settings:
     # Step size
     step_fraction: float = 0.998
     """Step size as a part of 1 / ||A||, the largest for which the iteration converges."""
-    power_iterations: int = 100
+    power_iterations: int = 60
     """Most power iterations spent on ||A||, which the scaling bounds by 1 (cuPDLPx: 5000)."""
     power_tolerance: float = 1e-4
     """Relative residual of the eigenvector at which ||A|| counts as known."""
@@ -57,16 +57,43 @@ class Settings:
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
     # Certificates of infeasibility and unboundedness
-    certificate_growth: float = 1.2
+    certificate_growth: float = 2.0
     """The next look for a certificate comes when the iterations have grown by this factor."""
+    certificate_error: float = 1e-2
+    """With a largest relative error below this there is no look for one,"""
+    certificate_patience: int = 20_000
+    """while there were fewer iterations than this."""
+
+    # When something goes wrong
+    rejection_factor: float = 0.8
+    """Factor on the inner tolerance when a point that seemed optimal is not on the host."""
+    breakdowns_allowed: int = 3
+    """Times that a solve may go on from its best point after numbers ceased to be finite."""
+    breakdown_factor: float = 0.5
+    """Factor on the step size then."""
 
     # Running
     slice_seconds: float = 0.1
     """About how long to compute between two looks at the clock and the interruption flag."""
-    long_row: int = 2048
-    """Rows with more entries than this get a whole thread block each on the GPU."""
     gpu_from_nonzeros: int = 100_000
     """Nonzeros from which device='auto' uses the GPU; a guess, as the bridge decides by itself."""
+    latency_up_to: int = 1_000_000
+    """Nonzeros up to which a GPU has threads to spare and rows get more lanes."""
+    steps_if_small: int = 4
+    """Entries that one lane takes of a short row, in models up to that size."""
+    steps_if_large: int = 8
+    """Entries that one lane takes of a short row in larger models."""
+    pack_from: int = 300_000
+    """Nonzeros from which coefficients are stored in the shortest exact form on a GPU."""
+    spread_up_to: int = 50_000
+    """Nonzeros up to which threads are spread over as many multiprocessors as they can be."""
+    flow_up_to: int = 600_000
+    """Nonzeros up to which a window is tried without barriers (``solvers/pdlp/ways.py``)."""
+    barrier_from: int = 20_000
+    barrier_up_to: int = 3_000_000
+    """Nonzeros between which it is tried with barriers."""
+    launches_from: int = 1_000_000
+    """Nonzeros from which it is tried with launches of their own for each iteration."""
 
 
 DEFAULT = Settings()

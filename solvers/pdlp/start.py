@@ -1,21 +1,27 @@
-"""From a problem to a state: scaling, the copy to the device, and the point to start from."""
+"""From a problem to a state: the copy to the device, scaling, and the point to start from."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 
 from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.outcome import Start
+from solvers.pdlp.control import SIZE, Control
+from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.matrix import to_device
 from solvers.pdlp.pace import Pace
-from solvers.pdlp.primal_weight import first_weight
-from solvers.pdlp.scaling import find_scaling, scale_matrix
+from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.state import Iterate, ScaledProblem, State
+from solvers.pdlp.state import DeviceProblem, Iterate, State
 from solvers.pdlp.step_size import spectral_norm
+from solvers.pdlp.termination import Criteria
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
+from solvers.sparse.slices import Plan, Slices
 
 THREADS_TRIED_FROM = 60_000
 """Elementary steps of half an iteration from which threads are given a trial."""
@@ -23,11 +29,17 @@ THREADS_TRIED_FROM = 60_000
 STEPS_PER_OWNER = 8
 """What updating one row or column costs, in entries of the matrix."""
 
+ROWS_PER_SLOT = 2048
+"""Rows whose terms the CPU adds one after the other before sums are combined."""
+
 REAL_BYTES = 8
 
-COLUMN_VECTORS = 16
-ROW_VECTORS = 14
+COLUMN_VECTORS = 17
+ROW_VECTORS = 15
 """Vectors of a solve at the most: data, scaling, iterates, best points, and passing ones."""
+
+LAYING_OUT = 60
+"""Bytes per coefficient that laying out and packing the matrix take for a moment on a GPU."""
 
 
 def prepare(
@@ -38,94 +50,157 @@ def prepare(
     start: Start | None = None,
     settings: Settings = DEFAULT,
 ) -> State:
-    """Scale a problem with at least one coefficient, copy it to the device and set it off.
+    """Copy a problem with at least one coefficient to the device, scale it and set it off.
 
     Raises
     ------
     Exception
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
-    scaled = scale(problem, device, settings, progress, options.threads)
-    norm = spectral_norm(
-        scaled.by_row, scaled.by_column, device, settings, progress, options.seed, options.threads
-    )
+    there = place(problem, device, settings, progress, options.threads)
+    coefficients = there.coefficients
+    norm = spectral_norm(there, settings, progress, options.seed, options.threads)
     xp = device.xp
-    x = device.to_device(_first_x(problem, start)) / scaled.scaling.column
-    y = device.to_device(_first_y(problem, start)) / scaled.scaling.row
-    weight = first_weight(float(np.linalg.norm(device.to_host(scaled.cost))), _side_norm(scaled))
+    x = there.columns_to_device(_first_x(problem, start))
+    y = there.rows_to_device(_first_y(problem, start))
+    control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
-        problem=scaled,
+        problem=there,
         settings=settings,
-        x=_iterate(x, xp),
-        y=_iterate(y, xp),
+        x=Iterate.starting_at(x, device),
+        y=Iterate.starting_at(y, device),
+        feasible_x=x.copy(),
         reflected=x.copy(),
-        control=xp.zeros(4),
-        norm=norm,
-        weight=weight,
+        control=device.to_device(control),
+        row_partial=xp.zeros((_slots(coefficients.by_row), SUMS)),
+        column_partial=xp.zeros((_slots(coefficients.by_column), SUMS)),
         threads=options.threads,
-        pace=Pace(_ways(scaled, options.threads)),
+        norm=norm,
+        pace=Pace(_ways(there, options.threads)),
     )
 
 
-def scale(
+def place(
     problem: Problem, device: Device, settings: Settings, progress: Progress, threads: int = 0
-) -> ScaledProblem:
-    """Copy a problem to the device and scale it there."""
-    xp = device.xp
-    by_row = to_device(problem.matrix, device, settings.long_row)
-    by_column = to_device(problem.matrix_csc, device, settings.long_row)
-    scaling = find_scaling(by_row, by_column, xp, settings, progress, threads)
-    return ScaledProblem(
+) -> DeviceProblem:
+    """Copy a problem to the device and find its scaling there."""
+    coefficients = to_device(problem, device, _plan(problem, settings), settings.pack_from)
+    scaling = find_scaling(
+        coefficients.by_row, coefficients.by_column, device, settings, progress, threads
+    )
+    rows, columns = coefficients.row_order, coefficients.column_order
+
+    def of_rows(values: FloatArray) -> Any:
+        return device.to_device(values if rows is None else values[rows])
+
+    def of_columns(values: FloatArray) -> Any:
+        return device.to_device(values if columns is None else values[columns])
+
+    return DeviceProblem(
         original=problem,
         device=device,
+        coefficients=coefficients,
         scaling=scaling,
-        by_row=scale_matrix(by_row, scaling.row, scaling.column, xp, threads),
-        by_column=scale_matrix(by_column, scaling.column, scaling.row, xp, threads),
-        cost=device.to_device(problem.cost) * scaling.column,
-        lower=device.to_device(problem.lower) / scaling.column,
-        upper=device.to_device(problem.upper) / scaling.column,
-        row_lower=device.to_device(problem.row_lower) * scaling.row,
-        row_upper=device.to_device(problem.row_upper) * scaling.row,
+        cost=of_columns(problem.cost),
+        lower=of_columns(problem.lower),
+        upper=of_columns(problem.upper),
+        row_lower=of_rows(problem.row_lower),
+        row_upper=of_rows(problem.row_upper),
+        column_metric=_squared(scaling.column, device),
+        row_metric=_squared(scaling.row, device),
         side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
         cost_norm=float(np.linalg.norm(problem.cost)),
     )
 
 
-def _ways(scaled: ScaledProblem, threads: int) -> tuple[int, ...]:
+def _squared(scale: Any, device: Device) -> Any:
+    """Return the square of a scale; on the host, which is spared compiling a kernel for it."""
+    return device.to_device(device.to_host(scale) ** 2)
+
+
+def _plan(problem: Problem, settings: Settings) -> Plan:
+    """Give a row more lanes while there are more threads than work for them."""
+    if problem.num_nonzeros <= settings.latency_up_to:
+        return Plan(steps=settings.steps_if_small, unit_from=64 * settings.steps_if_small)
+    return Plan(steps=settings.steps_if_large, unit_from=128 * settings.steps_if_large)
+
+
+def _control(
+    problem: DeviceProblem, norm: float, settings: Settings, criteria: Criteria
+) -> FloatArray:
+    """Return the control array before the first window."""
+    weight = _first_weight(problem)
+    step = settings.step_fraction / max(norm, 1e-300)
+    values = {
+        Control.TAU: step / weight,
+        Control.SIGMA: step * weight,
+        Control.REFLECTION: settings.reflection,
+        Control.STEP: step,
+        Control.WEIGHT: weight,
+        Control.PREVIOUS_METRIC: np.inf,
+        Control.BEST_WEIGHT: weight,
+        Control.BEST_IMBALANCE: np.inf,
+        Control.BEST_ERROR: np.inf,
+        Control.BEST_OBJECTIVE: np.inf,
+        Control.PRIMAL_TOLERANCE: criteria.primal,
+        Control.DUAL_TOLERANCE: criteria.dual,
+        Control.GAP_TOLERANCE: criteria.gap,
+        Control.SIDE_NORM: problem.side_norm,
+        Control.COST_NORM: problem.cost_norm,
+        Control.OFFSET: problem.original.offset,
+        Control.SUFFICIENT: settings.sufficient_decrease,
+        Control.NECESSARY: settings.necessary_decrease,
+        Control.ARTIFICIAL: settings.artificial_share,
+        Control.PROPORTIONAL: settings.proportional,
+        Control.INTEGRAL: settings.integral,
+        Control.DERIVATIVE: settings.derivative,
+        Control.INTEGRAL_MEMORY: settings.integral_memory,
+        Control.SHORTEST_DISTANCE: settings.shortest_distance,
+        Control.LONGEST_DISTANCE: settings.longest_distance,
+        Control.LARGEST_IMBALANCE: math.log10(settings.largest_imbalance),
+        Control.STEP_SHRINK: 1.0 / settings.norm_growth,
+    }
+    control = np.zeros(SIZE)
+    control[list(values)] = list(values.values())
+    return control
+
+
+def _first_weight(there: DeviceProblem) -> float:
+    """Return the weight to begin with: (1 + ||c||) / (1 + ||b||) of the scaled problem."""
+    problem = there.original
+    cost = problem.cost * there.columns_to_host(there.scaling.column)
+    sides = side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
+    norm = float(np.linalg.norm(sides * there.rows_to_host(there.scaling.row)))
+    return (1.0 + float(np.linalg.norm(cost))) / (1.0 + norm)
+
+
+def _slots(matrix: Slices) -> int:
+    """Return into how many partial sums a check divides its work."""
+    return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
+
+
+def _ways(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
     """Return the numbers of CPU threads worth a trial."""
-    if scaled.device.kind != "cpu":
+    if problem.device.kind != "cpu":
         return (1,)
     from solvers.kernels.twin import threads_for
 
-    matrix = scaled.by_row
+    matrix = problem.coefficients.by_row
     work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)
     many = threads_for(work, threads, parallel_from=THREADS_TRIED_FROM)
     return (1,) if many == 1 else (1, many)
 
 
 def memory_needed(problem: Problem) -> int:
-    """Return about how many bytes a solve takes on its device.
+    """Return about how many bytes a solve takes on its device, at its height.
 
-    A and A' in compressed rows, their values once more while they are scaled, and the vectors.
+    A and A' in slices, what laying them out takes in passing, and the vectors.
     """
     index = problem.matrix.indices.dtype.itemsize
-    entries = 2 * problem.num_nonzeros * (REAL_BYTES + index + REAL_BYTES)
+    entries = problem.num_nonzeros * (2 * (REAL_BYTES + index) + LAYING_OUT)
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
-    starts = index * (problem.num_columns + problem.num_rows + 2)
+    starts = 16 * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)
-
-
-def _side_norm(scaled: ScaledProblem) -> float:
-    """Norm of the scaled finite sides, an equation's counted once."""
-    host = scaled.device.to_host
-    low, high = host(scaled.row_lower), host(scaled.row_upper)
-    high = np.where(low == high, 0.0, high)
-    sides = np.concatenate([low[np.isfinite(low)], high[np.isfinite(high)]])
-    return float(np.linalg.norm(sides))
-
-
-def _iterate(point: FloatArray, xp: object) -> Iterate:
-    return Iterate(point, point.copy(), point.copy(), 0.0 * point)
 
 
 def _first_x(problem: Problem, start: Start | None) -> FloatArray:
@@ -135,7 +210,7 @@ def _first_x(problem: Problem, start: Start | None) -> FloatArray:
     starts at the bound that its cost prefers, if there is one.
     """
     x = np.zeros(problem.num_columns)
-    alone = np.diff(problem.matrix_csc.indptr) == 0
+    alone = np.bincount(problem.matrix.indices, minlength=problem.num_columns) == 0
     preferred = np.where(problem.cost > 0, problem.lower, problem.upper)
     settled = alone & (problem.cost != 0) & np.isfinite(preferred)
     x[settled] = preferred[settled]

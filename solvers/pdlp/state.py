@@ -1,53 +1,93 @@
-"""Everything that a solve works on: the scaled problem on the device, and where it stands."""
+"""Everything that a solve works on: the problem on the device, and where the iteration stands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from solvers.device import Device
-from solvers.pdlp.matrix import CompressedRows
+from solvers.pdlp.control import Control
+from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.pace import Pace
-from solvers.pdlp.primal_weight import PrimalWeight
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledProblem:
-    """min (Cc)'x, Ra <= (R A C) x <= Rb, l/C <= x <= u/C, all float64 on the device.
+class DeviceProblem:
+    """The problem on the device, in the device's order of rows and columns, all float64.
 
-    ``by_row`` is R A C and ``by_column`` its transpose; ``cost``, ``lower`` and ``upper`` are
-    (n,), ``row_lower`` and ``row_upper`` (m,). The norms are those of the original problem.
+    ``cost``, ``lower`` and ``upper`` are (n,), ``row_lower`` and ``row_upper`` (m,), in the units
+    of the original. The scaling enters as ``column_metric`` C^2 (n,) and ``row_metric`` R^2 (m,)
+    only. The norms are those of the original problem.
     """
 
     original: Problem
     device: Device
+    coefficients: Coefficients
     scaling: Scaling
-    by_row: CompressedRows
-    by_column: CompressedRows
     cost: Any
     lower: Any
     upper: Any
     row_lower: Any
     row_upper: Any
+    column_metric: Any
+    row_metric: Any
     side_norm: float
     cost_norm: float
+
+    def columns_to_host(self, values: Any) -> FloatArray:
+        """Bring figures of columns (n,) to the host and into the original order."""
+        return self._to_host(values, self.coefficients.column_order)
+
+    def rows_to_host(self, values: Any) -> FloatArray:
+        """Bring figures of rows (m,) to the host and into the original order."""
+        return self._to_host(values, self.coefficients.row_order)
+
+    def columns_to_device(self, values: FloatArray) -> Any:
+        """Bring figures of columns (n,) to the device and into its order."""
+        return self._to_device(values, self.coefficients.column_order)
+
+    def rows_to_device(self, values: FloatArray) -> Any:
+        """Bring figures of rows (m,) to the device and into its order."""
+        return self._to_device(values, self.coefficients.row_order)
+
+    def _to_host(self, values: Any, order: Any) -> FloatArray:
+        found = self.device.to_host(values)
+        if order is None:
+            return found
+        original = np.empty_like(found)
+        original[order] = found
+        return original
+
+    def _to_device(self, values: FloatArray, order: Any) -> Any:
+        return self.device.to_device(values if order is None else values[order])
 
 
 @dataclass(eq=False)
 class Iterate:
     """One side of the iteration, primal (n,) or dual (m,), on the device.
 
-    ``point`` is the Halpern average; ``projection`` (the answer) and ``difference`` (reflected
-    minus current point) are written by kept iterations only.
+    ``point`` is the Halpern average. The last iteration of a window writes ``projection``, the
+    answer, and ``difference``, reflected minus current point; the first one
+    ``first_difference``. ``best`` is the projection with the least error so far.
     """
 
     point: Any
     anchor: Any
     projection: Any
     difference: Any
+    first_difference: Any
+    best: Any
+
+    @classmethod
+    def starting_at(cls, point: Any, device: Device) -> Iterate:
+        """Return the state of a side before the first iteration."""
+        step, first_step = device.xp.zeros(point.shape), device.xp.zeros(point.shape)
+        return cls(point, point.copy(), point.copy(), step, first_step, point.copy())
 
 
 @dataclass(eq=False)
@@ -56,43 +96,46 @@ class State:
 
     Parameters
     ----------
-    problem : ScaledProblem
+    problem : DeviceProblem
     settings : Settings
     x, y : Iterate
         Primal (n,) and dual (m,) side.
+    feasible_x : (n,) array on the device
+        The feasible point of least objective so far, if there was one.
     reflected : (n,) array on the device
         The reflected primal point, which the dual step reads.
-    control : (4,) array on the device
-        Step sizes tau and sigma, reflection, and the epoch's iterations before the window.
-    norm : float
-        Estimate of the spectral norm of the scaled matrix.
-    weight : PrimalWeight
-    iterations, epoch_iterations, restarts : int
-        Iterations in all and since the last restart; restarts so far.
+    control : array on the device
+        What steers the iteration; see :class:`solvers.pdlp.control.Control`.
+    row_partial, column_partial : (slots, 7) arrays on the device
+        Partial sums of a check.
     threads : int
         CPU threads at most; 0 for all.
-    graph : object, optional
-        The recorded launches of a window's inner iterations, on a GPU.
+    norm : float
+        What was found of the spectral norm of the scaled matrix.
     pace : Pace
         How fast iterations go.
     """
 
-    problem: ScaledProblem
+    problem: DeviceProblem
     settings: Settings
     x: Iterate
     y: Iterate
+    feasible_x: Any
     reflected: Any
     control: Any
-    norm: float
-    weight: PrimalWeight
-    iterations: int = 0
-    epoch_iterations: int = 0
-    restarts: int = 0
+    row_partial: Any
+    column_partial: Any
     threads: int = 0
-    graph: Any = None
+    norm: float = 1.0
     pace: Pace = field(default_factory=Pace)
 
-    @property
-    def step_size(self) -> float:
-        """Eta: the geometric mean of the primal and the dual step size."""
-        return self.settings.step_fraction / max(self.norm, 1e-300)
+    def read_control(self) -> FloatArray:
+        """Bring the control array to the host; waits for the device."""
+        return self.problem.device.to_host(self.control)
+
+    def write_control(self, **values: float) -> None:
+        """Put figures into the control array by name, between windows."""
+        control = self.read_control()
+        for name, value in values.items():
+            control[Control[name.upper()]] = value
+        self.control[...] = self.problem.device.to_device(np.asarray(control))

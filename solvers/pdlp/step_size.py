@@ -7,53 +7,61 @@ the bound is taken where they do not settle the matter.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from solvers.device import Device
 from solvers.pdlp.kernels.matrix import MATRIX
-from solvers.pdlp.matrix import CompressedRows
 from solvers.pdlp.settings import Settings
+from solvers.pdlp.state import DeviceProblem
+from solvers.problem import FloatArray
 from solvers.progress import Progress
 
 NORM_AFTER_SCALING = 1.0
-"""Upper bound on ||A||_2 after the last stage of scaling."""
+"""Upper bound on ||R A C||_2 after the last stage of scaling."""
 
 
 def spectral_norm(
-    by_row: CompressedRows,
-    by_column: CompressedRows,
-    device: Device,
+    problem: DeviceProblem,
     settings: Settings,
     progress: Progress,
     seed: int = 0,
     threads: int = 0,
 ) -> float:
-    """Return ||A||_2 of a scaled matrix, given as A and as A', or a bound on it.
+    """Return ||R A C||_2, or a bound on it.
 
-    The norm counts as known at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``. When
-    iterations or time run out first, the bound that the scaling guarantees is returned.
+    The norm counts as known at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``, A meaning
+    the scaled matrix. When iterations or time run out first, the bound that the scaling
+    guarantees is returned.
     """
-    xp = device.xp
+    device, coefficients = problem.device, problem.coefficients
+    row_metric = device.to_host(problem.row_metric)
     generator = np.random.default_rng(seed)
-    q = device.to_device(generator.standard_normal(by_row.rows))
-    q /= _norm(q, xp)
-    by_columns, image = xp.empty(by_column.rows), xp.empty(by_row.rows)
+    # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
+    first = generator.standard_normal(coefficients.by_row.rows) * np.sqrt(row_metric)
+    q, image = device.to_device(first), device.xp.empty(coefficients.by_row.rows)
+    by_columns = device.xp.empty(coefficients.by_column.rows)
     for count in range(1, settings.power_iterations + 1):
-        MATRIX["multiply"](*by_column.arguments, q, by_columns, threads=threads)
-        MATRIX["multiply"](*by_row.arguments, by_columns, image, threads=threads)
+        MATRIX["multiply_scaled"](
+            *coefficients.by_column.arguments, problem.column_metric, q, by_columns, threads=threads
+        )
+        MATRIX["multiply_scaled"](
+            *coefficients.by_row.arguments, problem.row_metric, by_columns, image, threads=threads
+        )
         if count % settings.power_check == 0:
             if progress.should_stop():
                 return NORM_AFTER_SCALING
-            eigenvalue = float((q * image).sum())
-            residual = float(_norm(image - eigenvalue * q, xp))
+            before, after = device.to_host(q), device.to_host(image)
+            eigenvalue, residual = _quotient(before, after, row_metric)
             if residual < settings.power_tolerance * min(1.0, eigenvalue):
                 return float(np.sqrt(eigenvalue))
-        q, image = image / _norm(image, xp), q
+            # Where signs cancel the norm is small, and its powers would leave the numbers' range.
+            image = device.to_device(after / np.sqrt(after @ (after / row_metric)))
+        q, image = image, q
     return NORM_AFTER_SCALING
 
 
-def _norm(vector: Any, xp: Any) -> Any:
-    """Return the 2-norm, without the linear algebra library that ``linalg.norm`` would load."""
-    return xp.sqrt((vector * vector).sum())
+def _quotient(q: FloatArray, image: FloatArray, row_metric: FloatArray) -> tuple[float, float]:
+    """Return Rayleigh quotient and relative residual of R q, in the norm of the scaled rows."""
+    square = float(q @ (q / row_metric))
+    eigenvalue = float(q @ (image / row_metric)) / square
+    away = image - eigenvalue * q
+    return eigenvalue, float(np.sqrt(away @ (away / row_metric) / square))

@@ -12,10 +12,13 @@ On a CPU a slice is simply a row in its place (``height`` 1), and nothing is cop
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from solvers.device import Device
 
 UNIT = 8
 """Slices of a unit: the warps of a team of threads."""
@@ -48,6 +51,15 @@ class Plan:
 
 CPU_PLAN = Plan(height=1)
 
+FEW_VALUES = 256
+"""Distinct coefficients, zero among them, that codes of one byte can stand for."""
+
+MANY_VALUES = 4096
+"""Distinct coefficients up to which codes of two bytes pay: their table stays in fast memory."""
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.signedinteger[Any]]
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -58,6 +70,41 @@ class Rows:
     starts: Any
     indices: Any
     values: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """How the entries of a matrix are stored.
+
+    ``kind`` is the type of the stored values. Codes, of an unsigned type, are places in
+    ``table``, which is ascending but for a zero in front: the value that padding has.
+    """
+
+    kind: type[np.generic] = np.float64
+    index_kind: type[np.generic] = np.int32
+    table: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether values are stored as codes."""
+        return issubclass(self.kind, np.unsignedinteger)
+
+
+def pack(values: FloatArray, rows: int, columns: int) -> Packed:
+    """Find the shortest exact way to store the entries of a matrix and of its transpose.
+
+    Codes for few distinct values (nnz,), float32 where that is exact, else float64.
+    """
+    from solvers.sparse.slices_cpu import distinct_values
+
+    index_kind = np.uint16 if max(rows, columns) <= np.iinfo(np.uint16).max + 1 else np.int32
+    found = distinct_values(values, MANY_VALUES)
+    if found.size < MANY_VALUES:
+        kind = np.uint8 if found.size < FEW_VALUES else np.uint16
+        return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found)]))
+    short = values.astype(np.float32)
+    exact = bool((short.astype(np.float64) == values).all())
+    return Packed(np.float32 if exact else np.float64, index_kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +161,15 @@ class Slices:
             self.tickets,
         )
 
+    def to_device(self, device: Device) -> Slices:
+        """Return a copy in the device's memory."""
+        arrays = {
+            part.name: device.to_device(getattr(self, part.name))
+            for part in fields(self)
+            if isinstance(getattr(self, part.name), np.ndarray)
+        }
+        return replace(self, **arrays)
+
     @property
     def units(self) -> int:
         """Teams of threads that one product keeps busy."""
@@ -136,69 +192,72 @@ class Slices:
         return int(self.indices.size) / max(1, self.nonzeros) - 1.0
 
 
-def row_order(matrix: Rows, plan: Plan, xp: Any) -> Any:
+def row_order(matrix: Rows, plan: Plan) -> IndexArray:
     """Return the order (rows,) in which the rows of a matrix are laid out: longest first.
 
     Rows of one length keep their order, which in models is that of one family of constraints.
     """
     if plan.height == 1:
-        return xp.arange(matrix.rows)
-    lengths = matrix.starts[1:] - matrix.starts[:-1]
-    return xp.argsort(-lengths, kind="stable")
+        return np.arange(matrix.rows)
+    lengths = np.diff(matrix.starts)
+    return np.argsort(-lengths, kind="stable")
+
+
+def inverse(order: IndexArray) -> IndexArray:
+    """Return the new number of each old row, given the old number of each new one."""
+    position = np.empty_like(order)
+    position[order] = np.arange(order.size)
+    return position
 
 
 def in_slices(
-    matrix: Rows, plan: Plan, order: Any, column_position: Any, values: Any, table: Any, xp: Any
+    matrix: Rows, plan: Plan, order: IndexArray, column_position: IndexArray, packed: Packed
 ) -> Slices:
-    """Lay a matrix out in slices.
+    """Lay a matrix out in slices, on the host.
 
     Parameters
     ----------
     matrix : Rows
-        Its values are not looked at.
     plan : Plan
     order : (rows,) int array
         From :func:`row_order`: the old number of each new row.
     column_position : (columns,) int array
         The new number of each old column.
-    values : (nnz,) array
-        Coefficients or codes, in the order of ``matrix``.
-    table : array
-        What codes stand for, or empty; code 0, which padding has, stands for zero.
-    xp : module
-        NumPy or CuPy, by where the arrays live.
+    packed : Packed
+        How coefficients are stored; those of the matrix are packed by it.
     """
     if plan.height == 1:
-        return _as_rows(matrix, values, table, xp)
-    lengths = (matrix.starts[1:] - matrix.starts[:-1])[order]
-    shape = _shape(lengths, plan, xp)
-    new_of_old = xp.empty_like(order)
-    new_of_old[order] = xp.arange(matrix.rows)
-    entries = xp.arange(int(matrix.indices.size))
-    row_of_entry = xp.searchsorted(matrix.starts[1:], entries, side="right")
-    within = entries - matrix.starts[row_of_entry]
-    new = new_of_old[row_of_entry]
-    lanes = shape.lanes[new]
-    place = (
-        shape.base[shape.slice_of_row[new]] + within // lanes * plan.height
-        + shape.slot[new] * lanes + within % lanes
-    )  # fmt: skip
-    laid_values = xp.zeros(shape.entries, dtype=values.dtype)
-    laid_values[place] = values
-    laid_indices = xp.zeros(shape.entries, dtype=_index_type(matrix.columns))
-    laid_indices[place] = column_position[matrix.indices]
+        return _as_rows(matrix)
+    from solvers.sparse.slices_cpu import fill
+
+    shape = _shape(np.diff(matrix.starts)[order], plan)
+    values = np.zeros(shape.entries, dtype=packed.kind)
+    indices = np.zeros(shape.entries, dtype=packed.index_kind)
+    fill(
+        matrix.starts,
+        matrix.indices,
+        matrix.values,
+        packed.table,
+        order,
+        column_position,
+        shape.base[shape.slice_of_row] + shape.slot * shape.lanes,
+        shape.lanes,
+        plan.height,
+        indices,
+        values,
+    )
     return Slices(
         rows=matrix.rows,
         columns=matrix.columns,
         nonzeros=int(matrix.indices.size),
         height=plan.height,
         meta=shape.meta,
-        indices=laid_indices,
-        values=laid_values,
-        table=table,
+        indices=indices,
+        values=values,
+        table=packed.table if packed.is_coded else np.zeros(0),
         splits=shape.splits,
-        partials=xp.zeros((max(1, int(shape.splits.shape[0])), 3)),
-        tickets=xp.zeros(max(1, int(shape.splits.shape[0])), dtype=np.int32),
+        partials=np.zeros((max(1, shape.splits.shape[0]), 3)),
+        tickets=np.zeros(max(1, shape.splits.shape[0]), dtype=np.int32),
     )
 
 
@@ -215,33 +274,32 @@ class _Shape:
     lanes: Any
 
 
-def _shape(lengths: Any, plan: Plan, xp: Any) -> _Shape:
+def _shape(lengths: IndexArray, plan: Plan) -> _Shape:
     """Share rows (rows,), given by their lengths, longest first, out over slices."""
     bounds = [plan.units_from, plan.unit_from]
     bounds += [min(lanes * plan.steps, plan.unit_from) for lanes in (16, 8, 4, 2, 1)]
-    limits = xp.asarray(np.array(bounds, dtype=np.int64))
-    ends = [int(end) for end in xp.searchsorted(-lengths, -limits, side="left")]
-    long = _long_rows(np.asarray(_to_host(lengths[: ends[1]])), ends[0], plan)
+    ends = [int(end) for end in np.searchsorted(-lengths, -np.array(bounds), side="left")]
+    long = _long_rows(lengths[: ends[1]], ends[0], plan)
     parts, first_slice, first_row = [long], long.meta.shape[0], ends[1]
     for lanes, end in zip((32, 16, 8, 4, 2, 1), [*ends[2:], int(lengths.size)], strict=True):
-        part = _short_rows(lengths, first_row, end, lanes, first_slice, plan, xp)
+        part = _short_rows(lengths, first_row, end, lanes, first_slice, plan)
         parts.append(part)
         first_slice += int(part.meta.shape[0])
         first_row = end
     filler = np.zeros((-first_slice % UNIT, 4), dtype=np.int32)
-    meta = xp.concatenate([*(xp.asarray(part.meta) for part in parts), xp.asarray(filler)])
-    ends_of_slices = xp.cumsum(meta[:, 1].astype(np.int64))
-    starts_of_slices = ends_of_slices - meta[:, 1]
-    meta[:, 0] = starts_of_slices
+    meta = np.concatenate([*(part.meta for part in parts), filler])
+    steps = meta[:, 1].astype(np.int64)
+    before = np.cumsum(steps) - steps
+    meta[:, 0] = before
     joined = {
-        name: xp.concatenate([xp.asarray(getattr(part, name)) for part in parts])
+        name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("slice_of_row", "slot", "lanes")
     }
     return _Shape(
-        meta=xp.ascontiguousarray(meta),
-        base=starts_of_slices * plan.height,
-        splits=xp.asarray(long.splits),
-        entries=int(ends_of_slices[-1]) * plan.height if int(meta.shape[0]) else 0,
+        meta=np.ascontiguousarray(meta),
+        base=before * plan.height,
+        splits=long.splits,
+        entries=int(steps.sum()) * plan.height,
         **joined,
     )
 
@@ -257,7 +315,7 @@ class _Part:
     splits: Any = None
 
 
-def _long_rows(lengths: Any, several: int, plan: Plan) -> _Part:
+def _long_rows(lengths: IndexArray, several: int, plan: Plan) -> _Part:
     """Give each of these rows a unit, and the first ``several`` of them several units."""
     units = np.ones(lengths.size, dtype=np.int64)
     units[:several] = -(-lengths[:several] // plan.units_from)
@@ -283,32 +341,32 @@ def _long_rows(lengths: Any, several: int, plan: Plan) -> _Part:
 
 
 def _short_rows(
-    lengths: Any, begin: int, end: int, lanes: int, first_slice: int, plan: Plan, xp: Any
+    lengths: IndexArray, begin: int, end: int, lanes: int, first_slice: int, plan: Plan
 ) -> _Part:
     """Put rows ``begin`` to ``end`` into slices with so many lanes for each row."""
     in_slice = plan.height // lanes
     count = end - begin
-    first_row = begin + in_slice * xp.arange(-(-count // in_slice))
+    first_row = begin + in_slice * np.arange(-(-count // in_slice))
     width = -(-lengths[first_row] // lanes)
-    rows = xp.minimum(in_slice, end - first_row)
+    rows = np.minimum(in_slice, end - first_row)
     code = (lanes.bit_length() - 1) | SHORT_ROWS << 4 | rows << 6
-    meta = xp.stack([xp.zeros_like(first_row), width, first_row, code], axis=1)
-    row = xp.arange(count)
+    meta = np.stack([np.zeros_like(first_row), width, first_row, code], axis=1)
+    row = np.arange(count)
     return _Part(
         meta=meta.astype(np.int32),
         slice_of_row=first_slice + row // in_slice,
         slot=row % in_slice,
-        lanes=xp.full(count, lanes, dtype=np.int64),
+        lanes=np.full(count, lanes, dtype=np.int64),
     )
 
 
-def _as_rows(matrix: Rows, values: Any, table: Any, xp: Any) -> Slices:
+def _as_rows(matrix: Rows) -> Slices:
     """Describe rows in their places as slices of height 1, without copying the entries."""
     starts = matrix.starts
-    meta = xp.empty((matrix.rows, 4), dtype=starts.dtype)
+    meta = np.empty((matrix.rows, 4), dtype=starts.dtype)
     meta[:, 0] = starts[:-1]
     meta[:, 1] = starts[1:] - starts[:-1]
-    meta[:, 2] = xp.arange(matrix.rows)
+    meta[:, 2] = np.arange(matrix.rows)
     meta[:, 3] = 1 << 6
     return Slices(
         rows=matrix.rows,
@@ -317,17 +375,9 @@ def _as_rows(matrix: Rows, values: Any, table: Any, xp: Any) -> Slices:
         height=1,
         meta=meta,
         indices=matrix.indices,
-        values=values,
-        table=table,
-        splits=xp.zeros((0, 4), dtype=starts.dtype),
-        partials=xp.zeros((1, 3)),
-        tickets=xp.zeros(1, dtype=starts.dtype),
+        values=matrix.values,
+        table=np.zeros(0),
+        splits=np.zeros((0, 4), dtype=starts.dtype),
+        partials=np.zeros((1, 3)),
+        tickets=np.zeros(1, dtype=starts.dtype),
     )
-
-
-def _index_type(columns: int) -> type[np.generic]:
-    return np.uint16 if columns <= np.iinfo(np.uint16).max + 1 else np.int32
-
-
-def _to_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array

@@ -14,7 +14,11 @@ from solvers.kernels.family import Family, packed_macro
 
 ROOT = Path(solvers.__file__).parent
 SOURCES = sorted(ROOT.glob("**/*.cu"))
-HEADER = re.compile(r'extern "C" __global__ void (?P<name>\w+)\((?P<arguments>.*?)\)\s*\{', re.S)
+HEADER = re.compile(
+    r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?'
+    r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*\{",
+    re.S,
+)
 C_KINDS = {"REAL*": "real[]", "INDEX*": "index[]", "REAL": "real", "INDEX": "index", "int": "int"}
 
 

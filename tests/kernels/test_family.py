@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solvers.kernels.family import Argument, compile_options, load_source
-from solvers.pdlp.kernels.layout import launch
+from solvers.pdlp.kernels.layout import unit_launch
 from solvers.pdlp.kernels.matrix import MATRIX
 
 
@@ -25,27 +25,27 @@ def test_call_with_too_few_arguments_names_the_kernel():
 
 def test_headers_are_put_in_once_with_line_directives():
     source = load_source("solvers.pdlp.kernels", "matrix.cu")
-    assert source.count("struct RowShare {") == 1
+    assert source.count("struct Slices {") == 1
     assert source.count("struct Sum {") == 1
     assert '#include "' not in source
-    assert '#line 1 "rows.cuh"' in source
+    assert '#line 1 "slices.cuh"' in source
 
 
 def test_compile_options_name_the_types():
-    assert compile_options(MATRIX.types("float32", "int64")) == (
+    types = MATRIX.types("float32", "int64", indices="uint16", values="uint8")
+    assert compile_options(types) == (
         "-std=c++17",
         "-DREAL=float",
         "-DINDEX=long long",
+        "-DINDICES_T=unsigned short",
+        "-DVALUES_T=unsigned char",
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "lanes", "long_count", "grid"),
-    [(0, 4, 0, 0), (1, 1, 0, 1), (256, 1, 0, 1), (257, 1, 0, 2), (256, 32, 3, 35)],
-)
-def test_launch_covers_every_row_and_gives_long_rows_their_blocks(rows, lanes, long_count, grid):
-    shape = launch({"rows": rows, "lanes": lanes, "long_count": long_count})
-    assert (shape.grid, shape.block) == (grid, 256)
+@pytest.mark.parametrize(("slices", "grid"), [(0, 0), (8, 1), (9, 2), (64, 8)])
+def test_launch_gives_each_unit_of_eight_slices_a_block(slices, grid):
+    shape = unit_launch({"slices": slices})
+    assert (shape.grid, shape.block, shape.shared) == (grid, 256, 0)
 
 
 def test_importing_the_engine_loads_neither_numba_nor_cupy():
@@ -63,8 +63,9 @@ def test_twins_work_where_nothing_can_be_cached():
         "caching.FunctionCache._impl_class._locator_classes = [];"
         "import numpy as np; from solvers.pdlp.kernels.matrix import MATRIX;"
         "out = np.zeros(1);"
-        "MATRIX['multiply'](1, np.array([0, 1]), np.array([0]), np.array([2.0]), 0,"
-        " np.zeros(0, int), 9, 1, np.array([3.0]), out);"
+        "meta = np.array([[0, 1, 0, 64]]);"
+        "MATRIX['multiply'](1, 1, meta, np.array([0]), np.array([2.0]), np.zeros(0),"
+        " np.zeros((0, 4), int), np.zeros((1, 3)), np.zeros(1, int), np.array([3.0]), out);"
         "print(out[0])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

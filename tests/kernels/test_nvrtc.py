@@ -35,18 +35,24 @@ def test_there_are_sources():
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_source_compiles_without_warning(path, architecture, types):
-    check(path, family_of(path).types(*types), architecture)
+    family = family_of(path)
+    indices = {name: "int32" for name in packed_names(family) if "indices" in name}
+    check(path, family.types(*types, **indices), architecture)
 
 
 @needs_nvrtc
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_source_compiles_for_every_type_of_packed_arrays(path):
     family = family_of(path)
-    names = {a.name for kernel in family for a in kernel.arguments if a.kind == "packed[]"}
+    names = packed_names(family)
     for packed in PACKED if names else ():
         index = packed if packed in ("uint16", "int32") else "int32"
         types = {name: index if "indices" in name else packed for name in names}
         check(path, family.types(**types), "sm_90")
+
+
+def packed_names(family):
+    return {a.name for kernel in family for a in kernel.arguments if a.kind == "packed[]"}
 
 
 def check(path, types, architecture):

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import Device, cpu
-from solvers.pdlp.matrix import CompressedRows, to_device
+from solvers.device import Device
+from solvers.sparse.slices import (
+    CPU_PLAN,
+    Packed,
+    Plan,
+    Rows,
+    Slices,
+    in_slices,
+    inverse,
+    row_order,
+)
 
 SIZES = (0, 1, 31, 32, 33, 129, 255, 256, 257)
 
@@ -51,5 +63,87 @@ def awkward_matrices() -> dict[str, sp.csr_array]:
 MATRICES = awkward_matrices()
 
 
-def compressed(matrix: sp.csr_array, device: Device | None = None) -> CompressedRows:
-    return to_device(matrix, cpu() if device is None else device, long_row=2048)
+PLANS = {
+    "cpu": CPU_PLAN,
+    "usual": Plan(),
+    "one step": Plan(steps=1, unit_from=64, units_from=512),
+    "many units": Plan(steps=8, unit_from=40, units_from=100),
+}
+"""Ways to lay rows out, among them some that give moderate rows units of their own."""
+
+PACKINGS = ("float64", "float32", "uint8", "uint16")
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """A matrix in slices, as A and as A', with ``matrix`` in the order of the slices."""
+
+    matrix: sp.csr_array
+    by_row: Slices
+    by_column: Slices
+
+    @property
+    def plain(self) -> Laid:
+        """The same places without packing: a twin is compiled once for all of them."""
+        return Laid(self.matrix, unpacked(self.by_row), unpacked(self.by_column))
+
+
+def lay_out(matrix: sp.csr_array, plan: Plan = CPU_PLAN, packing: str = "float64") -> Laid:
+    """Lay a matrix out on the host; coefficients become such as the packing can stand for."""
+    matrix = as_problem_matrix(matrix.copy())
+    matrix.data, packed = packable(matrix, packing)
+    m, n = matrix.shape
+    column_wise = matrix.tocsc()
+    of_rows = Rows(m, n, matrix.indptr, matrix.indices, matrix.data)
+    of_columns = Rows(n, m, column_wise.indptr, column_wise.indices, column_wise.data)
+    rows, columns = row_order(of_rows, plan), row_order(of_columns, plan)
+    ordered = as_problem_matrix(matrix[rows][:, columns])
+    by_row = in_slices(of_rows, plan, rows, inverse(columns), packed)
+    by_column = in_slices(of_columns, plan, columns, inverse(rows), packed)
+    return Laid(ordered, by_row, by_column)
+
+
+def packable(matrix: sp.csr_array, packing: str) -> tuple[np.ndarray, Packed]:
+    """Return coefficients near those given that a packing stores exactly, and the packing."""
+    data = matrix.data
+    indices = np.uint16 if max(matrix.shape) <= 2**16 else np.int32
+    if packing == "float64":
+        return data, Packed(np.float64, indices)
+    if packing == "float32":
+        return data.astype(np.float32).astype(np.float64), Packed(np.float32, indices)
+    distinct = np.linspace(-2.0, 2.0, 200 if packing == "uint8" else 3000)
+    nearest = np.minimum(np.searchsorted(distinct, data), distinct.size - 1)
+    kind = np.uint8 if packing == "uint8" else np.uint16
+    return distinct[nearest], Packed(kind, indices, np.concatenate([[0.0], distinct]))
+
+
+def unpacked(slices: Slices) -> Slices:
+    values = slices.table[slices.values] if slices.table.size else slices.values
+    return replace(
+        slices,
+        values=np.asarray(values, dtype=np.float64),
+        indices=slices.indices.astype(np.int32),
+        table=np.zeros(0),
+        tickets=slices.tickets.copy(),
+        partials=slices.partials.copy(),
+    )
+
+
+class PretendedGpu(Device):
+    """The host, taken for a GPU by what lays matrices out and prepares a solve."""
+
+    @property
+    def xp(self) -> Any:
+        return np
+
+    def to_device(self, array: Any) -> Any:
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array: Any) -> Any:
+        return np.array(array, copy=True)
+
+    def synchronize(self) -> None:
+        """Nothing is ever under way on the host."""
+
+
+PRETENDED_GPU = PretendedGpu("cuda", "the host with the layout of a GPU")

@@ -8,49 +8,142 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.kernels.family import Kernel
+from solvers.pdlp.control import SIZE, Control
+from solvers.pdlp.kernels.layout import matrix_arguments
+from tests.pdlp.matrices import Laid
+
+POISON = -7.25
+"""What output arrays hold before a kernel has written them."""
+
+
+@dataclass
+class Vectors:
+    """One side of an iteration, (n,) or (m,), with ``low`` and ``high`` its bounds or sides."""
+
+    point: np.ndarray
+    anchor: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    metric: np.ndarray
+    projection: np.ndarray
+    difference: np.ndarray
+    first_difference: np.ndarray
+
+    @property
+    def outputs(self) -> tuple[np.ndarray, ...]:
+        return self.projection, self.difference, self.first_difference
+
 
 @dataclass
 class StepCase:
-    """Vectors of one iteration on a matrix of m rows and n columns, all on the host."""
+    """What an iteration and its check read and write, all on the host."""
 
-    matrix: sp.csr_array
-    x: np.ndarray
-    y: np.ndarray
-    x_anchor: np.ndarray
-    y_anchor: np.ndarray
-    reflected: np.ndarray
+    laid: Laid
+    x: Vectors
+    y: Vectors
     cost: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    row_lower: np.ndarray
-    row_upper: np.ndarray
+    reflected: np.ndarray
     control: np.ndarray
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
+    def matrix(self) -> sp.csr_array:
+        return self.laid.matrix
+
+    def primal_arguments(self) -> tuple[Any, ...]:
+        """The arguments of ``primal_step`` up to ``control``."""
+        x = self.x
+        return (
+            *self.laid.by_column.arguments,
+            self.y.point, x.point, x.anchor, self.cost, x.low, x.high, x.metric, self.reflected,
+            *x.outputs, self.control,
+        )  # fmt: skip
+
+    def dual_arguments(self) -> tuple[Any, ...]:
+        """The arguments of ``dual_step`` up to ``control``."""
+        y = self.y
+        return (
+            *self.laid.by_row.arguments,
+            self.reflected, y.point, y.anchor, y.low, y.high, y.metric, *y.outputs, self.control,
+        )  # fmt: skip
+
+    def window_arguments(self, kernel: Kernel, count: int, blocks: int = 1) -> tuple[Any, ...]:
+        """The arguments of a kernel that runs whole windows."""
+        n, m = self.x.point.size, self.y.point.size
+        values: dict[str, Any] = {
+            "reflected": self.reflected,
+            "cost": self.cost,
+            "control": self.control,
+            "count": count,
+            "blocks": blocks,
+            "arrivals": np.zeros(1, dtype=np.int32),
+            "tagged_reflected": np.zeros((n, 2)),
+            "tagged_y": np.zeros((m, 2)),
+        }
+        matrices = (("column_", self.laid.by_column), ("row_", self.laid.by_row))
+        for prefix, slices in matrices:
+            names = [argument.name for argument in matrix_arguments(prefix)]
+            values |= dict(zip(names, slices.arguments, strict=True))
+        for prefix, side in (("x", self.x), ("y", self.y)):
+            values |= {
+                prefix: side.point,
+                f"{prefix}_anchor": side.anchor,
+                f"{prefix}_projection": side.projection,
+                f"{prefix}_difference": side.difference,
+                f"{prefix}_first_difference": side.first_difference,
+            }
+        values |= {"lower": self.x.low, "upper": self.x.high, "column_metric": self.x.metric}
+        values |= {"row_lower": self.y.low, "row_upper": self.y.high, "row_metric": self.y.metric}
+        return tuple(values[argument.name] for argument in kernel.arguments)
+
+    def row_measure_arguments(self, partial: np.ndarray) -> tuple[Any, ...]:
+        """The arguments of ``measure_rows``."""
+        x, y = self.x, self.y
+        return (
+            *self.laid.by_row.arguments, *x.outputs, *y.outputs,
+            y.anchor, y.low, y.high, y.metric, self.control, partial.shape[0], partial,
+        )  # fmt: skip
+
+    def column_measure_arguments(self, partial: np.ndarray) -> tuple[Any, ...]:
+        """The arguments of ``measure_columns``."""
+        x = self.x
+        return (
+            *self.laid.by_column.arguments, self.y.projection, *x.outputs,
+            x.anchor, self.cost, x.low, x.high, x.metric, self.control, partial.shape[0], partial,
+        )  # fmt: skip
 
 
-def make_case(matrix: sp.csr_array, seed: int) -> StepCase:
+def make_case(laid: Laid, seed: int, gamma: float = 1.0) -> StepCase:
     """Return random vectors: bounds finite, one-sided, absent and equal, all mixed."""
     generator = np.random.default_rng(seed)
-    m, n = matrix.shape
-    lower, upper = _bounds(generator, n)
-    row_lower, row_upper = _bounds(generator, m)
-    return StepCase(
-        matrix,
-        np.clip(generator.standard_normal(n), lower, upper),
-        generator.standard_normal(m),
-        generator.standard_normal(n),
-        generator.standard_normal(m),
-        generator.standard_normal(n),
-        generator.standard_normal(n),
-        lower,
-        upper,
-        row_lower,
-        row_upper,
-        np.array([0.3, 0.7, 1.0, 5.0]),
-    )
+    m, n = laid.matrix.shape
+    control = np.zeros(SIZE)
+    control[Control.TAU], control[Control.SIGMA] = 0.3, 0.7
+    control[Control.REFLECTION], control[Control.EPOCH_ITERATIONS] = gamma, 5.0
+    x, y = _vectors(generator, n), _vectors(generator, m)
+    x.point = np.clip(x.point, x.low, x.high)
+    return StepCase(laid, x, y, generator.standard_normal(n), np.full(n, POISON), control)
+
+
+def make_measured_case(laid: Laid, seed: int) -> StepCase:
+    """Return a case whose outputs are as a window leaves them: allowed signs, nothing poisoned."""
+    case = make_case(laid, seed)
+    generator = np.random.default_rng(seed + 1000)
+    for side in (case.x, case.y):
+        for output in side.outputs:
+            output[...] = generator.standard_normal(output.size)
+    case.x.projection[...] = np.clip(case.x.projection, case.x.low, case.x.high)
+    y = case.y.projection
+    y[~np.isfinite(case.y.low)] = np.minimum(y[~np.isfinite(case.y.low)], 0.0)
+    y[~np.isfinite(case.y.high)] = np.maximum(y[~np.isfinite(case.y.high)], 0.0)
+    return case
+
+
+def _vectors(generator: np.random.Generator, size: int) -> Vectors:
+    low, high = _bounds(generator, size)
+    point, anchor = generator.standard_normal(size), generator.standard_normal(size)
+    metric = generator.uniform(0.5, 2.0, size)
+    return Vectors(point, anchor, low, high, metric, *(np.full(size, POISON) for _ in range(3)))
 
 
 def _bounds(generator: np.random.Generator, size: int) -> tuple[Any, Any]:

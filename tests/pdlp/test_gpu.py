@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.device import Device, find_device
+from solvers.device import Device, cpu, find_device
 from solvers.kernels.family import Family
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, Start, StopReason
-from solvers.pdlp.kernels.layout import launch
-from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.kernels.decide import DECISIONS
+from solvers.pdlp.kernels.flow import FLOW
+from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
 from solvers.pdlp.kernels.measure import MEASURE, SUMS
 from solvers.pdlp.kernels.step import STEP
+from solvers.pdlp.kernels.window import WINDOW
+from solvers.pdlp.matrix import to_device
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.start import place
+from solvers.pdlp.step_size import spectral_norm
+from solvers.problem import Problem
 from solvers.progress import Progress
+from solvers.sparse.slices import Plan, Slices
+from tests.pdlp.checks import Figures, control_of, spread, sums_of
 from tests.pdlp.lps import random_lp
-from tests.pdlp.matrices import MATRICES, compressed
-from tests.pdlp.step_cases import make_case
+from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, PRETENDED_GPU, Laid, lay_out
+from tests.pdlp.step_cases import POISON, StepCase, make_case, make_measured_case
+from tests.pdlp.test_certificate import INFEASIBLE, UNBOUNDED
+from tests.pdlp.test_pdlp import SHAPES, Spoiling, assert_kkt, counts
 
 pytestmark = pytest.mark.gpu
 
 NAMES = sorted(MATRICES)
-POISON = -7.25
+GPU_PLANS = sorted(set(PLANS) - {"cpu"})
+FLOW_PLANS = ["one step", "usual"]
+"""Plans whose units all have entries, as those with units_from a multiple of 256."""
+
+LAYOUTS = [
+    *((name, plan, "float64") for name in NAMES for plan in GPU_PLANS),
+    *(
+        (name, "one step", packing)
+        for name in ("square 129", "empty rows", "long row", "large")
+        for packing in PACKINGS[1:]
+    ),
+]
+"""Every matrix in every layout, and every packing with short and long column indices."""
+
+by_layout = pytest.mark.parametrize(("name", "plan", "packing"), LAYOUTS)
+
+MODES: dict[str, Settings] = {
+    "flow": replace(DEFAULT, barrier_from=10**9),
+    "barrier": replace(DEFAULT, flow_up_to=0, barrier_from=0),
+    "launches": replace(DEFAULT, flow_up_to=0, barrier_up_to=0),
+    "large model": replace(DEFAULT, flow_up_to=0, barrier_up_to=0, latency_up_to=0, pack_from=0),
+    "all in turn": replace(DEFAULT, barrier_from=0, launches_from=0),
+}
+"""Ways to run a window, each enforced by settings."""
 
 
 @pytest.fixture(scope="module")
@@ -32,167 +71,411 @@ def gpu() -> Device:
     return find_device("cuda")
 
 
-def run_both(family: Family, name: str, values: list[Any], gpu: Device) -> list[tuple[Any, Any]]:
-    """Run a kernel here and there; return its outputs as (twin's, device's) pairs."""
+@cache
+def laid_out(name: str, plan: str, packing: str) -> Laid:
+    return lay_out(MATRICES[name], PLANS[plan], packing)
+
+
+def assert_equal_twin(
+    family: Family,
+    name: str,
+    arguments: Callable[[Any], tuple[Any, ...]],
+    cases: tuple[Any, Any],
+    gpu: Device,
+    tolerance: float = 1e-10,
+) -> None:
+    """Run a kernel on a case here, without packing, and on the same case there, with it."""
     kernel = family.kernels[name]
-    on_device = [
-        gpu.to_device(value) if isinstance(value, np.ndarray) else value for value in values
-    ]
-    family[name](*values)
-    family[name](*on_device)
+    here, there = (list(arguments(case)) for case in cases)
+    there = [gpu.to_device(value) if isinstance(value, np.ndarray) else value for value in there]
+    family[name](*here)
+    family[name](*there)
     gpu.synchronize()
-    return [
-        (here, gpu.to_host(there))
-        for argument, here, there in zip(kernel.arguments, values, on_device, strict=True)
-        if argument.direction != "in"
-    ]
+    compared = 0
+    for argument, one, other in zip(kernel.arguments, here, there, strict=True):
+        if argument.name.endswith("tickets"):
+            assert not gpu.to_host(other).any(), "tickets are zero again after every launch"
+        elif argument.direction != "in" and not argument.name.endswith("partials"):
+            if argument.name in ("arrivals", "tagged_reflected", "tagged_y"):
+                continue
+            if argument.name == "partial":
+                one, other = one.sum(axis=0), other.sum(axis=0)
+            np.testing.assert_allclose(
+                gpu.to_host(other), one, rtol=tolerance, atol=tolerance, err_msg=argument.name
+            )
+            compared += 1
+    assert compared
 
 
-def assert_close(pairs: list[tuple[Any, Any]]) -> None:
-    assert pairs
-    for here, there in pairs:
-        np.testing.assert_allclose(there, here, rtol=1e-10, atol=1e-10)
+def two_cases(laid: Laid, seed: int, make: Callable[..., StepCase] = make_case) -> Any:
+    """Return the same vectors on the unpacked and on the packed matrix."""
+    return make(laid.plain, seed), make(laid, seed)
 
 
-def layout(matrix) -> list[Any]:
-    return list(compressed(matrix).arguments)
+# Kernels
 
 
-def empty(size: int) -> np.ndarray:
-    return np.full(size, POISON)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_matrix_kernels_equal_their_twins(name, gpu):
-    matrix = MATRICES[name]
-    m, n = matrix.shape
+@by_layout
+def test_multiply_equals_its_twin(name, plan, packing, gpu):
+    laid = laid_out(name, plan, packing)
     generator = np.random.default_rng(1)
-    vector = generator.standard_normal(n)
-    scales = [generator.uniform(0.5, 2.0, m), generator.uniform(0.5, 2.0, n)]
-    assert_close(run_both(MATRIX, "multiply", [*layout(matrix), vector, empty(m)], gpu))
-    sizes = [*layout(matrix), *scales, empty(m), empty(m), empty(m)]
-    assert_close(run_both(MATRIX, "row_sizes", sizes, gpu))
-    scaled = [*layout(matrix), *scales, empty(matrix.nnz)]
-    assert_close(run_both(MATRIX, "scale_entries", scaled, gpu))
+    for side in ("by_row", "by_column"):
+        slices: tuple[Slices, Slices] = getattr(laid.plain, side), getattr(laid, side)
+        vector = generator.standard_normal(slices[0].columns)
+
+        def arguments(matrix: Slices, vector: Any = vector) -> tuple[Any, ...]:
+            return (*matrix.arguments, vector, np.full(matrix.rows, POISON))
+
+        assert_equal_twin(MATRIX, "multiply", arguments, slices, gpu)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("keep", [0, 1])
-def test_step_kernels_equal_their_twins(name, keep, gpu):
-    case = make_case(MATRICES[name], 11)
-    m, n = case.shape
-    primal = [
-        *layout(case.matrix.T.tocsr()),
-        case.y, case.x.copy(), case.x_anchor, case.cost, case.lower, case.upper,
-        empty(n), empty(n), empty(n), case.control, 4, keep,
-    ]  # fmt: skip
-    assert_close(run_both(STEP, "primal_step", primal, gpu))
-    dual = [
-        *layout(case.matrix),
-        case.reflected, case.y.copy(), case.y_anchor, case.row_lower, case.row_upper,
-        empty(m), empty(m), case.control, 4, keep,
-    ]  # fmt: skip
-    assert_close(run_both(STEP, "dual_step", dual, gpu))
+@by_layout
+def test_multiply_scaled_equals_its_twin(name, plan, packing, gpu):
+    laid = laid_out(name, plan, packing)
+    generator = np.random.default_rng(2)
+    factor = generator.uniform(0.5, 2.0, laid.by_row.rows)
+    vector = generator.standard_normal(laid.by_row.columns)
+
+    def arguments(matrix: Slices) -> tuple[Any, ...]:
+        return (*matrix.arguments, factor, vector, np.full(matrix.rows, POISON))
+
+    assert_equal_twin(MATRIX, "multiply_scaled", arguments, (laid.plain.by_row, laid.by_row), gpu)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_measuring_kernels_equal_their_twins(name, gpu):
-    case = make_case(MATRICES[name], 12)
-    m, n = case.shape
-    y = np.where(np.isfinite(case.row_lower), case.y, np.minimum(case.y, 0.0))
-    y = np.where(np.isfinite(case.row_upper), y, np.maximum(y, 0.0))
-    for family_arguments, kernel in (
-        (
-            [*layout(case.matrix), case.x, case.x_anchor, y, case.y_anchor, case.y_anchor,
-             case.row_lower, case.row_upper, np.full(m, 1.5)],
-            "measure_rows",
-        ),
-        (
-            [*layout(case.matrix.T.tocsr()), case.y, case.x, case.x_anchor, case.x_anchor,
-             case.cost, case.lower, case.upper, np.full(n, 1.5)],
-            "measure_columns",
-        ),
-    ):  # fmt: skip
-        shape = launch(
-            {
-                "rows": family_arguments[0],
-                "long_count": family_arguments[4],
-                "lanes": family_arguments[7],
-            }
-        )
-        slots = max(1, shape.grid)
-        partial = np.zeros((slots, SUMS))
-        pairs = run_both(MEASURE, kernel, [*family_arguments, slots, partial], gpu)
-        assert_close([(here.sum(axis=0), there.sum(axis=0)) for here, there in pairs])
+@pytest.mark.parametrize("mode", [GEOMETRIC, LARGEST, TOTAL])
+@by_layout
+def test_rescale_equals_its_twin(name, plan, packing, mode, gpu):
+    laid = laid_out(name, plan, packing)
+    generator = np.random.default_rng(2)
+    for side in ("by_row", "by_column"):
+        slices: tuple[Slices, Slices] = getattr(laid.plain, side), getattr(laid, side)
+        own = generator.uniform(0.5, 2.0, slices[0].rows)
+        other = generator.uniform(0.5, 2.0, slices[0].columns)
+
+        def arguments(matrix: Slices, own: Any = own, other: Any = other) -> tuple[Any, ...]:
+            return (*matrix.arguments, mode, own, other, np.full(matrix.rows, POISON))
+
+        assert_equal_twin(MATRIX, "rescale", arguments, slices, gpu)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2, 3])
+@by_layout
+def test_steps_equal_their_twins(name, plan, packing, keep, gpu):
+    laid = laid_out(name, plan, packing)
+    cases = two_cases(laid, 11)
+    assert_equal_twin(
+        STEP, "primal_step", lambda case: (*case.primal_arguments(), 4, keep), cases, gpu
+    )
+    cases = two_cases(laid, 12)
+    for case in cases:
+        case.reflected[...] = np.random.default_rng(13).standard_normal(case.reflected.size)
+    assert_equal_twin(STEP, "dual_step", lambda case: (*case.dual_arguments(), 4, keep), cases, gpu)
+
+
+@by_layout
+def test_sums_of_a_check_equal_their_twins(name, plan, packing, gpu):
+    laid = laid_out(name, plan, packing)
+
+    def of_rows(case: StepCase) -> tuple[Any, ...]:
+        return case.row_measure_arguments(np.zeros((max(1, case.laid.by_row.units), SUMS)))
+
+    def of_columns(case: StepCase) -> tuple[Any, ...]:
+        return case.column_measure_arguments(np.zeros((max(1, case.laid.by_column.units), SUMS)))
+
+    cases = two_cases(laid, 14, make_measured_case)
+    assert_equal_twin(MEASURE, "measure_rows", of_rows, cases, gpu, 1e-8)
+    assert_equal_twin(MEASURE, "measure_columns", of_columns, cases, gpu, 1e-8)
+
+
+def window_case(laid: Laid, seed: int) -> StepCase:
+    """Return a case with steps so short that rounding does not grow."""
+    case = make_case(laid, seed)
+    sizes = abs(case.matrix)
+    norm = np.sqrt(sizes.sum(axis=0).max(initial=0.0) * sizes.sum(axis=1).max(initial=0.0))
+    case.control[[Control.TAU, Control.SIGMA]] = 0.4 / max(norm, 1.0)
+    case.control[Control.ITERATIONS] = 1000.0
+    return case
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("blocks", [1, 3, 100])
+@by_layout
+def test_window_with_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
+    assert_window_equals_its_twin(
+        WINDOW, "window_steps", laid_out(name, plan, packing), blocks, count, gpu
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("blocks", [1, 3, 100])
+@pytest.mark.parametrize(
+    ("name", "plan", "packing"), [layout for layout in LAYOUTS if layout[1] in FLOW_PLANS]
+)
+def test_window_without_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
+    assert_window_equals_its_twin(
+        FLOW, "flow_steps", laid_out(name, plan, packing), blocks, count, gpu
+    )
+
+
+def assert_window_equals_its_twin(
+    family: Family, name: str, laid: Laid, blocks: int, count: int, gpu: Device
+) -> None:
+    kernel = family.kernels[name]
+    cases = two_cases(laid, 15, window_case)
+    assert_equal_twin(
+        family, name, lambda case: case.window_arguments(kernel, count, blocks), cases, gpu, 1e-9
+    )
+
+
+@pytest.mark.parametrize("stop", [Stop.OPTIMAL, Stop.BROKEN])
+def test_nothing_happens_on_the_gpu_while_control_says_stop(stop, gpu):
+    for family, name in ((WINDOW, "window_steps"), (FLOW, "flow_steps")):
+        case = make_case(lay_out(MATRICES["square 129"], Plan()), 16)
+        case.control[Control.STOP] = stop
+        kernel = family.kernels[name]
+        values = case.window_arguments(kernel, 3, 2)
+        there = [gpu.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
+        family[name](*there)
+        for argument, before, after in zip(kernel.arguments, values, there, strict=True):
+            if argument.direction != "in":
+                assert np.array_equal(gpu.to_host(after), before)
+
+
+FIGURES = {
+    "nothing special": Figures(),
+    "sufficient decrease": Figures(square=0.01),
+    "a longer dual way": Figures(square=0.01, primal_distance=0.25, dual_distance=9.0),
+    "no distance": Figures(square=0.01, primal_distance=0.0, dual_distance=9.0),
+    "far apart": Figures(square=0.01, primal=1e-9, dual=1e3),
+    "primal residual zero": Figures(square=0.01, primal=0.0),
+    "negative metric": Figures(square=-0.5),
+    "feasible": Figures(primal=1e-5),
+    "optimal": Figures(1e-5, 1e-5, 1e-5),
+    "broken": Figures(primal=np.nan),
+    "infinite": Figures(dual=np.inf),
+}
+
+
+@pytest.mark.parametrize("slots", [1, 7, 5000])
+@pytest.mark.parametrize("new_epoch", [False, True])
+@pytest.mark.parametrize("figures", FIGURES)
+def test_decide_equals_its_twin(figures, new_epoch, slots, gpu):
+    control = control_of(
+        best_error=np.inf, best_objective=np.inf, best_imbalance=np.inf,
+        epoch_iterations=0.0 if new_epoch else 600.0,
+    )  # fmt: skip
+    rows, columns = sums_of(FIGURES[figures], control)
+
+    def arguments(control: np.ndarray) -> tuple[Any, ...]:
+        parts = spread(rows, slots, 1), spread(columns, slots + 3, 2)
+        return slots, parts[0], slots + 3, parts[1], 200, control
+
+    assert_equal_twin(DECISIONS, "decide", arguments, (control.copy(), control.copy()), gpu)
+
+
+@pytest.mark.parametrize("flags", range(8))
+@pytest.mark.parametrize(("columns", "rows"), [(1, 5000), (300_000, 3), (0, 0)])
+def test_settle_equals_its_twin(columns, rows, flags, gpu):
+    control = control_of(restart=flags & 1, keep_best=flags & 2, keep_feasible=flags & 4)
+
+    def arguments(seed: int) -> tuple[Any, ...]:
+        generator = np.random.default_rng(seed)
+        of_columns = [generator.standard_normal(columns) for _ in range(5)]
+        of_rows = [generator.standard_normal(rows) for _ in range(4)]
+        return columns, *of_columns, rows, *of_rows, control.copy()
+
+    assert_equal_twin(DECISIONS, "settle", arguments, (1, 1), gpu, 0.0)
+
+
+def on_gpu(slices: Slices, gpu: Device) -> tuple[Any, ...]:
+    return tuple(
+        gpu.to_device(value) if isinstance(value, np.ndarray) else value
+        for value in slices.arguments
+    )
 
 
 def test_views_that_start_anywhere_are_read_where_they_start(gpu):
-    matrix = MATRICES["square 129"]
+    laid = lay_out(MATRICES["square 129"], Plan())
     vector = np.random.default_rng(3).standard_normal(130)
     on_device = gpu.to_device(vector)[1:]
     product = gpu.xp.full(130, POISON)
-    arguments = compressed(matrix, gpu).arguments
-    MATRIX["multiply"](*arguments, on_device, product[1:])
+    MATRIX["multiply"](*on_gpu(laid.by_row, gpu), on_device, product[1:])
     found = gpu.to_host(product)
     assert found[0] == POISON
-    np.testing.assert_allclose(found[1:], matrix @ vector[1:], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[1:], laid.matrix @ vector[1:], rtol=1e-12, atol=1e-12)
 
 
 def test_strided_arrays_are_refused(gpu):
-    arguments = compressed(MATRICES["square 32"], gpu).arguments
+    arguments = on_gpu(lay_out(MATRICES["square 32"], Plan()).by_row, gpu)
     strided = gpu.xp.zeros(64)[::2]
     with pytest.raises(TypeError, match="contiguous"):
         MATRIX["multiply"](*arguments, strided, gpu.xp.zeros(32))
 
 
-def test_launches_repeated_give_the_same_bits(gpu):
-    arguments = compressed(MATRICES["long row"], gpu).arguments
+@pytest.mark.parametrize("plan", GPU_PLANS)
+def test_launches_repeated_give_the_same_bits(plan, gpu):
+    slices = lay_out(MATRICES["long row"], PLANS[plan]).by_row
+    arguments = on_gpu(slices, gpu)
     vector = gpu.to_device(np.random.default_rng(4).standard_normal(100_000))
-    products = [gpu.xp.zeros(arguments[0]) for _ in range(3)]
+    products = [gpu.xp.zeros(slices.rows) for _ in range(20)]
     for product in products:
         MATRIX["multiply"](*arguments, vector, product)
-    assert np.array_equal(gpu.to_host(products[0]), gpu.to_host(products[1]))
-    assert np.array_equal(gpu.to_host(products[0]), gpu.to_host(products[2]))
+    first = gpu.to_host(products[0])
+    assert all(np.array_equal(gpu.to_host(product), first) for product in products)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_gpu_and_cpu_find_the_same_optimum(seed, gpu):
-    problem = random_lp(seed, rows=60, columns=90)
-    found = {
-        device: pdlp.solve(problem, EngineOptions(device=device), Progress())
-        for device in ("cpu", "cuda")
-    }
-    assert found["cuda"].device == "cuda"
-    for outcome in found.values():
-        assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert found["cuda"].objective == pytest.approx(found["cpu"].objective, rel=1e-5, abs=1e-5)
+# Getting ready
 
 
-def test_gpu_solve_repeated_gives_the_same_bits(gpu):
-    problem = random_lp(7, rows=80, columns=100)
-    first, second = (
-        pdlp.solve(problem, EngineOptions(device="cuda"), Progress()) for _ in range(2)
+class _OnlyMatrix:
+    """As much of a problem as laying out reads."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.matrix_csc = matrix.tocsc()
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large", "one column"])
+def test_the_layout_arrives_on_the_gpu(name, packing, gpu):
+    matrix = lay_out(MATRICES[name], PLANS["cpu"], packing).matrix
+    problem: Any = _OnlyMatrix(matrix)
+    here = to_device(problem, PRETENDED_GPU, Plan(), 0)
+    there = to_device(problem, gpu, Plan(), 0)
+    assert np.array_equal(here.row_order, there.row_order)
+    assert np.array_equal(here.column_order, there.column_order)
+    for one, other in ((here.by_row, there.by_row), (here.by_column, there.by_column)):
+        for array in ("meta", "indices", "values", "table", "splits", "tickets"):
+            expected, found = getattr(one, array), gpu.to_host(getattr(other, array))
+            assert expected.dtype == found.dtype, array
+            assert np.array_equal(expected, found), array
+
+
+@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large"])
+def test_scaling_and_norm_are_those_of_the_host(name, gpu):
+    problem = Problem.from_arrays(np.ones(MATRICES[name].shape[1]), MATRICES[name], 0.0, 1.0)
+    found = []
+    for device in (PRETENDED_GPU, gpu):
+        there = place(problem, device, DEFAULT, Progress())
+        scaling, norm = there.scaling, spectral_norm(there, DEFAULT, Progress())
+        found.append((device.to_host(scaling.row), device.to_host(scaling.column), norm))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-8)
+
+
+# Whole solves
+
+
+def solve(problem: Problem, mode: str = "flow", device: str = "cuda", **options: Any) -> Any:
+    return pdlp.solve(
+        problem,
+        EngineOptions(device=device, **options),
+        Progress(60.0),
+        settings=MODES[mode],
     )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seed", range(4))
+def test_gpu_and_cpu_find_the_same_optimum(seed, mode, gpu):
+    problem = random_lp(seed, rows=60, columns=90)
+    here = solve(problem, mode, device="cpu", tolerance=1e-8)
+    there = solve(problem, mode, tolerance=1e-8)
+    assert there.device == "cuda"
+    for outcome in (here, there):
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert_kkt(problem, outcome, 1e-8)
+    assert there.objective == pytest.approx(here.objective, rel=1e-6, abs=1e-6)
+    needed = [outcome.statistics["iterations"] for outcome in (here, there)]
+    assert max(needed) <= 1.5 * min(needed) + 200
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ways_to_run_a_window_agree(mode, gpu):
+    problem = random_lp(5, rows=300, columns=500, density=0.05)
+    options = EngineOptions(device="cuda", tolerance=1e-10, iteration_limit=1000)
+    points = []
+    for way in ("launches", mode):
+        progress = Progress()
+        with gpu.activate():
+            state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[way])
+            pdlp.run(state, options, progress)
+            points.append(
+                (
+                    state.problem.columns_to_host(state.x.point),
+                    state.problem.rows_to_host(state.y.point),
+                    state.read_control()[[Control.ITERATIONS, Control.RESTARTS, Control.WEIGHT]],
+                )
+            )
+    for one, other in zip(*points, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_gpu_solve_repeated_gives_the_same_bits(mode, gpu):
+    problem = random_lp(7, rows=80, columns=100)
+    first, second = (solve(problem, mode, tolerance=1e-8) for _ in range(2))
     assert np.array_equal(first.x, second.x)
-    assert first.statistics["iterations"] == second.statistics["iterations"]
+    assert counts(first) == counts(second)
 
 
-def test_recorded_graph_changes_nothing(gpu, monkeypatch):
-    from solvers.pdlp.pace import Pace
+@pytest.mark.parametrize("mode", MODES)
+def test_a_dense_row_and_column_of_several_units(mode, gpu):
+    generator = np.random.default_rng(8)
+    size = 40_000
+    rows = np.zeros((3, size))
+    rows[0] = generator.uniform(0.5, 1.5, size)
+    rows[1, ::7] = 1.0
+    rows[2, :50] = 1.0
+    cost = generator.uniform(-1.0, 1.0, size)
+    problem = Problem.from_arrays(cost, rows, -np.inf, [100.0, 50.0, 5.0], upper=1.0)
+    outcome = solve(problem, mode, tolerance=1e-5)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-5)
+    assert outcome.objective == pytest.approx(
+        solve(problem, device="cpu", tolerance=1e-5).objective, rel=1e-3
+    )
 
-    problem = random_lp(8, rows=80, columns=100)
-    recorded = pdlp.solve(problem, EngineOptions(device="cuda"), Progress())
-    monkeypatch.setattr(Pace, "slice_length", lambda *arguments: 50)
-    launched = pdlp.solve(problem, EngineOptions(device="cuda"), Progress())
-    assert np.array_equal(recorded.x, launched.x)
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", SHAPES)
+def test_awkward_shapes_on_the_gpu(name, mode, gpu):
+    problem, optimum = SHAPES[name]
+    outcome = solve(problem, mode)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(optimum, rel=1e-5, abs=1e-5)
+    assert_kkt(problem, outcome, 1e-6)
+
+
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_infeasible_problems_get_a_proof_on_the_gpu(name, gpu):
+    outcome = solve(INFEASIBLE[name])
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    assert outcome.dual_ray is not None
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_unbounded_problems_get_a_ray_on_the_gpu(name, gpu):
+    outcome = solve(UNBOUNDED[name])
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert outcome.primal_ray is not None
 
 
 def test_gpu_warm_start_needs_fewer_iterations(gpu):
     problem = random_lp(9, rows=60, columns=90)
-    cold = pdlp.solve(problem, EngineOptions(device="cuda"), Progress())
+    options = EngineOptions(device="cuda")
+    cold = pdlp.solve(problem, options, Progress())
     start = Start(x=cold.x, row_dual=cold.row_dual)
-    warm = pdlp.solve(problem, EngineOptions(device="cuda"), Progress(), start)
+    warm = pdlp.solve(problem, options, Progress(), start)
     assert warm.statistics["iterations"] < cold.statistics["iterations"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 200, 450])
+def test_iteration_limit_is_exact_on_the_gpu(limit, mode, gpu):
+    outcome = solve(random_lp(9, 40, 60), mode, tolerance=1e-10, iteration_limit=limit)
+    assert outcome.stop_reason is StopReason.ITERATION_LIMIT
+    assert outcome.statistics["iterations"] == limit
 
 
 def test_time_limit_on_the_gpu(gpu):
@@ -201,23 +484,85 @@ def test_time_limit_on_the_gpu(gpu):
     assert outcome.stop_reason is StopReason.TIME_LIMIT
 
 
+def test_interruption_on_the_gpu_returns_the_best_point_so_far(gpu):
+    class Interrupting(Progress):
+        def iteration(self, count, **figures):
+            if count >= 400:
+                self.interrupt()
+
+    options = EngineOptions(device="cuda", tolerance=1e-10)
+    outcome = pdlp.solve(random_lp(10, 40, 60), options, Interrupting())
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    assert outcome.statistics["iterations"] in (400, 600)  # one more may be under way
+    assert (outcome.x if outcome.x is not None else outcome.candidate) is not None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_running_a_state_again_goes_on_on_the_gpu(mode, gpu):
+    problem = random_lp(12, 40, 60)
+    options, progress = EngineOptions(device="cuda", tolerance=1e-8), Progress()
+    results = []
+    for stops in ([], [200, 333]):
+        with gpu.activate():
+            state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[mode])
+            for stop in stops:
+                first = pdlp.run(state, replace(options, iteration_limit=stop), progress)
+                assert first.stop_reason is StopReason.ITERATION_LIMIT
+                assert first.statistics["iterations"] == stop
+            results.append(pdlp.run(state, options, progress))
+    for outcome in results:
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert_kkt(problem, outcome, 1e-8)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("times", [1, DEFAULT.breakdowns_allowed, 100])
+def test_breakdowns_on_the_gpu(times, mode, gpu):
+    problem = random_lp(20, 40, 60)
+    options, progress = EngineOptions(device="cuda", tolerance=1e-8), Spoiling(400, times)
+    with gpu.activate():
+        progress.state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[mode])
+        outcome = pdlp.run(progress.state, options, progress)
+    if times <= DEFAULT.breakdowns_allowed:
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert_kkt(problem, outcome, 1e-8)
+        assert sum("broke down" in line for line in progress.said) == times
+    else:
+        assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
+        best = outcome.candidate if outcome.x is None else outcome.x
+        assert np.all(np.isfinite(best))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_point_that_only_seemed_optimal_is_rejected_on_the_gpu(mode, gpu):
+    problem = random_lp(22, 40, 60)
+    options, progress = EngineOptions(device="cuda", tolerance=1e-7), Progress(30.0)
+    with gpu.activate():
+        state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[mode])
+        state.write_control(primal_tolerance=1.0, dual_tolerance=1.0, gap_tolerance=1.0)
+        outcome = pdlp.run(state, options, progress)
+        control = state.read_control()
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-7)
+    assert control[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-7 * DEFAULT.rejection_factor)
+
+
 def test_out_of_gpu_memory_goes_on_on_the_cpu(gpu, monkeypatch):
     import cupy
 
-    from solvers.pdlp import start
-
+    start = importlib.import_module("solvers.pdlp.start")
     said: list[str] = []
     progress = Progress()
     progress.log = said.append  # type: ignore[method-assign]
     real = start.to_device
 
-    def fail_on_gpu(matrix, device, long_row):
+    def fail_on_gpu(problem, device, *others):
         if device.kind == "cuda":
             raise cupy.cuda.memory.OutOfMemoryError(10**15, 0, 0)
-        return real(matrix, device, long_row)
+        return real(problem, device, *others)
 
     monkeypatch.setattr(start, "to_device", fail_on_gpu)
     outcome = pdlp.solve(random_lp(11, 20, 30), EngineOptions(device="cuda"), progress)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert outcome.device == "cpu"
+    assert outcome.device == "cpu" == cpu().kind
     assert any("out of memory" in line for line in said)

@@ -5,68 +5,111 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.pdlp.kernels.matrix import MATRIX
-from tests.pdlp.matrices import MATRICES, compressed
+from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
+from solvers.sparse.slices import Slices
+from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, lay_out
 
 NAMES = sorted(MATRICES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_multiply_is_the_product(name):
-    matrix = MATRICES[name]
-    vector = np.random.default_rng(0).standard_normal(matrix.shape[1])
-    product = np.full(matrix.shape[0], np.nan)
-    MATRIX["multiply"](*compressed(matrix).arguments, vector, product)
-    np.testing.assert_allclose(product, matrix @ vector, rtol=1e-12, atol=1e-12)
+def multiply(slices: Slices, vector: np.ndarray) -> np.ndarray:
+    product = np.full(slices.rows, np.nan)
+    MATRIX["multiply"](*slices.arguments, vector, product)
+    return product
 
 
+@pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("name", NAMES)
-def test_row_sizes_are_the_extremes_and_the_sum(name):
-    matrix = MATRICES[name]
-    m, n = matrix.shape
-    generator = np.random.default_rng(1)
-    row_scale, column_scale = generator.uniform(0.5, 2.0, m), generator.uniform(0.5, 2.0, n)
-    smallest, largest, total = np.full(m, np.nan), np.full(m, np.nan), np.full(m, np.nan)
-    MATRIX["row_sizes"](
-        *compressed(matrix).arguments, row_scale, column_scale, smallest, largest, total
+def test_multiply_is_the_product(name, plan):
+    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+    generator = np.random.default_rng(0)
+    x, y = (generator.standard_normal(size) for size in laid.matrix.shape[::-1])
+    np.testing.assert_allclose(multiply(laid.by_row, x), laid.matrix @ x, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        multiply(laid.by_column, y), laid.matrix.T @ y, rtol=1e-11, atol=1e-11
     )
-    for i in range(m):
+
+
+@pytest.mark.parametrize("plan", ["cpu", "many units"])
+@pytest.mark.parametrize("name", NAMES)
+def test_multiply_scaled_is_the_scaled_product(name, plan):
+    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+    generator = np.random.default_rng(4)
+    m, n = laid.matrix.shape
+    factor, x, product = generator.uniform(0.5, 2.0, m), generator.standard_normal(n), np.empty(m)
+    MATRIX["multiply_scaled"](*laid.by_row.arguments, factor, x, product)
+    np.testing.assert_allclose(product, factor * (laid.matrix @ x), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize(("name", "indices"), [("square 129", "uint16"), ("long row", "int32")])
+def test_multiply_reads_every_packing(name, indices, packing):
+    laid = lay_out(MATRICES[name], PLANS["one step"], packing)
+    assert laid.by_row.values.dtype == packing
+    assert laid.by_row.indices.dtype == indices
+    x = np.random.default_rng(1).standard_normal(laid.matrix.shape[1])
+    np.testing.assert_allclose(multiply(laid.by_row, x), laid.matrix @ x, rtol=1e-11, atol=1e-11)
+
+
+def expected_scale(matrix, mode, row_scale, column_scale):
+    scaled = row_scale.copy()
+    for i in range(matrix.shape[0]):
         entries = slice(matrix.indptr[i], matrix.indptr[i + 1])
         sizes = np.abs(matrix.data[entries] * column_scale[matrix.indices[entries]]) * row_scale[i]
-        np.testing.assert_allclose(smallest[i], sizes.min(initial=np.inf), rtol=1e-14)
-        np.testing.assert_allclose(largest[i], sizes.max(initial=0.0), rtol=1e-14)
-        np.testing.assert_allclose(total[i], sizes.sum(), rtol=1e-12)
+        sizes = sizes[sizes > 0]
+        if sizes.size:
+            by_mode = {
+                GEOMETRIC: sizes.min() * sizes.max(), LARGEST: sizes.max(), TOTAL: sizes.sum()
+            }  # fmt: skip
+            scaled[i] /= np.sqrt(by_mode[mode])
+    return scaled
 
 
+@pytest.mark.parametrize("mode", [GEOMETRIC, LARGEST, TOTAL])
+@pytest.mark.parametrize("plan", ["cpu", "many units"])
 @pytest.mark.parametrize("name", NAMES)
-def test_scale_entries_scales_rows_and_columns(name):
-    matrix = MATRICES[name]
-    m, n = matrix.shape
+def test_rescale_divides_by_the_root_of_the_size(name, plan, mode):
+    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+    m, n = laid.matrix.shape
     generator = np.random.default_rng(2)
     row_scale, column_scale = generator.uniform(0.5, 2.0, m), generator.uniform(0.5, 2.0, n)
-    scaled = np.full(matrix.nnz, np.nan)
-    MATRIX["scale_entries"](*compressed(matrix).arguments, row_scale, column_scale, scaled)
-    expected = matrix.multiply(row_scale[:, None]).multiply(column_scale[None, :]).tocsr()
-    np.testing.assert_allclose(scaled, expected.data, rtol=1e-14)
+    rescaled = np.full(m, np.nan)
+    MATRIX["rescale"](*laid.by_row.arguments, mode, row_scale, column_scale, rescaled)
+    expected = expected_scale(laid.matrix, mode, row_scale, column_scale)
+    np.testing.assert_allclose(rescaled, expected, rtol=1e-11)
 
 
-def test_threads_give_the_same_bits_as_one_loop():
-    matrix = MATRICES["large"]
-    arguments = compressed(matrix).arguments
-    vector = np.random.default_rng(3).standard_normal(matrix.shape[1])
+@pytest.mark.parametrize("mode", [GEOMETRIC, LARGEST, TOTAL])
+@pytest.mark.parametrize("data", [[0.0, 0.0], [np.inf, 1.0], [np.nan, np.nan]])
+def test_rescale_leaves_rows_without_a_usable_size_alone(mode, data):
+    matrix = MATRICES["one row"].copy()
+    matrix.data[:] = data[1]
+    matrix.data[0] = data[0]
+    rescaled = np.zeros(1)
+    MATRIX["rescale"](
+        *lay_out(matrix).by_row.arguments, mode, np.array([3.0]), np.ones(300), rescaled
+    )
+    assert rescaled[0] == 3.0
+
+
+def test_rescale_leaves_stored_zeros_out():
+    matrix = MATRICES["one row"].copy()
+    matrix.data[:] = 0.25
+    matrix.data[3:] = 0.0
+    rescaled = np.zeros(1)
+    MATRIX["rescale"](
+        *lay_out(matrix).by_row.arguments, GEOMETRIC, np.ones(1), np.ones(300), rescaled
+    )
+    assert rescaled[0] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("plan", ["cpu", "usual"])
+def test_threads_give_the_same_bits_as_one_loop(plan):
+    laid = lay_out(MATRICES["large"], PLANS[plan]).plain
+    arguments = laid.by_row.arguments
+    vector = np.random.default_rng(3).standard_normal(laid.matrix.shape[1])
     twin = MATRIX.twin.multiply
-    alone, together = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
+    alone, together = np.empty(laid.by_row.rows), np.empty(laid.by_row.rows)
     twin.serial(*arguments, vector, alone)
     twin.parallel(*arguments, vector, together)
     assert np.array_equal(alone, together)
-
-
-def test_lanes_follow_the_mean_row_length():
-    assert compressed(MATRICES["one column"]).lanes == 1
-    assert compressed(MATRICES["large"]).lanes == 16
-    assert compressed(MATRICES["one row"]).lanes == 32
-
-
-def test_only_long_rows_are_listed():
-    assert compressed(MATRICES["large"]).long_rows.size == 0
-    assert compressed(MATRICES["long row"]).long_rows.tolist() == [70]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.measure import COLUMN_SUMS, MEASURE, ROW_SUMS, SUMS
-from tests.pdlp.matrices import MATRICES, compressed
-from tests.pdlp.step_cases import make_case
+from tests.pdlp.matrices import MATRICES, PLANS, lay_out
+from tests.pdlp.step_cases import StepCase, make_measured_case
 
 NAMES = sorted(MATRICES)
+
+
+def case_of(name: str, seed: int, plan: str = "cpu") -> StepCase:
+    return make_measured_case(lay_out(MATRICES[name], PLANS[plan]).plain, seed)
 
 
 def support(multiplier, low, high):
@@ -20,74 +25,87 @@ def support(multiplier, low, high):
     )
 
 
-def with_allowed_signs(case):
-    y = np.where(np.isfinite(case.row_lower), case.y, np.minimum(case.y, 0.0))
-    return np.where(np.isfinite(case.row_upper), y, np.maximum(y, 0.0))
-
-
-@pytest.mark.parametrize("slots", [1, 3, 40])
-@pytest.mark.parametrize("name", NAMES)
-def test_row_sums_are_what_they_are_called(name, slots):
-    case = make_case(MATRICES[name], 1)
-    m, n = case.shape
-    generator = np.random.default_rng(8)
-    dx, dy = generator.standard_normal(n), generator.standard_normal(m)
-    scale = generator.uniform(0.5, 2.0, m)
-    y = with_allowed_signs(case)
-    partial = np.full((slots, SUMS), np.nan)
-    MEASURE["measure_rows"](
-        *compressed(case.matrix).arguments,
-        case.x, dx, y, dy, case.y_anchor, case.row_lower, case.row_upper, scale, slots, partial,
-    )  # fmt: skip
-    activity = case.matrix @ case.x
-    residual = (activity - np.clip(activity, case.row_lower, case.row_upper)) / scale
-    expected = {
+def row_sums(case: StepCase) -> dict[str, float]:
+    """Return ROW_SUMS, computed at length."""
+    x, y = case.x, case.y
+    activity = case.matrix @ x.projection
+    residual = activity - np.clip(activity, y.low, y.high)
+    return {
         "primal_residual_squared": residual @ residual,
-        "row_support": support(y, case.row_lower, case.row_upper),
-        "row_distance_squared": np.sum((y - case.y_anchor) ** 2),
-        "row_step_squared": dy @ dy,
-        "cross": dy @ (case.matrix @ dx),
+        "row_support": support(y.projection, y.low, y.high),
+        "row_distance_squared": np.sum((y.projection - y.anchor) ** 2 / y.metric),
+        "row_step_squared": np.sum(y.difference**2 / y.metric),
+        "cross": y.difference @ (case.matrix @ x.difference),
+        "first_row_step_squared": np.sum(y.first_difference**2 / y.metric),
+        "first_cross": y.first_difference @ (case.matrix @ x.first_difference),
     }
-    found = dict(zip(ROW_SUMS, partial.sum(axis=0), strict=True))
-    assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+def column_sums(case: StepCase) -> dict[str, float]:
+    """Return COLUMN_SUMS, computed at length."""
+    x, y = case.x, case.y
+    reduced = case.cost - case.matrix.T @ y.projection
+    supported = np.where(np.isfinite(x.low), reduced, np.minimum(reduced, 0.0))
+    supported = np.where(np.isfinite(x.high), supported, np.maximum(supported, 0.0))
+    return {
+        "dual_residual_squared": np.sum((reduced - supported) ** 2),
+        "column_support": support(supported, x.low, x.high),
+        "column_distance_squared": np.sum((x.projection - x.anchor) ** 2 / x.metric),
+        "column_step_squared": np.sum(x.difference**2 / x.metric),
+        "primal_objective": case.cost @ x.projection,
+        "first_column_step_squared": np.sum(x.first_difference**2 / x.metric),
+        "unused": 0.0,
+    }
 
 
 @pytest.mark.parametrize("slots", [1, 3, 40])
+@pytest.mark.parametrize("plan", ["cpu", "many units"])
 @pytest.mark.parametrize("name", NAMES)
-def test_column_sums_are_what_they_are_called(name, slots):
-    case = make_case(MATRICES[name], 2)
-    n = case.shape[1]
-    generator = np.random.default_rng(9)
-    dx, scale = generator.standard_normal(n), generator.uniform(0.5, 2.0, n)
-    partial = np.full((slots, SUMS), np.nan)
-    MEASURE["measure_columns"](
-        *compressed(case.matrix.T.tocsr()).arguments,
-        case.y, case.x, dx, case.x_anchor, case.cost, case.lower, case.upper, scale, slots, partial,
-    )  # fmt: skip
-    reduced = case.cost - case.matrix.T @ case.y
-    supported = np.where(np.isfinite(case.lower), reduced, np.minimum(reduced, 0.0))
-    supported = np.where(np.isfinite(case.upper), supported, np.maximum(supported, 0.0))
-    expected = {
-        "dual_residual_squared": np.sum(((reduced - supported) / scale) ** 2),
-        "column_support": support(supported, case.lower, case.upper),
-        "column_distance_squared": np.sum((case.x - case.x_anchor) ** 2),
-        "column_step_squared": dx @ dx,
-        "primal_objective": case.cost @ case.x,
-    }
-    found = dict(zip(COLUMN_SUMS, partial.sum(axis=0), strict=True))
-    assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
+def test_sums_are_what_they_are_called(name, plan, slots):
+    case = case_of(name, 1, plan)
+    rows, columns = (np.full((slots, SUMS), np.nan) for _ in range(2))
+    MEASURE["measure_rows"](*case.row_measure_arguments(rows))
+    MEASURE["measure_columns"](*case.column_measure_arguments(columns))
+    close = {"rel": 1e-10, "abs": 1e-8}
+    found = dict(zip(ROW_SUMS, rows.sum(axis=0), strict=True))
+    assert found == pytest.approx(row_sums(case), **close)
+    found = dict(zip(COLUMN_SUMS, columns.sum(axis=0), strict=True))
+    assert found == pytest.approx(column_sums(case), **close)
 
 
-def test_threads_give_the_same_bits_as_one_loop():
-    case = make_case(MATRICES["large"], 3)
-    n = case.shape[1]
+@pytest.mark.parametrize("kernel", ["measure_rows", "measure_columns"])
+def test_what_is_not_finite_shows_in_the_sums(kernel):
+    case = case_of("square 33", 2)
+    case.x.projection[:] = case.y.projection[:] = np.nan
+    partial = np.zeros((3, SUMS))
+    arguments = {
+        "measure_rows": case.row_measure_arguments,
+        "measure_columns": case.column_measure_arguments,
+    }[kernel](partial)
+    MEASURE[kernel](*arguments)
+    assert np.isnan(partial[:, 2].sum())
+
+
+@pytest.mark.parametrize("stop", [Stop.OPTIMAL, Stop.BROKEN])
+def test_nothing_is_written_while_control_says_stop(stop):
+    case = case_of("square 33", 3)
+    case.control[Control.STOP] = stop
+    partial = np.full((3, SUMS), 4.0)
+    MEASURE["measure_rows"](*case.row_measure_arguments(partial))
+    MEASURE["measure_columns"](*case.column_measure_arguments(partial))
+    assert np.all(partial == 4.0)
+
+
+@pytest.mark.parametrize("kernel", ["measure_rows", "measure_columns"])
+def test_threads_give_the_same_bits_as_one_loop(kernel):
+    case = case_of("large", 4)
     results = []
     for compilation in ("serial", "parallel"):
         partial = np.empty((7, SUMS))
-        getattr(MEASURE.twin.measure_columns, compilation)(
-            *compressed(case.matrix.T.tocsr()).arguments,
-            case.y, case.x, case.x, case.x_anchor, case.cost, case.lower, case.upper,
-            np.ones(n), 7, partial,
-        )  # fmt: skip
+        arguments = {
+            "measure_rows": case.row_measure_arguments,
+            "measure_columns": case.column_measure_arguments,
+        }[kernel](partial)
+        getattr(getattr(MEASURE.twin, kernel), compilation)(*arguments)
         results.append(partial)
     assert np.array_equal(*results)

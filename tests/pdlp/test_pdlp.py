@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,17 @@ from solvers.device import cpu
 from solvers.errors import DeviceError
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, Start, StopReason
+from solvers.pdlp.control import Control
 from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.state import State
+from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
+from tests.pdlp.matrices import PRETENDED_GPU
 
 INF = np.inf
+RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
 DATA = Path(__file__).parents[1] / "data"
 NETLIB = {"afiro": -464.753142857, "adlittle": 225494.963162}
 
@@ -30,6 +36,11 @@ def solve(problem: Problem, start: Start | None = None, limit: float = 30.0, **o
     return pdlp.solve(
         problem, EngineOptions(**{"device": "cpu", **options}), Progress(limit), start
     )
+
+
+def counts(outcome) -> dict:
+    """Return the statistics that the clock has no part in."""
+    return {name: value for name, value in outcome.statistics.items() if name != "loop_seconds"}
 
 
 def assert_kkt(problem: Problem, outcome, tolerance: float) -> None:
@@ -157,7 +168,7 @@ def test_same_seed_gives_the_same_bits():
     problem = random_lp(3, 50, 70)
     first, second = solve(problem, seed=5), solve(problem, seed=5)
     assert np.array_equal(first.x, second.x)
-    assert first.statistics == second.statistics
+    assert counts(first) == counts(second)
 
 
 def test_threads_give_the_same_bits():
@@ -276,6 +287,175 @@ def test_running_a_prepared_state_again_goes_on():
     assert second.statistics["iterations"] > 200
 
 
+def test_running_a_solved_state_again_returns_the_same_answer_at_once():
+    problem = random_lp(12, 40, 60)
+    options, progress = EngineOptions(tolerance=1e-6), Progress()
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    first, second = (pdlp.run(state, options, progress) for _ in range(2))
+    assert first.solution_status is SolutionStatus.OPTIMAL
+    assert np.array_equal(first.x, second.x)
+    assert counts(first) == counts(second)
+
+
+def test_running_a_solved_state_again_with_a_tighter_tolerance_goes_on():
+    problem = random_lp(12, 40, 60)
+    options, progress = EngineOptions(tolerance=1e-4), Progress()
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    first = pdlp.run(state, options, progress)
+    second = pdlp.run(state, replace(options, tolerance=1e-9), progress)
+    assert second.solution_status is SolutionStatus.OPTIMAL
+    assert second.statistics["iterations"] > first.statistics["iterations"]
+    assert_kkt(problem, second, 1e-9)
+
+
+def test_a_run_in_parts_gives_the_bits_of_a_run_in_one():
+    problem = random_lp(12, 40, 60)
+    options = EngineOptions(tolerance=1e-8)
+    results = []
+    for stops in ([], [200, 600, 800]):
+        progress = Progress()
+        state = pdlp.prepare(problem, options, cpu(), progress)
+        for stop in stops:
+            pdlp.run(state, replace(options, iteration_limit=stop), progress)
+        results.append(pdlp.run(state, options, progress))
+    assert results[0].statistics["iterations"] > 800
+    assert np.array_equal(results[0].x, results[1].x)
+
+
+class Spoiling(Progress):
+    """Makes the current point NaN after the check at so many iterations, and at breakdowns."""
+
+    def __init__(self, at: int, times: int = 1) -> None:
+        super().__init__(30.0)
+        self.state: State | None = None
+        self.at, self.left = at, times
+        self.said: list[str] = []
+        self.stepped: list[float] = []
+
+    def spoil(self) -> None:
+        assert self.state is not None
+        self.stepped.append(float(self.state.read_control()[Control.STEP]))
+        if self.left:
+            self.left -= 1
+            self.state.x.point[...] = np.nan
+
+    def iteration(self, count, **figures):
+        if count == self.at:
+            self.spoil()
+
+    def log(self, message):
+        self.said.append(message)
+        self.spoil()
+
+
+def spoilt(problem: Problem, progress: Spoiling, **options):
+    engine_options = EngineOptions(device="cpu", tolerance=1e-8, **options)
+    progress.state = pdlp.prepare(problem, engine_options, cpu(), progress)
+    return pdlp.run(progress.state, engine_options, progress)
+
+
+@pytest.mark.parametrize("times", [1, DEFAULT.breakdowns_allowed])
+def test_a_breakdown_is_recovered_from_with_a_shorter_step(times):
+    problem = random_lp(20, 40, 60)
+    progress = Spoiling(at=400, times=times)
+    outcome = spoilt(problem, progress)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-8)
+    assert sum("broke down" in line for line in progress.said) == times
+    assert progress.stepped[-1] == pytest.approx(
+        progress.stepped[0] * DEFAULT.breakdown_factor**times
+    )
+    assert np.all(np.isfinite(outcome.x))
+
+
+def test_after_too_many_breakdowns_the_best_point_is_returned():
+    problem = random_lp(20, 40, 60)
+    progress = Spoiling(at=400, times=100)
+    outcome = spoilt(problem, progress)
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert outcome.solution_status is not SolutionStatus.OPTIMAL
+    untroubled = solve(problem, tolerance=1e-8, iteration_limit=400)
+    best = outcome.candidate if outcome.x is None else outcome.x
+    expected = untroubled.candidate if untroubled.x is None else untroubled.x
+    assert np.array_equal(best, expected)
+    # 400 good iterations, and a window for each breakdown
+    assert outcome.statistics["iterations"] == 400 + 200 * (1 + DEFAULT.breakdowns_allowed)
+
+
+def test_a_breakdown_in_the_very_first_window_is_no_reason_to_give_up():
+    problem = random_lp(21, 40, 60)
+    options, progress = EngineOptions(device="cpu"), Progress(30.0)
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    state.y.point[...] = np.inf
+    outcome = pdlp.run(state, options, progress)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-6)
+
+
+@pytest.mark.parametrize("loose", [1e-4, 1.0])
+def test_a_point_that_only_seemed_optimal_is_rejected(loose):
+    problem = random_lp(22, 40, 60)
+    options, progress = EngineOptions(device="cpu", tolerance=1e-7), Progress(30.0)
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    state.write_control(primal_tolerance=loose, dual_tolerance=loose, gap_tolerance=loose)
+    outcome = pdlp.run(state, options, progress)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-7)
+    control = state.read_control()
+    for name in ("PRIMAL_TOLERANCE", "DUAL_TOLERANCE", "GAP_TOLERANCE"):
+        assert control[Control[name]] == pytest.approx(1e-7 * DEFAULT.rejection_factor)
+
+
+def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch):
+    problem = random_lp(22, 40, 60)
+    options, progress = EngineOptions(device="cpu", tolerance=1e-4), Progress(30.0)
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    real, seen = RUN._judged, []
+
+    def never_satisfied(solve, x, y):
+        answer = real(solve, x, y)
+        seen.append(answer is not None)
+        return None
+
+    monkeypatch.setattr(RUN, "_judged", never_satisfied)
+    pdlp.run(state, replace(options, iteration_limit=20_000), progress)
+    assert seen.count(True) > 12  # 0.8^12 is less than 0.1
+    assert state.read_control()[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_layout_of_a_gpu_leads_to_the_same_optimum(seed, monkeypatch):
+    problem = random_lp(seed, 60, 90)
+    options = EngineOptions(tolerance=1e-8)
+    monkeypatch.setattr(RUN, "_windows_of", WindowsOnCpu)
+    progress = Progress(30.0)
+    state = pdlp.prepare(problem, options, PRETENDED_GPU, progress)
+    order = state.problem.coefficients.row_order
+    assert not np.array_equal(order, np.arange(60)), "rows are permuted"
+    outcome = pdlp.run(state, options, progress)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, outcome, 1e-8)
+    assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6, abs=1e-6)
+
+
+def test_the_layout_of_a_gpu_starts_from_the_same_point():
+    problem = random_lp(23, 30, 40)
+    generator = np.random.default_rng(1)
+    start = Start(x=generator.uniform(-1, 1, 40), row_dual=generator.uniform(-1, 1, 30))
+    states = [
+        pdlp.prepare(problem, EngineOptions(), device, Progress(), start)
+        for device in (cpu(), PRETENDED_GPU)
+    ]
+    for bring in ("columns_to_host", "rows_to_host"):
+        here, there = (
+            getattr(state.problem, bring)((state.x if "col" in bring else state.y).point)
+            for state in states
+        )
+        assert np.array_equal(here, there)
+    here, there = (state.read_control() for state in states)
+    np.testing.assert_allclose(there, here, rtol=1e-10)
+
+
 def test_integrality_is_ignored():
     problem = replace(Problem.from_arrays([-1.0], [[2.0]], -INF, 3.0), integrality=np.array([True]))
     assert solve(problem).objective == pytest.approx(-1.5, rel=1e-5)
@@ -341,4 +521,4 @@ def test_solves_in_two_threads_do_not_see_each_other():
         together = list(pool.map(solve, problems))
     for one, other in zip(alone, together, strict=True):
         assert np.array_equal(one.x, other.x)
-        assert one.statistics == other.statistics
+        assert counts(one) == counts(other)

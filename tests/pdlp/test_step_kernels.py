@@ -1,128 +1,147 @@
-"""Twins of the two half iterations against the formulas in plain NumPy."""
+"""Twins of the two half iterations, and of whole windows, against the formulas in plain NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from solvers.pdlp.kernels.step import STEP
-from tests.pdlp.matrices import MATRICES, compressed
-from tests.pdlp.step_cases import make_case
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.kernels.flow import FLOW
+from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
+from solvers.pdlp.kernels.window import WINDOW
+from tests.pdlp.matrices import MATRICES, PLANS, lay_out
+from tests.pdlp.step_cases import POISON, StepCase, Vectors, make_case
 
 NAMES = sorted(MATRICES)
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
+WINDOWS = {"window_steps": WINDOW, "flow_steps": FLOW}
+"""Kernels that run the iterations of a whole window."""
+
+TAU, SIGMA = 0.3, 0.7
+"""The step sizes of :func:`make_case`."""
 
 
-def halpern(current, mirrored, anchor, control, offset):
-    gamma, k = control[2], control[3] + offset
+def case_of(name: str, seed: int, gamma: float = 1.0, plan: str = "cpu") -> StepCase:
+    return make_case(lay_out(MATRICES[name], PLANS[plan]).plain, seed, gamma)
+
+
+def halpern(current, mirrored, anchor, gamma, k):
     weight = (k + 1) / (k + 2)
     return weight * (gamma * mirrored + (1 - gamma) * current) + (1 - weight) * anchor
 
 
-def run_primal(case, offset, keep, gamma=1.0):
-    n = case.shape[1]
-    case.control[2] = gamma
-    out = [np.full(n, np.nan) for _ in range(3)]
-    x = case.x.copy()
-    STEP["primal_step"](
-        *compressed(case.matrix.T.tocsr()).arguments,
-        case.y, x, case.x_anchor, case.cost, case.lower, case.upper, *out,
-        case.control, offset, keep,
-    )  # fmt: skip
-    return x, *out
+def primal_formula(case: StepCase, gamma: float, k: float):
+    """Return the projected, the reflected and the next primal point."""
+    x = case.x
+    gradient = case.cost - case.matrix.T @ case.y.point
+    projected = np.clip(x.point - TAU * x.metric * gradient, x.low, x.high)
+    mirrored = 2 * projected - x.point
+    return projected, mirrored, halpern(x.point, mirrored, x.anchor, gamma, k)
 
 
-def run_dual(case, offset, keep, gamma=1.0):
-    m = case.shape[0]
-    case.control[2] = gamma
-    out = [np.full(m, np.nan) for _ in range(2)]
-    y = case.y.copy()
-    STEP["dual_step"](
-        *compressed(case.matrix).arguments,
-        case.reflected, y, case.y_anchor, case.row_lower, case.row_upper, *out,
-        case.control, offset, keep,
-    )  # fmt: skip
-    return y, *out
+def dual_formula(case: StepCase, gamma: float, k: float):
+    """Return the projected, the reflected and the next dual point."""
+    y = case.y
+    step = SIGMA * y.metric
+    moved = y.point - step * (case.matrix @ case.reflected)
+    projected = moved - np.clip(moved, -step * y.high, -step * y.low)
+    mirrored = 2 * projected - y.point
+    return projected, mirrored, halpern(y.point, mirrored, y.anchor, gamma, k)
 
 
+def assert_kept(side: Vectors, keep: int, projected, step) -> None:
+    """Check what was kept, and that nothing else was written."""
+    untouched = np.full(projected.size, POISON)
+    last, first = bool(keep & KEEP_LAST), bool(keep & KEEP_FIRST)
+    np.testing.assert_allclose(side.projection, projected if last else untouched, **CLOSE)
+    np.testing.assert_allclose(side.difference, step if last else untouched, **CLOSE)
+    np.testing.assert_allclose(side.first_difference, step if first else untouched, **CLOSE)
+
+
+@pytest.mark.parametrize("keep", [KEEP_NONE, KEEP_FIRST, KEEP_LAST, KEEP_FIRST | KEEP_LAST])
+@pytest.mark.parametrize(("plan", "gamma"), [("cpu", 1.0), ("cpu", 0.5), ("many units", 1.0)])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("gamma", [1.0, 0.5])
-def test_primal_step_is_the_formula(name, gamma):
-    case = make_case(MATRICES[name], 1)
-    x, reflected, projection, difference = run_primal(case, 3, 1, gamma)
-    gradient = case.cost - case.matrix.T @ case.y
-    expected = np.clip(case.x - 0.3 * gradient, case.lower, case.upper)
-    mirrored = 2 * expected - case.x
-    np.testing.assert_allclose(projection, expected, **CLOSE)
-    np.testing.assert_allclose(reflected, mirrored, **CLOSE)
-    np.testing.assert_allclose(difference, mirrored - case.x, **CLOSE)
-    np.testing.assert_allclose(
-        x, halpern(case.x, mirrored, case.x_anchor, case.control, 3), **CLOSE
-    )
+def test_steps_are_the_formulas(name, plan, gamma, keep):
+    case = case_of(name, 1, gamma, plan)
+    before = case.x.point.copy()
+    projected, mirrored, following = primal_formula(case, gamma, 5 + 3)
+    STEP["primal_step"](*case.primal_arguments(), 3, keep)
+    np.testing.assert_allclose(case.reflected, mirrored, **CLOSE)
+    np.testing.assert_allclose(case.x.point, following, **CLOSE)
+    assert_kept(case.x, keep, projected, mirrored - before)
+    before = case.y.point.copy()
+    projected, mirrored, following = dual_formula(case, gamma, 5 + 3)
+    STEP["dual_step"](*case.dual_arguments(), 3, keep)
+    np.testing.assert_allclose(case.y.point, following, **CLOSE)
+    assert_kept(case.y, keep, projected, mirrored - before)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("gamma", [1.0, 0.5])
-def test_dual_step_is_the_formula(name, gamma):
-    case = make_case(MATRICES[name], 2)
-    y, projection, difference = run_dual(case, 3, 1, gamma)
-    q = case.y / 0.7 - case.matrix @ case.reflected
-    expected = 0.7 * (q - np.clip(q, -case.row_upper, -case.row_lower))
-    mirrored = 2 * expected - case.y
-    np.testing.assert_allclose(projection, expected, **CLOSE)
-    np.testing.assert_allclose(difference, mirrored - case.y, **CLOSE)
-    np.testing.assert_allclose(
-        y, halpern(case.y, mirrored, case.y_anchor, case.control, 3), **CLOSE
-    )
+def test_points_stay_in_bounds_and_duals_lean_on_no_infinite_side():
+    case = case_of("large", 3)
+    STEP["primal_step"](*case.primal_arguments(), 0, KEEP_LAST)
+    STEP["dual_step"](*case.dual_arguments(), 0, KEEP_LAST)
+    x, y = case.x, case.y
+    assert np.all((x.projection >= x.low) & (x.projection <= x.high))
+    assert np.all(y.projection[~np.isfinite(y.low)] <= 0)
+    assert np.all(y.projection[~np.isfinite(y.high)] >= 0)
 
 
-def test_duals_never_lean_on_an_infinite_side():
-    case = make_case(MATRICES["large"], 3)
-    _, projection, _ = run_dual(case, 0, 1)
-    assert np.all(projection[~np.isfinite(case.row_lower)] <= 0)
-    assert np.all(projection[~np.isfinite(case.row_upper)] >= 0)
+def state_of(case: StepCase) -> list[np.ndarray]:
+    sides = [[side.point, *side.outputs] for side in (case.x, case.y)]
+    return [array.copy() for array in (*sides[0], *sides[1], case.reflected)]
 
 
-def test_without_keep_projection_and_difference_stay_untouched():
-    case = make_case(MATRICES["square 33"], 4)
-    assert np.isnan(run_primal(case, 0, 0)[2]).all()
-    assert np.isnan(run_primal(case, 0, 0)[3]).all()
-    assert np.isnan(run_dual(case, 0, 0)[1]).all()
+def assert_same(left: list[np.ndarray], right: list[np.ndarray]) -> None:
+    for one, other in zip(left, right, strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("stop", [Stop.OPTIMAL, Stop.BROKEN])
+def test_nothing_happens_while_control_says_stop(stop):
+    case = case_of("square 33", 4)
+    case.control[Control.STOP] = stop
+    before = state_of(case)
+    STEP["primal_step"](*case.primal_arguments(), 0, KEEP_FIRST | KEEP_LAST)
+    STEP["dual_step"](*case.dual_arguments(), 0, KEEP_FIRST | KEEP_LAST)
+    for kernel, family in WINDOWS.items():
+        family[kernel](*case.window_arguments(family.kernels[kernel], 3))
+    assert_same(state_of(case), before)
 
 
 @pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "large", "no columns"])
 @pytest.mark.parametrize("compilation", ["serial", "parallel"])
 def test_steps_fast_equals_single_steps(name, compilation):
-    case = make_case(MATRICES[name], 5)
-    m, n = case.shape
-    results = []
-    for fast in (True, False):
-        x, y = case.x.copy(), case.y.copy()
-        scratch = [np.zeros(n) for _ in range(3)]
-        primal = (
-            *compressed(case.matrix.T.tocsr()).arguments,
-            y, x, case.x_anchor, case.cost, case.lower, case.upper, *scratch, case.control,
-        )  # fmt: skip
-        dual = (
-            *compressed(case.matrix).arguments,
-            scratch[0], y, case.y_anchor, case.row_lower, case.row_upper,
-            np.zeros(m), np.zeros(m), case.control,
-        )  # fmt: skip
-        if fast:
-            getattr(STEP.twin.steps_fast, compilation)(2, 5, primal, dual)
-        else:
-            for offset in range(2, 7):
-                STEP["primal_step"](*primal, offset, 0)
-                STEP["dual_step"](*dual, offset, 0)
-        results.append((x, y))
-    assert np.array_equal(results[0][0], results[1][0])
-    assert np.array_equal(results[0][1], results[1][1])
+    fast, single = case_of(name, 5), case_of(name, 5)
+    arguments = (2, 5, fast.primal_arguments(), fast.dual_arguments())
+    getattr(STEP.twin.steps_fast, compilation)(*arguments)
+    for offset in range(2, 7):
+        STEP["primal_step"](*single.primal_arguments(), offset, KEEP_NONE)
+        STEP["dual_step"](*single.dual_arguments(), offset, KEEP_NONE)
+    assert_same(state_of(fast), state_of(single))
+
+
+@pytest.mark.parametrize("kernel", WINDOWS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("plan", ["cpu", "many units"])
+@pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "one column", "large"])
+def test_a_window_equals_single_steps(name, plan, count, kernel):
+    whole, single = case_of(name, 6, plan=plan), case_of(name, 6, plan=plan)
+    family = WINDOWS[kernel]
+    family[kernel](*whole.window_arguments(family.kernels[kernel], count))
+    for offset in range(count):
+        keep = KEEP_FIRST if offset == 0 else KEEP_NONE
+        keep |= KEEP_LAST if offset == count - 1 else KEEP_NONE
+        STEP["primal_step"](*single.primal_arguments(), offset, keep)
+        STEP["dual_step"](*single.dual_arguments(), offset, keep)
+    own = -1 if kernel == "flow_steps" else None  # which keeps the reflected point to itself
+    assert_same(state_of(whole)[:own], state_of(single)[:own])
 
 
 def test_declared_bytes_count_matrix_gather_and_vectors():
-    case = make_case(MATRICES["large"], 6)
-    m, n, nnz = *case.shape, case.matrix.nnz
-    layout = compressed(case.matrix).arguments
+    case = case_of("large", 7)
+    m, n, nnz = *case.matrix.shape, case.matrix.nnz
     kernel = STEP.kernels["dual_step"]
-    values = kernel.by_name((*layout, case.reflected, *([case.y] * 6), case.control, 0, 0))
-    assert kernel.bytes_moved(values) == 12 * nnz + 4 * (m + 1) + 8 * n + 5 * 8 * m
+    values = kernel.by_name((*case.dual_arguments(), 0, 0))
+    # twelve bytes an entry, sixteen a row of what slices are, and xb gathered; then y read and
+    # written, and anchor, both sides and the metric read
+    assert kernel.bytes_moved(values) == 12 * nnz + 16 * m + 8 * n + 6 * 8 * m

@@ -46,34 +46,74 @@ __device__ __forceinline__ void team_sync(int team_in_block) {
     asm volatile("bar.sync %0, 256;" ::"r"(team_in_block + 1) : "memory");
 }
 
-template <int N, class Index, class Value>
-__device__ __forceinline__ void slice_products(
-    const int4 slice, const Slices<Index, Value>& matrix, const REAL* const (&vectors)[N],
-    REAL (&sums)[N]) {
-    const long long first = (long long)slice.x * 32 + (threadIdx.x & 31);
-    const Index* indices = matrix.indices + first;
-    const Value* values = matrix.values + first;
+// The usual work on a row: its products with N vectors.
+template <int N>
+struct Products {
+    static const int TERMS = N;
+    const REAL* vectors[N];
+
+    __device__ __forceinline__ void add(REAL (&terms)[N], REAL value, int column) const {
 #pragma unroll
-    for (int v = 0; v < N; ++v) sums[v] = REAL(0);
+        for (int v = 0; v < N; ++v) terms[v] += value * vectors[v][column];
+    }
+    static __device__ __forceinline__ REAL neutral(int) { return REAL(0); }
+    static __device__ __forceinline__ REAL join(int, REAL a, REAL b) { return a + b; }
+};
+
+// Where a warp finds the entries of its slice: in the matrix, or in a copy nearer by.
+template <class Index, class Value>
+struct SliceEntries {
+    const Index* indices;
+    const Value* values;
+    const REAL* table;
+};
+
+template <class Index, class Value>
+__device__ __forceinline__ SliceEntries<Index, Value> entries_of(
+    const int4 slice, const Slices<Index, Value>& matrix) {
+    const long long first = (long long)slice.x * 32;
+    return {matrix.indices + first, matrix.values + first, matrix.table};
+}
+
+// What one lane finds of its row.
+template <class Work, class Index, class Value>
+__device__ __forceinline__ void lane_terms(
+    int steps, const SliceEntries<Index, Value>& entries, const Work& work,
+    REAL (&terms)[Work::TERMS]) {
+    const int lane = threadIdx.x & 31;
+#pragma unroll
+    for (int v = 0; v < Work::TERMS; ++v) terms[v] = Work::neutral(v);
 #pragma unroll 4
-    for (int step = 0; step < slice.y; ++step) {
-        const int j = (int)indices[step * 32];
-        const REAL a = entry_value(values[step * 32], matrix.table);
-#pragma unroll
-        for (int v = 0; v < N; ++v) sums[v] += a * vectors[v][j];
+    for (int step = 0; step < steps; ++step) {
+        const int entry = step * 32 + lane;
+        work.add(terms, entry_value(entries.values[entry], entries.table),
+                 (int)entries.indices[entry]);
     }
 }
 
-// Add what the units of one row found; returns whether this thread holds the row's sums.
-template <int N, class Index, class Value>
-__device__ __forceinline__ bool add_units(
-    int unit, const Slices<Index, Value>& matrix, REAL (&sums)[N]) {
+// Join what `lanes` neighbouring lanes, a power of two, found; all get the result.
+template <class Work>
+__device__ __forceinline__ void join_lanes(REAL (&terms)[Work::TERMS], int lanes) {
+    for (int distance = lanes >> 1; distance > 0; distance >>= 1) {
+#pragma unroll
+        for (int v = 0; v < Work::TERMS; ++v) {
+            const REAL other = __shfl_xor_sync(0xffffffffu, terms[v], distance, lanes);
+            terms[v] = Work::join(v, terms[v], other);
+        }
+    }
+}
+
+// Join what the units of one row found; returns whether this thread holds the row's terms.
+template <class Work, class Index, class Value>
+__device__ __forceinline__ bool join_units(
+    int unit, const Slices<Index, Value>& matrix, REAL (&terms)[Work::TERMS]) {
+    const int N = Work::TERMS;
     const INDEX* split = matrix.splits + 4 * unit;
     const INDEX first = split[0], which = split[1], count = split[2];
     const int lane = threadIdx.x & 31;
     int last = 0;
     if (lane == 0) {
-        for (int v = 0; v < N; ++v) matrix.partials[(first + which) * N + v] = sums[v];
+        for (int v = 0; v < N; ++v) matrix.partials[(first + which) * N + v] = terms[v];
         __threadfence();
         last = atomicAdd((int*)&matrix.tickets[first], 1) == (int)count - 1;
         if (last) matrix.tickets[first] = 0;
@@ -83,59 +123,82 @@ __device__ __forceinline__ bool add_units(
     if (!last) return false;
 #pragma unroll
     for (int v = 0; v < N; ++v) {
-        REAL sum = REAL(0);
+        terms[v] = Work::neutral(v);
         for (INDEX part = lane; part < count; part += 32) {
-            sum += __ldcg(&matrix.partials[(first + part) * N + v]);
+            terms[v] = Work::join(v, terms[v], __ldcg(&matrix.partials[(first + part) * N + v]));
         }
-        sums[v] = lanes_reduce<Sum>(sum, 32);
     }
+    join_lanes<Work>(terms, 32);
     return lane == 0;
 }
 
-// One unit: the products of its rows with N vectors, each handed to its owner.
+// One unit: what the work finds of each row is handed to the row's owner.
 //
-// owner.prepare(row) may load what owner.finish(row, sums) needs before the product is known.
-template <int N, class Index, class Value, class Owner>
+// owner.prepare(row) may load what owner.finish(row, terms) needs before the terms are known.
+template <class Work, class Index, class Value, class Owner>
 __device__ __forceinline__ void run_unit(
-    int unit, const Slices<Index, Value>& matrix, const REAL* const (&vectors)[N], Owner& owner,
-    REAL* scratch, int team_in_block) {
+    int unit, const int4 slice, const SliceEntries<Index, Value>& entries,
+    const Slices<Index, Value>& matrix, const Work& work, Owner& owner, REAL* scratch,
+    int team_in_block) {
+    const int N = Work::TERMS;
     const int warp = (threadIdx.x & (TEAM - 1)) >> 5;
     const int lane = threadIdx.x & 31;
-    const int4 slice = __ldg(&matrix.meta[unit * TEAM_WARPS + warp]);
     const int kind = slice_kind(slice.w);
-    REAL sums[N];
+    REAL terms[N];
     if (kind == SHORT_ROWS) {
         const int lanes = slice_lanes(slice.w);
         const int which = lane / lanes;
         const bool owns = lane == which * lanes && which < slice_rows(slice.w);
         const INDEX row = slice.z + which;
         if (owns) owner.prepare(row);
-        slice_products<N>(slice, matrix, vectors, sums);
-#pragma unroll
-        for (int v = 0; v < N; ++v) sums[v] = lanes_reduce<Sum>(sums[v], lanes);
-        if (owns) owner.finish(row, sums);
+        lane_terms(slice.y, entries, work, terms);
+        join_lanes<Work>(terms, lanes);
+        if (owns) owner.finish(row, terms);
         return;
     }
     const INDEX row = slice.z;
-    slice_products<N>(slice, matrix, vectors, sums);
+    lane_terms(slice.y, entries, work, terms);
+    join_lanes<Work>(terms, 32);
+    if (lane == 0) {
 #pragma unroll
-    for (int v = 0; v < N; ++v) {
-        sums[v] = lanes_reduce<Sum>(sums[v], 32);
-        if (lane == 0) scratch[warp * N + v] = sums[v];
+        for (int v = 0; v < N; ++v) scratch[warp * N + v] = terms[v];
     }
     team_sync(team_in_block);
     if (warp == 0) {
 #pragma unroll
         for (int v = 0; v < N; ++v) {
-            sums[v] = lane < TEAM_WARPS ? scratch[lane * N + v] : REAL(0);
-            sums[v] = lanes_reduce<Sum>(sums[v], 32);
+            terms[v] = lane < TEAM_WARPS ? scratch[lane * N + v] : Work::neutral(v);
         }
+        join_lanes<Work>(terms, TEAM_WARPS);
         bool owns = lane == 0;
-        if (kind == ROW_OF_UNITS) owns = add_units<N>(unit, matrix, sums);
+        if (kind == ROW_OF_UNITS) owns = join_units<Work>(unit, matrix, terms);
         if (owns) {
             owner.prepare(row);
-            owner.finish(row, sums);
+            owner.finish(row, terms);
         }
     }
     team_sync(team_in_block);  // the next unit may write the scratch at once
+}
+
+// All units of a team: first, first + stride, ... below the number of units.
+template <class Work, class Index, class Value, class Owner>
+__device__ __forceinline__ void run_units(
+    int first, int stride, const Slices<Index, Value>& matrix, const Work& work, Owner& owner,
+    REAL* scratch, int team_in_block) {
+    const int warp = (threadIdx.x & (TEAM - 1)) >> 5;
+    for (int unit = first; unit < matrix.units; unit += stride) {
+        const int4 slice = __ldg(&matrix.meta[unit * TEAM_WARPS + warp]);
+        run_unit(unit, slice, entries_of(slice, matrix), matrix, work, owner, scratch,
+                 team_in_block);
+    }
+}
+
+// One unit straight from the matrix, by a block that is one team.
+template <class Work, class Index, class Value, class Owner>
+__device__ __forceinline__ void run_unit(
+    int unit, const Slices<Index, Value>& matrix, const Work& work, Owner& owner,
+    REAL* scratch) {
+    const int warp = threadIdx.x >> 5;
+    const int4 slice = __ldg(&matrix.meta[unit * TEAM_WARPS + warp]);
+    run_unit(unit, slice, entries_of(slice, matrix), matrix, work, owner, scratch, 0);
 }

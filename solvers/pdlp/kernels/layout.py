@@ -1,45 +1,48 @@
-"""What the kernels of this folder have in common: how a sparse matrix is passed and shared out.
+"""What the kernels of this folder have in common: how a matrix in slices is passed.
 
-Every kernel here works row by row on a matrix in compressed rows. The step over the columns of A
-gets A' instead. The last three layout arguments say how the device shares the rows out over
-threads (``solvers/kernels/device/rows.cuh``); the twins, plain loops, have no use for them.
+Every kernel here works on the rows of a matrix in sliced rows (``solvers/sparse/slices.py``). The
+half of an iteration that owns the columns of A gets A' instead.
 """
 
 from __future__ import annotations
 
 from solvers.kernels.family import Argument, Launch, Values
 
-BLOCK = 256
+TEAM = 256
+"""Threads of a team: eight warps, for the eight slices of a unit."""
 
-LAYOUT = (
-    Argument("rows", "index"),
-    Argument("starts", "index[]"),
-    Argument("indices", "index[]"),
-    Argument("values", "real[]"),
-    Argument("long_count", "index"),
-    Argument("long_rows", "index[]"),
-    Argument("long_length", "index"),
-    Argument("lanes", "int"),
-)
-"""Rows of a compressed matrix: starts (rows + 1,), indices and values (nnz,), long_rows
-(long_count,) the rows above ``long_length`` entries, ``lanes`` the threads for any other row."""
+REAL_BYTES = 8
 
 
-def launch(values: Values) -> Launch:
-    """One block for each long row, and ``lanes`` threads for each row."""
-    rows = int(values["rows"])
-    if rows == 0:
-        return Launch(0, BLOCK)
-    shared = -(-rows * int(values["lanes"]) // BLOCK)
-    return Launch(int(values["long_count"]) + shared, BLOCK)
+def matrix_arguments(prefix: str = "") -> tuple[Argument, ...]:
+    """Return the arguments by which a matrix in slices is passed; ``Slices.arguments``."""
+    return (
+        Argument(f"{prefix}slices", "int"),
+        Argument(f"{prefix}height", "int"),
+        Argument(f"{prefix}meta", "index[]"),
+        Argument(f"{prefix}indices", "packed[]"),
+        Argument(f"{prefix}values", "packed[]"),
+        Argument(f"{prefix}table", "real[]"),
+        Argument(f"{prefix}splits", "index[]"),
+        Argument(f"{prefix}partials", "real[]", "inout"),
+        Argument(f"{prefix}tickets", "index[]", "inout"),
+    )
+
+
+MATRIX = matrix_arguments()
+
+
+def unit_launch(values: Values) -> Launch:
+    """Give each unit of slices a block of its own."""
+    return Launch(-(-int(values["slices"]) // 8), TEAM)
 
 
 def work(values: Values) -> int:
-    """Entries plus a few steps for each row."""
-    return int(values["values"].size) + 8 * int(values["rows"])
+    """Entries plus a few steps for each slice, which on a CPU is a row."""
+    return int(values["values"].size) + 8 * int(values["slices"])
 
 
-def matrix_bytes(values: Values, gathered: str) -> int:
+def matrix_bytes(values: Values, gathered: str, prefix: str = "") -> int:
     """Bytes of the matrix and of the gathered vector, each read once."""
-    arrays = (values["starts"], values["indices"], values["values"], values[gathered])
-    return sum(int(array.nbytes) for array in arrays)
+    names = [f"{prefix}{name}" for name in ("meta", "indices", "values", "table")]
+    return sum(int(values[name].nbytes) for name in (*names, gathered))

@@ -1,54 +1,100 @@
-// Products, row sizes and rescaling of a matrix in compressed rows; matrix.py states the contracts.
-//
-// A group of lanes owns a row, or a whole block one of the few long rows.
+// Products and sizes of the rows of a matrix in slices; matrix.py states the contracts.
 
-#include "rows.cuh"
+#include "slices.cuh"
 
-extern "C" __global__ void multiply(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
+struct Store {
+    REAL* product;
+
+    __device__ __forceinline__ void prepare(INDEX) {}
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[1]) {
+        product[row] = terms[0];
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(TEAM) multiply(
+    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
+    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
+    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
     const REAL* __restrict__ vector, REAL* __restrict__ product) {
-    const RowShare share = share_rows(rows, starts, long_count, long_rows, long_length, lanes);
-    const REAL sum = row_product(share, indices, values, vector);
-    if (share.writes) product[share.row] = sum;
+    __shared__ REAL scratch[TEAM_WARPS];
+    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
+                                                values, table, splits, partials, tickets};
+    Store owner = {product};
+    const Products<1> products = {{vector}};
+    run_unit(blockIdx.x, matrix, products, owner, scratch);
 }
 
-extern "C" __global__ void row_sizes(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
-    const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
-    REAL* __restrict__ smallest, REAL* __restrict__ largest, REAL* __restrict__ total) {
-    const RowShare share = share_rows(rows, starts, long_count, long_rows, long_length, lanes);
-    REAL least = Smallest::neutral();
-    REAL most = Largest::neutral();
-    REAL sum = Sum::neutral();
-    for (INDEX k = share.first; k < share.end; k += share.stride) {
-        const REAL entry = row_scale[share.row] * values[k] * column_scale[indices[k]];
-        const REAL size = entry < REAL(0) ? -entry : entry;
-        least = Smallest::combine(least, size);
-        most = Largest::combine(most, size);
-        sum = Sum::combine(sum, size);
+struct StoreScaled {
+    const REAL* factor;
+    REAL* product;
+
+    __device__ __forceinline__ void prepare(INDEX) {}
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[1]) {
+        product[row] = factor[row] * terms[0];
     }
-    least = row_reduce<Smallest>(share, least);
-    most = row_reduce<Largest>(share, most);
-    sum = row_reduce<Sum>(share, sum);
-    if (share.writes) {
-        smallest[share.row] = least;
-        largest[share.row] = most;
-        total[share.row] = sum;
-    }
+};
+
+extern "C" __global__ void __launch_bounds__(TEAM) multiply_scaled(
+    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
+    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
+    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
+    const REAL* __restrict__ factor, const REAL* __restrict__ vector, REAL* __restrict__ product) {
+    __shared__ REAL scratch[TEAM_WARPS];
+    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
+                                                values, table, splits, partials, tickets};
+    StoreScaled owner = {factor, product};
+    const Products<1> products = {{vector}};
+    run_unit(blockIdx.x, matrix, products, owner, scratch);
 }
 
-extern "C" __global__ void scale_entries(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
-    const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
-    REAL* __restrict__ scaled) {
-    const RowShare share = share_rows(rows, starts, long_count, long_rows, long_length, lanes);
-    for (INDEX k = share.first; k < share.end; k += share.stride) {
-        scaled[k] = row_scale[share.row] * values[k] * column_scale[indices[k]];
+enum Mode { GEOMETRIC, LARGEST, TOTAL };
+
+// The extremes and the sum of a row's magnitudes, in the order least, greatest, sum.
+struct Sizes {
+    static const int TERMS = 3;
+    const REAL* scale;
+
+    __device__ __forceinline__ void add(REAL (&terms)[3], REAL value, int column) const {
+        if (value == REAL(0)) return;
+        const REAL size = fabs(value * scale[column]);
+        terms[0] = join(0, terms[0], size);
+        terms[1] = join(1, terms[1], size);
+        terms[2] += size;
     }
+    static __device__ __forceinline__ REAL neutral(int term) {
+        return term == 0 ? REAL(1) / REAL(0) : REAL(0);
+    }
+    static __device__ __forceinline__ REAL join(int term, REAL a, REAL b) {
+        return term == 0 ? Smallest::combine(a, b) : term == 1 ? Largest::combine(a, b) : a + b;
+    }
+};
+
+struct Rescale {
+    int mode;
+    const REAL* scale;
+    REAL* rescaled;
+
+    __device__ __forceinline__ void prepare(INDEX) {}
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[3]) {
+        const REAL own = scale[row];
+        const REAL size = mode == GEOMETRIC ? (terms[1] > REAL(0) ? own * terms[0] * own * terms[1]
+                                                                  : REAL(0))
+                                            : own * terms[mode];
+        const bool usable = size > REAL(0) && size - size == REAL(0);
+        rescaled[row] = usable ? own / sqrt(size) : own;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(TEAM) rescale(
+    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
+    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
+    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
+    int mode, const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
+    REAL* __restrict__ rescaled) {
+    __shared__ REAL scratch[3 * TEAM_WARPS];
+    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
+                                                values, table, splits, partials, tickets};
+    Rescale owner = {mode, row_scale, rescaled};
+    const Sizes sizes = {column_scale};
+    run_unit(blockIdx.x, matrix, sizes, owner, scratch);
 }

@@ -1,52 +1,62 @@
-"""What scaling and the step size need of a matrix: products, row sizes, rescaling.
+"""What scaling, the step size and certificates need of a matrix: products and row sizes.
 
-Device and twin agree exactly in ``scale_entries`` and in the extremes of ``row_sizes``, and up to
-the order of summation elsewhere.
+Device and twin agree up to rounding and the order of summation.
 """
 
 from __future__ import annotations
 
 from solvers.kernels.family import Argument, Family, Kernel
-from solvers.pdlp.kernels.layout import LAYOUT, launch, matrix_bytes, work
+from solvers.pdlp.kernels.layout import MATRIX as MATRIX_ARGUMENTS
+from solvers.pdlp.kernels.layout import REAL_BYTES, matrix_bytes, unit_launch, work
 
 MULTIPLY = Kernel(
     name="multiply",
-    arguments=(*LAYOUT, Argument("vector", "real[]"), Argument("product", "real[]", "out")),
+    arguments=(
+        *MATRIX_ARGUMENTS,
+        Argument("vector", "real[]"),
+        Argument("product", "real[]", "out"),
+    ),
     contract="product (rows,) becomes the matrix times vector (columns,).",
-    launch=launch,
+    launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: matrix_bytes(values, "vector") + 8 * int(values["rows"]),
+    bytes_moved=lambda values: matrix_bytes(values, "vector") + int(values["product"].nbytes),
 )
 
-ROW_SIZES = Kernel(
-    name="row_sizes",
+MULTIPLY_SCALED = Kernel(
+    name="multiply_scaled",
     arguments=(
-        *LAYOUT,
+        *MATRIX_ARGUMENTS,
+        Argument("factor", "real[]"),
+        Argument("vector", "real[]"),
+        Argument("product", "real[]", "out"),
+    ),
+    contract="product (rows,) becomes factor (rows,) times the matrix times vector (columns,).",
+    launch=unit_launch,
+    work=work,
+    bytes_moved=lambda values: matrix_bytes(values, "vector") + 2 * int(values["product"].nbytes),
+)
+
+GEOMETRIC, LARGEST, TOTAL = 0, 1, 2
+"""What a row is scaled by: the root of least times greatest magnitude, of the greatest, of the
+sum."""
+
+RESCALE = Kernel(
+    name="rescale",
+    arguments=(
+        *MATRIX_ARGUMENTS,
+        Argument("mode", "int"),
         Argument("row_scale", "real[]"),
         Argument("column_scale", "real[]"),
-        Argument("smallest", "real[]", "out"),
-        Argument("largest", "real[]", "out"),
-        Argument("total", "real[]", "out"),
+        Argument("rescaled", "real[]", "out"),
     ),
-    contract="The least and greatest magnitude in each row of the matrix scaled by row_scale "
-    "(rows,) and column_scale (columns,), and their sum; inf, 0 and 0 for an empty row.",
-    launch=launch,
+    contract="rescaled (rows,) becomes row_scale (rows,) divided by the size, as 'mode' says, of "
+    "the row in the matrix scaled by row_scale and column_scale (columns,), entries that are zero "
+    "left out; row_scale itself where that size is zero or not finite.",
+    launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: matrix_bytes(values, "column_scale") + 32 * int(values["rows"]),
+    bytes_moved=lambda values: (
+        matrix_bytes(values, "column_scale") + 2 * REAL_BYTES * int(values["rescaled"].size)
+    ),
 )
 
-SCALE_ENTRIES = Kernel(
-    name="scale_entries",
-    arguments=(
-        *LAYOUT,
-        Argument("row_scale", "real[]"),
-        Argument("column_scale", "real[]"),
-        Argument("scaled", "real[]", "out"),
-    ),
-    contract="scaled (nnz,) becomes row_scale * value * column_scale, multiplied in this order.",
-    launch=launch,
-    work=work,
-    bytes_moved=lambda values: matrix_bytes(values, "column_scale") + int(values["values"].nbytes),
-)
-
-MATRIX = Family("solvers.pdlp.kernels", "matrix", (MULTIPLY, ROW_SIZES, SCALE_ENTRIES))
+MATRIX = Family("solvers.pdlp.kernels", "matrix", (MULTIPLY, MULTIPLY_SCALED, RESCALE))

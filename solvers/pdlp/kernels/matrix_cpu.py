@@ -1,5 +1,5 @@
 """Numba twins of ``matrix.cu``."""
-# mypy: allow-untyped-defs, allow-untyped-decorators
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
 
@@ -7,44 +7,65 @@ import numpy as np
 from numba import prange
 
 from solvers.kernels.twin import twin
+from solvers.pdlp.kernels.products_cpu import (
+    entry_value,
+    row_entries,
+    slice_product,
+    slice_rows,
+)
 
 
 @twin
 def multiply(
-    rows, starts, indices, values, long_count, long_rows, long_length, lanes, vector, product
+    slices, height, meta, indices, values, table, splits, partials, tickets, vector, product
 ):
     """Multiply the matrix by a vector."""
-    for i in prange(rows):
-        total = 0.0
-        for entry in range(starts[i], starts[i + 1]):
-            total += values[entry] * vector[indices[entry]]
-        product[i] = total
+    for at in prange(slices):
+        rows, first = slice_rows(meta, at)
+        for which in range(rows):
+            product[first + which] = slice_product(
+                height, meta, indices, values, table, at, which, vector
+            )
 
 
 @twin
-def row_sizes(
-    rows, starts, indices, values, long_count, long_rows, long_length, lanes,
-    row_scale, column_scale, smallest, largest, total,
+def multiply_scaled(
+    slices, height, meta, indices, values, table, splits, partials, tickets,
+    factor, vector, product,
 ):  # fmt: skip
-    """Find the extremes and the sum of the scaled magnitudes of each row."""
-    for i in prange(rows):
-        least, most, added = np.inf, 0.0, 0.0
-        for entry in range(starts[i], starts[i + 1]):
-            size = abs(row_scale[i] * values[entry] * column_scale[indices[entry]])
-            least = min(least, size)
-            most = max(most, size)
-            added += size
-        smallest[i] = least
-        largest[i] = most
-        total[i] = added
+    """Multiply the matrix by a vector, and each row by its factor."""
+    for at in prange(slices):
+        rows, first = slice_rows(meta, at)
+        for which in range(rows):
+            i = first + which
+            product[i] = factor[i] * slice_product(
+                height, meta, indices, values, table, at, which, vector
+            )
 
 
 @twin
-def scale_entries(
-    rows, starts, indices, values, long_count, long_rows, long_length, lanes,
-    row_scale, column_scale, scaled,
+def rescale(
+    slices, height, meta, indices, values, table, splits, partials, tickets,
+    mode, row_scale, column_scale, rescaled,
 ):  # fmt: skip
-    """Scale every entry by its row's and its column's factor."""
-    for i in prange(rows):
-        for entry in range(starts[i], starts[i + 1]):
-            scaled[entry] = row_scale[i] * values[entry] * column_scale[indices[entry]]
+    """Divide the scale of each row by the root of the row's size."""
+    for at in prange(slices):
+        rows, first = slice_rows(meta, at)
+        for which in range(rows):
+            i = first + which
+            least, most, added = np.inf, 0.0, 0.0
+            begin, steps, stride, lanes = row_entries(height, meta, at, which)
+            for step in range(steps):
+                for entry in range(begin + step * stride, begin + step * stride + lanes):
+                    value = entry_value(values, table, entry)
+                    if value != 0.0:
+                        size = abs(value * column_scale[indices[entry]])
+                        least = min(least, size)
+                        most = max(most, size)
+                        added += size
+            own = row_scale[i]
+            if mode == 0:
+                size = own * least * own * most if most > 0.0 else 0.0
+            else:
+                size = own * (most if mode == 1 else added)
+            rescaled[i] = own / np.sqrt(size) if 0.0 < size < np.inf else own

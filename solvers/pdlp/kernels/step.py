@@ -1,16 +1,22 @@
 """The two halves of a reflected Halpern PDHG iteration, each fused into its matrix product.
 
-With step sizes tau and sigma, reflection gamma, anchor (x0, y0) and k the number of iterations
-since the anchor was set::
+With step sizes tau and sigma, reflection gamma, anchor (x0, y0), the squared scales C^2 and R^2
+and k the number of iterations since the anchor was set::
 
-    primal_step:  g  = x - tau (c - A'y)         xh = clip(g, l, u)              xb = 2 xh - x
-    dual_step:    v  = y - sigma A xb            yh = v - clip(v, -sigma b, -sigma a)
-                                                 yb = 2 yh - y
+    primal_step:  t  = tau C^2        g = x - t (c - A'y)    xh = clip(g, l, u)    xb = 2 xh - x
+    dual_step:    s  = sigma R^2      v = y - s A xb         yh = v - clip(v, -s b, -s a)
+                                                             yb = 2 yh - y
     both:         z <- w [gamma zb + (1 - gamma) z] + (1 - w) z0,    w = (k+1) / (k+2)
 
-``control`` holds (tau, sigma, gamma, k of the window's first iteration); ``offset`` is the
-iteration's number within the window, so that a recorded graph of launches serves every window.
-With ``keep`` the projected point xh (or yh) and the step zb - z are written besides.
+This is the iteration of the paper on the problem scaled by R and C, written in the variables of
+the problem as it was given: the scales appear as step sizes of their own for each row and column,
+and the coefficients stay what they were, which makes them few and short to store.
+
+``control`` (``solvers/pdlp/control.py``) holds tau, sigma, gamma and the k of the window's first
+iteration; ``offset`` is the iteration's number within the window, so that a recorded graph of
+launches serves every window. ``keep`` has bit 1 in the window's first iteration, which leaves its
+step zb - z in ``first_difference``, and bit 2 in its last, which leaves the projected point xh or
+yh and its step. Nothing happens while ``control`` says to stop.
 
 Device and twin agree up to the order of summation within a row. Nothing else is summed, and
 every element has one writer, so that a launch repeated gives the same bits.
@@ -19,61 +25,62 @@ every element has one writer, so that a launch repeated gives the same bits.
 from __future__ import annotations
 
 from solvers.kernels.family import Argument, Family, Kernel, Values
-from solvers.pdlp.kernels.layout import LAYOUT, launch, matrix_bytes, work
+from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
 
-REAL_BYTES = 8
+KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
 
-_HALPERN = (
-    Argument("control", "real[]"),
-    Argument("offset", "int"),
-    Argument("keep", "int"),
+PRIMAL_VECTORS = (
+    Argument("y", "real[]"),
+    Argument("x", "real[]", "inout"),
+    Argument("anchor", "real[]"),
+    Argument("cost", "real[]"),
+    Argument("lower", "real[]"),
+    Argument("upper", "real[]"),
+    Argument("metric", "real[]"),
+    Argument("reflected", "real[]", "out"),
+    Argument("projection", "real[]", "out"),
+    Argument("difference", "real[]", "out"),
+    Argument("first_difference", "real[]", "out"),
 )
+
+DUAL_VECTORS = (
+    Argument("reflected", "real[]"),
+    Argument("y", "real[]", "inout"),
+    Argument("anchor", "real[]"),
+    Argument("row_lower", "real[]"),
+    Argument("row_upper", "real[]"),
+    Argument("metric", "real[]"),
+    Argument("projection", "real[]", "out"),
+    Argument("difference", "real[]", "out"),
+    Argument("first_difference", "real[]", "out"),
+)
+
+_PLACE = (Argument("control", "real[]"), Argument("offset", "int"), Argument("keep", "int"))
 
 PRIMAL_STEP = Kernel(
     name="primal_step",
-    arguments=(
-        *LAYOUT,
-        Argument("y", "real[]"),
-        Argument("x", "real[]", "inout"),
-        Argument("anchor", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
-        Argument("reflected", "real[]", "out"),
-        Argument("projection", "real[]", "out"),
-        Argument("difference", "real[]", "out"),
-        *_HALPERN,
-    ),
-    contract="x (n,) makes its half of the iteration from y (m,); the matrix is A'. 'reflected' "
-    "becomes xb, which the dual step needs.",
-    launch=launch,
+    arguments=(*MATRIX, *PRIMAL_VECTORS, *_PLACE),
+    contract="x (n,) makes its half of the iteration from y (m,); the matrix is A' and metric is "
+    "C^2 (n,). 'reflected' becomes xb, which the dual step needs.",
+    launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "y", vectors=7),
+    bytes_moved=lambda values: _step_bytes(values, "y", "x", vectors=8),
 )
 
 DUAL_STEP = Kernel(
     name="dual_step",
-    arguments=(
-        *LAYOUT,
-        Argument("reflected", "real[]"),
-        Argument("y", "real[]", "inout"),
-        Argument("anchor", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("projection", "real[]", "out"),
-        Argument("difference", "real[]", "out"),
-        *_HALPERN,
-    ),
-    contract="y (m,) makes its half of the iteration from xb (n,); the matrix is A.",
-    launch=launch,
+    arguments=(*MATRIX, *DUAL_VECTORS, *_PLACE),
+    contract="y (m,) makes its half of the iteration from xb (n,); the matrix is A and metric is "
+    "R^2 (m,).",
+    launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "reflected", vectors=5),
+    bytes_moved=lambda values: _step_bytes(values, "reflected", "y", vectors=6),
 )
 
 
-def _step_bytes(values: Values, gathered: str, vectors: int) -> int:
-    """Matrix and gathered vector once, and each owner's vectors (``keep`` off)."""
-    return matrix_bytes(values, gathered) + vectors * REAL_BYTES * int(values["rows"])
+def _step_bytes(values: Values, gathered: str, own: str, vectors: int) -> int:
+    """Matrix and gathered vector once, and each owner's vectors (nothing kept)."""
+    return matrix_bytes(values, gathered) + vectors * REAL_BYTES * int(values[own].size)
 
 
 STEP = Family("solvers.pdlp.kernels", "step", (PRIMAL_STEP, DUAL_STEP))

@@ -10,54 +10,69 @@ from __future__ import annotations
 from numba import prange
 
 from solvers.kernels.twin import Twin, compiled, twin
+from solvers.pdlp.kernels.products_cpu import slice_product, slice_rows
+
+TAU, SIGMA, REFLECTION, EPOCH_ITERATIONS, STOP = 0, 1, 2, 3, 4
 
 
 @twin
 def primal_step(
-    rows, starts, indices, values, long_count, long_rows, long_length, lanes,
-    y, x, anchor, cost, lower, upper, reflected, projection, difference, control, offset, keep,
+    slices, height, meta, indices, values, table, splits, partials, tickets,
+    y, x, anchor, cost, lower, upper, metric, reflected, projection, difference, first_difference,
+    control, offset, keep,
 ):  # fmt: skip
     """Advance x (n,) by its half of an iteration."""
-    tau, gamma = control[0], control[2]
-    k = control[3] + offset
+    tau, gamma = control[TAU], control[REFLECTION]
+    k = control[EPOCH_ITERATIONS] + offset
     weight = (k + 1.0) / (k + 2.0)
-    for j in prange(rows):
-        product = 0.0
-        for entry in range(starts[j], starts[j + 1]):
-            product += values[entry] * y[indices[entry]]
-        current = x[j]
-        projected = min(max(current - tau * (cost[j] - product), lower[j]), upper[j])
-        mirrored = 2.0 * projected - current
-        reflected[j] = mirrored
-        relaxed = gamma * mirrored + (1.0 - gamma) * current
-        x[j] = weight * relaxed + (1.0 - weight) * anchor[j]
-        if keep:
-            projection[j] = projected
-            difference[j] = mirrored - current
+    if control[STOP] == 0.0:
+        for at in prange(slices):
+            rows, first = slice_rows(meta, at)
+            for which in range(rows):
+                product = slice_product(height, meta, indices, values, table, at, which, y)
+                j = first + which
+                current = x[j]
+                moved = current - tau * metric[j] * (cost[j] - product)
+                projected = min(max(moved, lower[j]), upper[j])
+                mirrored = 2.0 * projected - current
+                reflected[j] = mirrored
+                relaxed = gamma * mirrored + (1.0 - gamma) * current
+                x[j] = weight * relaxed + (1.0 - weight) * anchor[j]
+                if keep & 1:
+                    first_difference[j] = mirrored - current
+                if keep & 2:
+                    projection[j] = projected
+                    difference[j] = mirrored - current
 
 
 @twin
 def dual_step(
-    rows, starts, indices, values, long_count, long_rows, long_length, lanes,
-    reflected, y, anchor, row_lower, row_upper, projection, difference, control, offset, keep,
+    slices, height, meta, indices, values, table, splits, partials, tickets,
+    reflected, y, anchor, row_lower, row_upper, metric, projection, difference, first_difference,
+    control, offset, keep,
 ):  # fmt: skip
     """Advance y (m,) by its half of an iteration."""
-    sigma, gamma = control[1], control[2]
-    k = control[3] + offset
+    sigma, gamma = control[SIGMA], control[REFLECTION]
+    k = control[EPOCH_ITERATIONS] + offset
     weight = (k + 1.0) / (k + 2.0)
-    for i in prange(rows):
-        product = 0.0
-        for entry in range(starts[i], starts[i + 1]):
-            product += values[entry] * reflected[indices[entry]]
-        current = y[i]
-        free_step = current - sigma * product
-        projected = free_step - min(max(free_step, -sigma * row_upper[i]), -sigma * row_lower[i])
-        mirrored = 2.0 * projected - current
-        relaxed = gamma * mirrored + (1.0 - gamma) * current
-        y[i] = weight * relaxed + (1.0 - weight) * anchor[i]
-        if keep:
-            projection[i] = projected
-            difference[i] = mirrored - current
+    if control[STOP] == 0.0:
+        for at in prange(slices):
+            rows, first = slice_rows(meta, at)
+            for which in range(rows):
+                product = slice_product(height, meta, indices, values, table, at, which, reflected)
+                i = first + which
+                current = y[i]
+                step = sigma * metric[i]
+                moved = current - step * product
+                projected = moved - min(max(moved, -step * row_upper[i]), -step * row_lower[i])
+                mirrored = 2.0 * projected - current
+                relaxed = gamma * mirrored + (1.0 - gamma) * current
+                y[i] = weight * relaxed + (1.0 - weight) * anchor[i]
+                if keep & 1:
+                    first_difference[i] = mirrored - current
+                if keep & 2:
+                    projection[i] = projected
+                    difference[i] = mirrored - current
 
 
 _primal_serial, _primal_parallel = primal_step.serial, primal_step.parallel

@@ -1,0 +1,80 @@
+"""The figures that a solve keeps on its device, by name and place.
+
+One array of float64 holds everything that steers the iteration, so that kernels, a recorded graph
+and the host read and write the same numbers: step sizes and counters, what the restart tests and
+the controller of the primal weight remember, the statistics of the last check, what to do next,
+and the constants of the solve. ``kernels/control.cuh`` has the same names in the same order.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Control(IntEnum):
+    """Places in the control array."""
+
+    # Steering
+    TAU = 0  # primal step size, step / weight
+    SIGMA = 1  # dual step size, step * weight
+    REFLECTION = 2
+    EPOCH_ITERATIONS = 3  # since the last restart, before the window
+    STOP = 4  # a Stop; other than zero makes every kernel return at once
+    STEP = 5  # geometric mean of the step sizes
+    WEIGHT = 6  # primal weight
+    # Counts
+    ITERATIONS = 7
+    RESTARTS = 8
+    CHECKS = 9
+    # The memory of the restart tests
+    FIRST_METRIC = 10  # of the epoch's first iteration
+    PREVIOUS_METRIC = 11  # at the check before
+    # The memory of the controller of the primal weight
+    ERROR_SUM = 12
+    LAST_ERROR = 13
+    BEST_WEIGHT = 14
+    BEST_IMBALANCE = 15
+    # The best points so far
+    BEST_ERROR = 16
+    BEST_OBJECTIVE = 17
+    # What the check decided
+    RESTART = 18
+    KEEP_BEST = 19
+    KEEP_FEASIBLE = 20
+    # Statistics of the check
+    PRIMAL_RESIDUAL = 21
+    DUAL_RESIDUAL = 22
+    PRIMAL_OBJECTIVE = 23
+    DUAL_OBJECTIVE = 24
+    PRIMAL_DISTANCE = 25
+    DUAL_DISTANCE = 26
+    METRIC_SQUARED = 27
+    # Constants of the solve
+    PRIMAL_TOLERANCE = 28
+    DUAL_TOLERANCE = 29
+    GAP_TOLERANCE = 30
+    SIDE_NORM = 31
+    COST_NORM = 32
+    OFFSET = 33
+    SUFFICIENT = 34
+    NECESSARY = 35
+    ARTIFICIAL = 36
+    PROPORTIONAL = 37
+    INTEGRAL = 38
+    DERIVATIVE = 39
+    INTEGRAL_MEMORY = 40
+    SHORTEST_DISTANCE = 41
+    LONGEST_DISTANCE = 42
+    LARGEST_IMBALANCE = 43  # decades
+    STEP_SHRINK = 44  # factor on the step when the metric proves it too long
+
+
+class Stop(IntEnum):
+    """Why kernels do nothing until the host has had a look."""
+
+    NO = 0
+    OPTIMAL = 1
+    BROKEN = 2
+
+
+SIZE = len(Control)

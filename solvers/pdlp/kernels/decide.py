@@ -1,0 +1,85 @@
+"""What a check concludes from its sums: optimal or not, restart or not, and the next weight.
+
+Everything that steers the iteration is decided where the numbers are, so that the next window can
+begin while the host is still reading about this one. ``decide`` is one small block of threads:
+
+Termination
+    is_optimal of ``solvers/pdlp/termination.py`` stops the kernels until the host has judged the
+    point on the original data.
+Restarts (cuPDLPx, arXiv 2507.14051)
+    The fixed-point metric r of the last iteration against r0, that of the first since the last
+    restart: restart at the first check, when r <= sufficient r0, when r <= necessary r0 and r has
+    grown since the check before, or when the epoch is longer than artificial times all
+    iterations.  r^2 = omega |dx|_C^2 + |dy|_R^2 / omega + 2 eta dy'A dx; if that is negative, the
+    step eta is too long, and is shortened.
+Primal weight omega (ibid., section 3.3)
+    At each restart a PID controller brings log(|dual distance| / |primal distance|) - log(omega)
+    towards zero, distances being those travelled since the last restart. Where the distances say
+    nothing, or primal and dual residual differ too much, the weight is taken that balanced the
+    residuals best so far. A residual that is exactly zero tells nothing about the balance: where
+    every column has both bounds no dual point is ever infeasible, and taking that for an
+    imbalance froze the weight and cost 20 times the iterations.
+Best points
+    The one of least error, and the feasible one of least objective, for when a limit comes.
+
+``settle`` then carries out what was decided: it moves point and anchor to the projected point, and
+copies the best ones. Device and twin of ``decide`` agree up to rounding, those of ``settle``
+exactly.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.pdlp.kernels.measure import SUMS
+
+BLOCK = 1024
+
+DECIDE = Kernel(
+    name="decide",
+    arguments=(
+        Argument("row_slots", "int"),
+        Argument("row_partial", "real[]"),
+        Argument("column_slots", "int"),
+        Argument("column_partial", "real[]"),
+        Argument("count", "int"),
+        Argument("control", "real[]", "inout"),
+    ),
+    contract="control takes the statistics from the partial sums (slots, 7) of a window of "
+    "'count' iterations, and the decisions that follow.",
+    launch=lambda values: Launch(1, BLOCK),
+    work=lambda values: SUMS * (int(values["row_slots"]) + int(values["column_slots"])),
+    bytes_moved=lambda values: (
+        int(values["row_partial"].nbytes) + int(values["column_partial"].nbytes)
+    ),
+)
+
+
+def _settle_launch(values: Values) -> Launch:
+    longest = max(int(values["columns"]), int(values["rows"]), 1)
+    return Launch(min(-(-longest // BLOCK), 264), BLOCK)
+
+
+SETTLE = Kernel(
+    name="settle",
+    arguments=(
+        Argument("columns", "int"),
+        Argument("x", "real[]", "inout"),
+        Argument("x_anchor", "real[]", "inout"),
+        Argument("x_projection", "real[]"),
+        Argument("best_x", "real[]", "inout"),
+        Argument("feasible_x", "real[]", "inout"),
+        Argument("rows", "int"),
+        Argument("y", "real[]", "inout"),
+        Argument("y_anchor", "real[]", "inout"),
+        Argument("y_projection", "real[]"),
+        Argument("best_y", "real[]", "inout"),
+        Argument("control", "real[]"),
+    ),
+    contract="On RESTART point and anchor become the projected point; on KEEP_BEST the best point "
+    "does, on KEEP_FEASIBLE the feasible one. Otherwise nothing changes.",
+    launch=_settle_launch,
+    work=lambda values: int(values["columns"]) + int(values["rows"]),
+    bytes_moved=lambda values: 24 * (int(values["columns"]) + int(values["rows"])),
+)
+
+DECISIONS = Family("solvers.pdlp.kernels", "decide", (DECIDE, SETTLE))

@@ -1,0 +1,160 @@
+// Iterations of reflected Halpern PDHG without barriers; flow.py states the contract, and why no
+// element is overwritten before all have read it.
+
+#include "owners.cuh"
+
+#define TEAMS 4
+
+// An element and the number of its iteration: each half of the value beside the tag.
+__device__ __forceinline__ void store_tagged(REAL* place, REAL value, unsigned tag) {
+    const double wide = (double)value;
+    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(place),
+                 "r"(__double2loint(wide)), "r"(tag), "r"(__double2hiint(wide)), "r"(tag)
+                 : "memory");
+}
+
+__device__ __forceinline__ uint4 load_tagged(const REAL* place) {
+    uint4 seen;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(seen.x), "=r"(seen.y), "=r"(seen.z), "=r"(seen.w)
+                 : "l"(place)
+                 : "memory");
+    return seen;
+}
+
+#define BATCH 4
+
+// Products with a vector whose elements are waited for; tag 0 stands for a plain vector.
+struct TaggedProducts {
+    static const int TERMS = 1;
+    const REAL* plain;
+    const REAL* tagged;
+    unsigned tag;
+
+    static __device__ __forceinline__ REAL neutral(int) { return REAL(0); }
+    static __device__ __forceinline__ REAL join(int, REAL a, REAL b) { return a + b; }
+};
+
+template <class Index, class Value>
+__device__ __forceinline__ void plain_terms(
+    int steps, const SliceEntries<Index, Value>& entries, const REAL* vector, REAL& sum) {
+    const int lane = threadIdx.x & 31;
+    for (int step = 0; step < steps; ++step) {
+        const int entry = step * 32 + lane;
+        const REAL a = entry_value(entries.values[entry], entries.table);
+        if (a != REAL(0)) sum += a * vector[entries.indices[entry]];
+    }
+}
+
+template <class Index, class Value>
+__device__ __forceinline__ void lane_terms(
+    int steps, const SliceEntries<Index, Value>& entries, const TaggedProducts& work,
+    REAL (&terms)[1]) {
+    const int lane = threadIdx.x & 31;
+    REAL sum = REAL(0);
+    if (work.tag == 0) {
+        plain_terms(steps, entries, work.plain, sum);
+        terms[0] = sum;
+        return;
+    }
+    for (int step = 0; step < steps; step += BATCH) {
+        REAL a[BATCH];
+        const REAL* place[BATCH];
+        uint4 seen[BATCH];
+#pragma unroll
+        for (int b = 0; b < BATCH; ++b) {
+            a[b] = REAL(0);
+            if (step + b < steps) {
+                const int entry = (step + b) * 32 + lane;
+                a[b] = entry_value(entries.values[entry], entries.table);
+                place[b] = work.tagged + 2 * (long long)entries.indices[entry];
+            }
+            seen[b].y = work.tag - 1;
+        }
+        // All that is missing is asked for at once, as often as any lane misses something: lanes
+        // that went on alone would run what follows one after the other.
+        bool missing = true;
+        while (__any_sync(0xffffffffu, missing)) {
+            missing = false;
+#pragma unroll
+            for (int b = 0; b < BATCH; ++b) {
+                if (a[b] != REAL(0) && seen[b].y != work.tag) seen[b] = load_tagged(place[b]);
+            }
+#pragma unroll
+            for (int b = 0; b < BATCH; ++b) {
+                if (a[b] == REAL(0)) continue;
+                if (seen[b].y != seen[b].w) seen[b].y = work.tag - 1;
+                missing |= seen[b].y != work.tag;
+            }
+        }
+#pragma unroll
+        for (int b = 0; b < BATCH; ++b) {
+            if (a[b] == REAL(0)) continue;
+            sum += a[b] * (REAL)__hiloint2double((int)seen[b].z, (int)seen[b].x);
+        }
+    }
+    terms[0] = sum;
+}
+
+// An owner that also sends the element the other side reads.
+template <bool PRIMAL>
+struct Sender {
+    Owner<PRIMAL> owner;
+    REAL* tagged;
+    unsigned tag;
+
+    __device__ __forceinline__ void prepare(INDEX row) { owner.prepare(row); }
+
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&products)[1]) {
+        const Moved moved = owner.move(products[0]);
+        store_tagged(tagged + 2 * (long long)row, PRIMAL ? moved.mirrored : moved.point, tag);
+        owner.store(row, moved);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(TEAMS * TEAM, 1) flow_steps(
+    int column_slices, int column_height, const INDEX* __restrict__ column_meta,
+    const COLUMN_INDICES_T* __restrict__ column_indices,
+    const COLUMN_VALUES_T* __restrict__ column_values, const REAL* __restrict__ column_table,
+    const INDEX* __restrict__ column_splits, REAL* column_partials, INDEX* column_tickets,
+    int row_slices, int row_height, const INDEX* __restrict__ row_meta,
+    const ROW_INDICES_T* __restrict__ row_indices, const ROW_VALUES_T* __restrict__ row_values,
+    const REAL* __restrict__ row_table, const INDEX* __restrict__ row_splits, REAL* row_partials,
+    INDEX* row_tickets, REAL* x, const REAL* __restrict__ x_anchor,
+    const REAL* __restrict__ cost, const REAL* __restrict__ lower, const REAL* __restrict__ upper,
+    const REAL* __restrict__ column_metric, REAL* x_projection, REAL* x_difference,
+    REAL* x_first_difference, REAL* y, const REAL* __restrict__ y_anchor,
+    const REAL* __restrict__ row_lower, const REAL* __restrict__ row_upper,
+    const REAL* __restrict__ row_metric, REAL* y_projection, REAL* y_difference,
+    REAL* y_first_difference, const REAL* __restrict__ control, int count, int blocks,
+    REAL* tagged_reflected, REAL* tagged_y) {
+    __shared__ REAL scratch_of_teams[TEAMS * TEAM_WARPS];
+    if (control[STOP] != REAL(0)) return;
+    const int team = threadIdx.x / TEAM;
+    const int first = blockIdx.x + team * gridDim.x, stride = TEAMS * gridDim.x;
+    REAL* scratch = scratch_of_teams + team * TEAM_WARPS;
+    const Slices<COLUMN_INDICES_T, COLUMN_VALUES_T> by_column = {
+        column_slices / TEAM_WARPS, (const int4*)column_meta, column_indices, column_values,
+        column_table, column_splits, column_partials, column_tickets};
+    const Slices<ROW_INDICES_T, ROW_VALUES_T> by_row = {
+        row_slices / TEAM_WARPS, (const int4*)row_meta, row_indices, row_values,
+        row_table, row_splits, row_partials, row_tickets};
+    const Side primal = {x, x_anchor, cost, lower, upper, column_metric, nullptr,
+                         x_projection, x_difference, x_first_difference};
+    const Side dual = {y, y_anchor, nullptr, row_lower, row_upper, row_metric, nullptr,
+                       y_projection, y_difference, y_first_difference};
+    const unsigned before = (unsigned)(long long)control[ITERATIONS];
+    for (int offset = 0; offset < count; ++offset) {
+        const int keep =
+            (offset == 0 ? KEEP_FIRST : 0) | (offset == count - 1 ? KEEP_LAST : 0);
+        const unsigned tag = before + offset + 1;
+        const TaggedProducts of_columns = {y, tagged_y, offset == 0 ? 0 : tag - 1};
+        Sender<true> columns = {Owner<true>(primal, Iteration(control, TAU, offset, keep)),
+                                tagged_reflected, tag};
+        run_units(first, stride, by_column, of_columns, columns, scratch, team);
+        const TaggedProducts of_rows = {nullptr, tagged_reflected, tag};
+        Sender<false> rows = {Owner<false>(dual, Iteration(control, SIGMA, offset, keep)),
+                              tagged_y, tag};
+        run_units(first, stride, by_row, of_rows, rows, scratch, team);
+    }
+}
