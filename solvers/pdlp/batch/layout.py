@@ -25,13 +25,13 @@ DECLARED_SHARED = 8 * 1024
 DENSE_FROM = 0.35
 """Part of the entries that are not zero from which rows are kept with their zeros."""
 
-VERTEX_SHARED = 80 * 1024
+VERTEX_SHARED = 100 * 1024
 """A block that would need more than this keeps the basis it solves for in global memory."""
 
 LARGEST_VERTEX = 160
 """Most columns of a basis that is solved for: the work grows with the cube."""
 
-ENTRIES_PER_THREAD = 40
+ENTRIES_PER_THREAD = 20
 SMALLEST_BLOCK, LARGEST_BLOCK = 64, 512
 
 BLOCKS_PER_PROCESSOR = 8

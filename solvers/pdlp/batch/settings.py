@@ -62,11 +62,13 @@ class Parameters:
     smallest_pivot: float = 1e-9
     """Pivots below this, in the scaled matrix, make a basis singular."""
     ray_leftover: float = 1e-9
-    """Part of its largest entry by which a ray may violate what it has to obey."""
+    """Part of its largest entry by which a dual ray may violate what it has to obey."""
     ray_margin: float = 1e-6
     """What a ray must prove beyond rounding, relative to the magnitudes it is made of."""
     ray_from: float = 200.0
     """Iterations before the first look for a ray."""
+    primal_ray_leftover: float = 1e-6
+    """The same for a primal ray, which is not proven but leaves the LP to another engine."""
 
     def as_array(self) -> FloatArray:
         """Return the parameters as the kernel takes them."""

@@ -26,7 +26,8 @@
 
 enum Parameter {
     TOLERANCE, NORM, STEP_FRACTION, NORM_MARGIN, SUFFICIENT, NECESSARY, ARTIFICIAL,
-    PROPORTIONAL, INTEGRAL, MEMORY, VERTEX_FROM, PIVOT, RAY_LEFTOVER, RAY_MARGIN, RAY_FROM
+    PROPORTIONAL, INTEGRAL, MEMORY, VERTEX_FROM, PIVOT, RAY_LEFTOVER, RAY_MARGIN, RAY_FROM,
+    PRIMAL_RAY_LEFTOVER
 };
 
 struct Lp {
@@ -338,7 +339,7 @@ __device__ __noinline__ bool primal_ray(const Lp& lp, const REAL* parameters) {
     block_sums(terms);
     largest = block_reduce<Largest>(largest);
     leftover = block_reduce<Largest>(leftover);
-    return leftover <= parameters[RAY_LEFTOVER] * largest &&
+    return leftover <= parameters[PRIMAL_RAY_LEFTOVER] * largest &&
            -terms[0] > parameters[RAY_MARGIN] * (largest + terms[1]);
 }
 

@@ -24,6 +24,7 @@ TOLERANCE, NORM, STEP_FRACTION, NORM_MARGIN, SUFFICIENT, NECESSARY, ARTIFICIAL =
 PROPORTIONAL, INTEGRAL, MEMORY, VERTEX_FROM, PIVOT, RAY_LEFTOVER, RAY_MARGIN, RAY_FROM = range(
     7, 15
 )
+PRIMAL_RAY_LEFTOVER = 15
 
 LIMIT, CONVERGED, DUAL_RAY, PRIMAL_RAY, TROUBLE, VERTEX = range(6)
 
@@ -462,7 +463,8 @@ def _run(  # noqa: C901  the loop, with every way to end it
             if _dual_ray(B, by_column, by_row, parameters[RAY_LEFTOVER], parameters[RAY_MARGIN]):
                 by_row[PROJECTED] = by_row[TRIAL]
                 return DUAL_RAY, total
-            if _primal_ray(A, by_column, by_row, parameters[RAY_LEFTOVER], parameters[RAY_MARGIN]):
+            leftover = parameters[PRIMAL_RAY_LEFTOVER]
+            if _primal_ray(A, by_column, by_row, leftover, parameters[RAY_MARGIN]):
                 return PRIMAL_RAY, total
         if worst <= parameters[VERTEX_FROM]:
             worst = _vertex_errors(A, B, by_column, by_row, found, scales, parameters, sums)
