@@ -55,7 +55,7 @@ LOOKS_PER_ENTRY = 40
 
 MOST_ROUNDS = 1000
 
-MOST_SUBSTITUTIONS = 6
+MOST_SUBSTITUTIONS = 4
 """Rounds of replacing columns by equations, each of which is a sparse product."""
 
 LITTLE = 0.001

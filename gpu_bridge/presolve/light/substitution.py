@@ -23,7 +23,7 @@ from gpu_bridge.presolve.reduction import Reduction, unchanged
 from solvers.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.problem import FloatArray, Problem
 
-ENOUGH = 0.005
+ENOUGH = 0.04
 """A round that would replace less than this part of the columns is not worth its product."""
 
 
