@@ -48,6 +48,7 @@ VARIANTS: dict[str, Recipe] = dict(
         variant("no geometric scaling", scaling="none"),
         variant("4 geometric passes", geometric_passes=4),
         variant("Curtis-Reid scaling", scaling="curtis-reid"),
+        variant("Curtis-Reid, 5 passes", scaling="curtis-reid", curtis_reid_passes=5),
         variant("no Ruiz scaling", ruiz_passes=0),
         variant("no Pock-Chambolle scaling", pock_chambolle=0.0, ruiz_passes=10),
         variant("weight 1", first_weight="one"),
@@ -60,6 +61,8 @@ VARIANTS: dict[str, Recipe] = dict(
         variant("balance -0.25", balance=-0.25),
         variant("largest imbalance 1e4", largest_imbalance=1e4),
         variant("reflection 0.9", reflection=0.9),
+        variant("check 64, Curtis-Reid", check_interval=64, scaling="curtis-reid"),
+        variant("check 64, restarts 0.2 0.6 0.2", check_interval=64, necessary=0.6, artificial=0.2),
     ]
 )
 

@@ -27,6 +27,7 @@ class Recipe:
     scaling: str = "geometric"
     """First stage: 'geometric', 'curtis-reid' or 'none'."""
     geometric_passes: int = 12
+    curtis_reid_passes: int = 20
     ruiz_passes: int = 10
     pock_chambolle: float = 1.0
     """Exponent of the last stage; 0 leaves it out."""
@@ -268,7 +269,7 @@ def find_scaling(A: Any, recipe: Recipe) -> tuple[FloatArray, FloatArray]:
     magnitude = abs(A).tocoo()
     i, j, v = magnitude.row, magnitude.col, magnitude.data
     if recipe.scaling == "curtis-reid":
-        row, column = curtis_reid(i, j, v, m, n)
+        row, column = curtis_reid(i, j, v, m, n, recipe.curtis_reid_passes)
     elif recipe.scaling == "geometric":
         for _ in range(recipe.geometric_passes):
             row *= _inverse_root(_extremes(i, v * row[i] * column[j], m))
@@ -288,13 +289,15 @@ def find_scaling(A: Any, recipe: Recipe) -> tuple[FloatArray, FloatArray]:
     return row, column
 
 
-def curtis_reid(i: Any, j: Any, v: Any, m: int, n: int) -> tuple[FloatArray, FloatArray]:
-    """Least squares of log|a_ij| + r_i + c_j by 20 alternations."""
+def curtis_reid(
+    i: Any, j: Any, v: Any, m: int, n: int, passes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Least squares of log|a_ij| + r_i + c_j by alternations."""
     logs = np.log(v)
     rows, columns = np.maximum(np.bincount(i, minlength=m), 1), np.bincount(j, minlength=n)
     columns = np.maximum(columns, 1)
     r, c = np.zeros(m), np.zeros(n)
-    for _ in range(20):
+    for _ in range(passes):
         r = -np.bincount(i, logs + c[j], m) / rows
         c = -np.bincount(j, logs + r[i], n) / columns
     return np.exp(r), np.exp(c)

@@ -218,6 +218,14 @@ def test_duals_come_back_through_every_kind(problem, kind):
     assert_optimal_lp(problem, outcome)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_simplex_has_nothing_to_do_from_the_basis_that_came_back(seed):
+    problem = random_lp(seed, 60, 80, density=0.05)
+    basis = reduced_and_back(problem).basis
+    again = solve(problem, PLAIN, Progress(), Start(basis=basis))
+    assert again.statistics["simplex_iterations"] == 0
+
+
 def test_both_settle_in_the_original_space():
     problem = lp([1, 1], [[1, 1], [1, 0]], [2, 1])
     settled = presolve.apply(problem, Progress(), "both").settled
