@@ -39,7 +39,7 @@ part of the time used, within bounds. A child needs up to 2.4 s to save what it 
 PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.03, 0.02, 0.5
 """How long the winner waits for the others to be gone: this part of its time, within bounds."""
 
-GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.25, 0.5, 30.0
+GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.25, 1.0, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within
 bounds."""
 
