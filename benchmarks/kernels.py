@@ -1,13 +1,16 @@
-"""Bandwidth that the two step kernels reach, against what the device reaches in copying.
+"""Bandwidth that the kernels of PDLP reach, against what the device reaches in copying.
 
-    python -m benchmarks.kernels [--device auto|cuda|cpu] [--nonzeros 1e5 1e6 1e7] [--seed 0]
+    python -m benchmarks.kernels [--device auto|cuda|cpu] [--nonzeros 1e4 1e5 1e6 1e7]
+        [--values few|short|long] [--seed 0]
 
 Bytes are those that have to travel at least once (the declaration's ``bytes_moved``: matrix,
 gathered vector once, the owner's vectors), so that rereads of the gathered vector show as
-bandwidth lost. ``local`` matrices have their entries near the diagonal, ``random`` ones anywhere.
-Times are medians of repeated launches after a warm-up: by events on a GPU, each repeat long
-enough for the clock on a CPU. ``window`` is one iteration's share of a whole window of 200, the
-way the engine runs it.
+bandwidth lost; models that fit into a cache may beat the copy. ``banded`` matrices have their
+entries near the diagonal, ``random`` ones anywhere; ``--values`` says whether coefficients are
+few (codes), exact as float32, or neither. ``window`` columns are one iteration's share of a
+window of 200, for each way of running it; the ways agree in all they compute. Times are medians
+of repeated launches after a warm-up: by events on a GPU, each repeat long enough for the clock
+on a CPU.
 """
 
 from __future__ import annotations
@@ -24,12 +27,24 @@ import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
 from solvers.device import Device, find_device
+from solvers.kernels.family import Family
 from solvers.options import EngineOptions
-from solvers.pdlp.iterate import advance, dual_arguments, primal_arguments
-from solvers.pdlp.kernels.step import STEP
+from solvers.pdlp.arguments import (
+    column_measure_arguments,
+    dual_arguments,
+    primal_arguments,
+    row_measure_arguments,
+    window_arguments,
+)
+from solvers.pdlp.kernels.flow import FLOW
+from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.kernels.measure import MEASURE
+from solvers.pdlp.kernels.step import KEEP_NONE, STEP
+from solvers.pdlp.kernels.window import WINDOW
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
+from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -37,6 +52,9 @@ ROW_LENGTH = 8
 REPEATS = 15
 SHORTEST = 2e-3
 """Seconds that one timed repeat must take at least."""
+
+PATTERNS = ("banded", "random")
+VALUES = ("few", "short", "long")
 
 
 def main() -> None:
@@ -46,54 +64,164 @@ def main() -> None:
     with device.activate():
         copy = copy_bandwidth(device)
         rows = [
-            measure(device, copy, int(nonzeros), pattern, arguments.seed)
+            measure(device, copy, int(nonzeros), pattern, arguments.values, arguments.seed)
             for nonzeros in arguments.nonzeros
-            for pattern in ("local", "random")
+            for pattern in PATTERNS
         ]
     print_table(
-        f"Step kernels on {device.name}, which copies at {copy / 1e9:.4g} GB/s",
+        f"Kernels on {device.name}, which copies at {copy / 1e9:.4g} GB/s",
         [Column(title) for title in rows[0]],
         [list(row.values()) for row in rows],
     )
-    content = {"copy GB/s": copy / 1e9, "row length": ROW_LENGTH, "rows": rows}
+    content = {
+        "copy GB/s": copy / 1e9,
+        "row length": ROW_LENGTH,
+        "values": arguments.values,
+        "rows": rows,
+    }
     write_record("kernels", content, device=device, seed=arguments.seed)
 
 
-def measure(device: Device, copy: float, nonzeros: int, pattern: str, seed: int) -> dict[str, Any]:
-    """Time both steps and a window on one random matrix; ``copy`` is in bytes per second."""
-    state = random_state(device, nonzeros, pattern, seed)
-    row: dict[str, Any] = {"nonzeros": state.problem.by_row.nonzeros, "pattern": pattern}
-    for name, values in (
-        ("primal_step", (*primal_arguments(state), 0, 0)),
-        ("dual_step", (*dual_arguments(state), 0, 0)),
-    ):
-        kernel = STEP.kernels[name]
-        seconds = median_seconds(device, _call(STEP[name], values))
-        moved = kernel.bytes_moved(kernel.by_name(values))
+def measure(
+    device: Device, copy: float, nonzeros: int, pattern: str, values: str, seed: int
+) -> dict[str, Any]:
+    """Time the kernels on one matrix; ``copy`` is in bytes per second."""
+    state = state_with(device, nonzeros, pattern, values, seed)
+    by_row = state.problem.coefficients.by_row
+    row: dict[str, Any] = {
+        "nonzeros": by_row.nonzeros,
+        "pattern": pattern,
+        "bytes/entry": by_row.entry_bytes,
+        "padding": by_row.padding,
+    }
+    for family, name, arguments in single_kernels(state):
+        kernel = family.kernels[name]
+        seconds = median_seconds(device, launcher(device, family, name, arguments))
+        moved = kernel.bytes_moved(kernel.by_name(arguments))
         row[f"{name} us"] = 1e6 * seconds
-        row[f"{name} GB/s"] = moved / seconds / 1e9
         row[f"{name} of copy"] = moved / seconds / copy
-    interval = state.settings.check_interval
-    window = median_seconds(device, lambda: _window(state, interval))
-    row["window us/iteration"] = 1e6 * window / interval
+    for title, seconds in window_seconds(device, state).items():
+        row[f"{title} us/iteration"] = 1e6 * seconds / state.settings.check_interval
     return row
 
 
-def random_state(device: Device, nonzeros: int, pattern: str, seed: int) -> State:
-    """Return a prepared solve on a random square matrix with rows of even length."""
+def single_kernels(state: State) -> list[tuple[Family, str, tuple[Any, ...]]]:
+    """Return the kernels with their arguments."""
+    xp = state.problem.device.xp
+    by_row = state.problem.coefficients.by_row
+    product = xp.empty(by_row.rows)
+    return [
+        (MATRIX, "multiply", (*by_row.arguments, state.reflected, product)),
+        (STEP, "primal_step", (*primal_arguments(state), 0, KEEP_NONE)),
+        (STEP, "dual_step", (*dual_arguments(state), 0, KEEP_NONE)),
+        (MEASURE, "measure_rows", row_measure_arguments(state)),
+        (MEASURE, "measure_columns", column_measure_arguments(state)),
+    ]
+
+
+def window_seconds(device: Device, state: State) -> dict[str, float]:
+    """Return the seconds of a whole window for each way of running it."""
+    count = state.settings.check_interval
+    if device.kind == "cpu":
+        windows = WindowsOnCpu(state, Progress())
+        return {"window": median_seconds(device, lambda: windows.submit(count))}
+    ways = {
+        "window of launches": _graph(device, _single_launches(state, count)),
+        "window with barriers": _barrier_window(device, state, count),
+        "window without barriers": _flow_window(device, state, count),
+    }
+    return {title: median_seconds(device, work) for title, work in ways.items()}
+
+
+def _single_launches(state: State, count: int) -> Callable[[], None]:
+    primal = STEP.bind("primal_step", *primal_arguments(state), 0, KEEP_NONE)
+    dual = STEP.bind("dual_step", *dual_arguments(state), 0, KEEP_NONE)
+    launches = [
+        step.ending(offset, KEEP_NONE) for offset in range(count) for step in (primal, dual)
+    ]
+
+    def launch() -> None:
+        for each in launches:
+            each()
+
+    return launch
+
+
+def _blocks(device: Device, state: State, units_of_block: int) -> int:
+    coefficients = state.problem.coefficients
+    units = max(coefficients.by_row.units, coefficients.by_column.units)
+    processors = int(device.xp.cuda.Device().attributes["MultiProcessorCount"])
+    return max(1, min(processors, -(-units // units_of_block)))
+
+
+def _barrier_window(device: Device, state: State, count: int) -> Callable[[], None]:
+    arrivals = device.xp.zeros(1, dtype=np.int32)
+    blocks = _blocks(device, state, 4)
+    arguments = window_arguments(state, count, blocks, (arrivals,), reflected=True)
+    steps = WINDOW.bind("window_steps", *arguments)
+
+    def launch() -> None:
+        arrivals.fill(0)
+        steps()
+
+    return launch
+
+
+def _flow_window(device: Device, state: State, count: int) -> Callable[[], None]:
+    tagged = tuple(device.xp.zeros((side.point.size, 2)) for side in (state.x, state.y))
+    blocks = _blocks(device, state, 1)
+    arguments = window_arguments(state, count, blocks, tagged, reflected=False)
+    steps = FLOW.bind("flow_steps", *arguments)
+
+    def launch() -> None:
+        for array in tagged:  # tags count on, but here no check moves the number of iterations
+            array.fill(0)
+        steps()
+
+    return launch
+
+
+def _graph(device: Device, work: Callable[[], None]) -> Callable[[], None]:
+    """Record launches as a CUDA graph."""
+    stream = device.xp.cuda.get_current_stream()
+    stream.begin_capture()
+    try:
+        work()
+    finally:
+        graph = stream.end_capture()
+    return lambda: graph.launch()
+
+
+def launcher(
+    device: Device, family: Family, name: str, arguments: tuple[Any, ...]
+) -> Callable[[], None]:
+    """Return a launch that costs the host as little as it can."""
+    if device.kind == "cuda":
+        return family.bind(name, *arguments)
+    kernel = family[name]
+    return lambda: kernel(*arguments)
+
+
+def state_with(device: Device, nonzeros: int, pattern: str, values: str, seed: int) -> State:
+    """Return a prepared solve on a square matrix with rows of even length."""
     generator = np.random.default_rng(seed)
     size = max(ROW_LENGTH, nonzeros // ROW_LENGTH)
-    if pattern == "local":
-        near = generator.integers(-4 * ROW_LENGTH, 4 * ROW_LENGTH, (size, ROW_LENGTH))
-        columns = (np.arange(size)[:, None] + near) % size
+    if pattern == "banded":
+        columns = (np.arange(size)[:, None] + np.arange(ROW_LENGTH)) % size
     else:
         columns = generator.integers(0, size, (size, ROW_LENGTH))
     rows = np.repeat(np.arange(size), ROW_LENGTH)
-    values = generator.uniform(0.5, 1.5, size * ROW_LENGTH)
-    matrix = sp.csr_array((values, (rows, columns.ravel())), shape=(size, size))
+    entries = generator.uniform(0.5, 1.5, size * ROW_LENGTH)
+    if values == "few":
+        entries = np.round(entries, 1)
+    elif values == "short":
+        entries = entries.astype(np.float32).astype(np.float64)
+    matrix = sp.coo_array((entries, (rows, columns.ravel())), shape=(size, size)).tocsr()
     problem = Problem.from_arrays(generator.standard_normal(size), matrix, -1.0, 1.0, upper=1.0)
-    settings = replace(DEFAULT, power_iterations=0)
-    return prepare(problem, EngineOptions(), device, Progress(), settings=settings)
+    settings = replace(DEFAULT, power_iterations=0, pack_from=0)
+    state = prepare(problem, EngineOptions(), device, Progress(), settings=settings)
+    state.write_control(primal_tolerance=-1.0)  # no window may end because all is solved
+    return state
 
 
 def copy_bandwidth(device: Device) -> float:
@@ -136,18 +264,11 @@ def _timed_on_cpu(device: Device, work: Callable[[], None], launches: int) -> fl
     return (time.perf_counter() - began) / launches
 
 
-def _call(kernel: Callable[..., None], values: tuple[Any, ...]) -> Callable[[], None]:
-    return lambda: kernel(*values)
-
-
-def _window(state: State, interval: int) -> None:
-    advance(state, interval, Progress())
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
-    parser.add_argument("--nonzeros", type=float, nargs="+", default=[1e5, 1e6, 1e7])
+    parser.add_argument("--nonzeros", type=float, nargs="+", default=[1e4, 1e5, 1e6, 1e7])
+    parser.add_argument("--values", default="long", choices=VALUES)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 

@@ -17,7 +17,7 @@ from solvers.pdlp.arguments import (
     settle_arguments,
     window_arguments,
 )
-from solvers.pdlp.control import SIZE
+from solvers.pdlp.control import SIZE, Stop
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.measure import MEASURE
@@ -83,9 +83,10 @@ class WindowsOnGpu:
         """Return the record of the earliest window not taken; waits for it."""
         slot, way, (began, done), copied = self._under_way.popleft()
         copied.synchronize()
-        if way is not None:
+        record = Record(self._slots[slot].copy())
+        if way is not None and record.stop is Stop.NO:  # else it may have done nothing
             self._milliseconds[way] = self._cupy.cuda.get_elapsed_time(began, done)
-        return Record(self._slots[slot].copy())
+        return record
 
     def drain(self) -> None:
         """Wait for all windows submitted."""

@@ -40,7 +40,8 @@ class Plan:
     unit_from : int
         Rows with more entries than this take a whole unit.
     units_from : int
-        Rows with more entries than this take several units, one for so many entries.
+        Rows with more entries than this take several units, one for so many entries. A multiple
+        of a unit's lanes, so that no unit of a long row is without entries.
     """
 
     height: int = 32

@@ -31,7 +31,7 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.sparse.slices import Plan, Slices
 from tests.pdlp.checks import Figures, control_of, spread, sums_of
-from tests.pdlp.lps import random_lp
+from tests.pdlp.lps import random_lp, solve_with_highs
 from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, PRETENDED_GPU, Laid, lay_out
 from tests.pdlp.step_cases import POISON, StepCase, make_case, make_measured_case
 from tests.pdlp.test_certificate import INFEASIBLE, UNBOUNDED
@@ -390,25 +390,32 @@ def test_gpu_and_cpu_find_the_same_optimum(seed, mode, gpu):
     assert max(needed) <= 1.5 * min(needed) + 200
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_ways_to_run_a_window_agree(mode, gpu):
+def after_iterations(problem: Problem, settings: Settings, gpu: Device, count: int) -> Any:
+    """Return the points of both sides and the control array after so many iterations."""
+    options, progress = EngineOptions(tolerance=1e-10, iteration_limit=count), Progress()
+    with gpu.activate():
+        state = pdlp.prepare(problem, options, gpu, progress, settings=settings)
+        pdlp.run(state, options, progress)
+        x = state.problem.columns_to_host(state.x.point)
+        return x, state.problem.rows_to_host(state.y.point), state.read_control()
+
+
+@pytest.mark.parametrize("mode", sorted(set(MODES) - {"large model", "launches"}))
+def test_ways_to_run_a_window_give_the_same_bits(mode, gpu):
+    """The faster way is chosen by the clock, which must have no part in the answer."""
     problem = random_lp(5, rows=300, columns=500, density=0.05)
-    options = EngineOptions(device="cuda", tolerance=1e-10, iteration_limit=1000)
-    points = []
-    for way in ("launches", mode):
-        progress = Progress()
-        with gpu.activate():
-            state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[way])
-            pdlp.run(state, options, progress)
-            points.append(
-                (
-                    state.problem.columns_to_host(state.x.point),
-                    state.problem.rows_to_host(state.y.point),
-                    state.read_control()[[Control.ITERATIONS, Control.RESTARTS, Control.WEIGHT]],
-                )
-            )
-    for one, other in zip(*points, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6)
+    one = after_iterations(problem, MODES["launches"], gpu, 1000)
+    other = after_iterations(problem, MODES[mode], gpu, 1000)
+    for here, there in zip(one, other, strict=True):
+        assert np.array_equal(here, there)
+
+
+def test_the_layout_of_large_models_agrees_to_rounding(gpu):
+    problem = random_lp(5, rows=300, columns=500, density=0.05)
+    one = after_iterations(problem, MODES["launches"], gpu, 400)
+    other = after_iterations(problem, MODES["large model"], gpu, 400)
+    for here, there in zip(one, other, strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -432,9 +439,7 @@ def test_a_dense_row_and_column_of_several_units(mode, gpu):
     outcome = solve(problem, mode, tolerance=1e-5)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert_kkt(problem, outcome, 1e-5)
-    assert outcome.objective == pytest.approx(
-        solve(problem, device="cpu", tolerance=1e-5).objective, rel=1e-3
-    )
+    assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-3)
 
 
 @pytest.mark.parametrize("mode", MODES)

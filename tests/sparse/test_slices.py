@@ -303,3 +303,18 @@ def test_bytes_are_those_of_the_arrays_a_product_reads():
     slices = lay_out(MATRICES["large"], PLANS["usual"], "uint8").by_row
     assert slices.entry_bytes == 3
     assert slices.bytes == 3 * slices.values.size + slices.meta.nbytes + slices.table.nbytes
+
+
+@pytest.mark.parametrize("units_from", [512, 1024, Plan().units_from])
+@pytest.mark.parametrize("more", [1, 2, 255, 256, 257])
+def test_every_unit_of_a_row_has_entries(units_from, more):
+    """A kernel without barriers relies on it: who reads nothing waits for nothing."""
+    assert units_from % (32 * UNIT) == 0
+    for units in (2, 3, 7):
+        length = (units - 1) * units_from + more
+        starts, indices = np.array([0, length]), np.arange(length, dtype=np.int32)
+        rows = Rows(1, length, starts, indices, np.ones(length))
+        plan = Plan(units_from=units_from)
+        slices = in_slices(rows, plan, np.array([0]), np.arange(length), Packed())
+        assert slices.splits.shape[0] == units
+        assert np.all(slices.values.reshape(units, -1).sum(axis=1) > 0)
