@@ -130,7 +130,11 @@ def _leftovers(
 
     found: dict[int, Outcome] = {}
     unsettled: list[int] = []
+    stopped = progress.should_stop()
     for k in members.tolist():
+        if stopped and answer.ending[k] == Ending.NOT_REACHED:  # no time to make problems either
+            found[k] = Outcome(SolutionStatus.NOTHING, stopped, problem=batch.problem)
+            continue
         if batch.crossed[k] or answer.ending[k] == Ending.NOT_REACHED:
             unsettled.append(k)
             continue

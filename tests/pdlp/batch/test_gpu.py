@@ -124,6 +124,31 @@ def test_large_lps_of_their_own_kind():
     assert_same(here, there)
 
 
+def points_after(iterations, batch):
+    """Return the points and duals of the twin and of the device after so many iterations."""
+    found = []
+    for device in ("cpu", "cuda"):
+        options = EngineOptions(device=device, tolerance=1e-10, iteration_limit=iterations)
+        answer = engine.solve(engine_data(batch), options, Progress())
+        found.append((answer.x, answer.row_dual, answer.iterations))
+    return found
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (31, 33), (33, 70), (50, 100)])
+@pytest.mark.parametrize("varying", [["cost"], ["coefficients"]], ids=["shared", "own"])
+def test_the_same_points_after_some_iterations(place, shape, varying):
+    here, there = points_after(30, boxed_family(6, 20, *shape, varying))
+    np.testing.assert_array_equal(there[2], here[2])
+    np.testing.assert_allclose(there[0], here[0], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(there[1], here[1], rtol=1e-8, atol=1e-9)
+
+
+def test_one_row_of_a_hundred_thousand_entries():
+    here, there = points_after(30, boxed_family(8, 4, 1, 100_000, ["cost"]))
+    np.testing.assert_allclose(there[0], here[0], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(there[1], here[1], rtol=1e-8, atol=1e-8)
+
+
 def test_large_data_goes_through_locked_memory(monkeypatch):
     batch = boxed_family(9, 3000, 10, 20, ["coefficients", "cost"])
     options = EngineOptions(device="cuda", tolerance=1e-6)
