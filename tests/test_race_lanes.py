@@ -373,3 +373,28 @@ def test_a_loose_tolerance_asks_for_no_vertex() -> None:
     assert loose.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-3)
     assert gpu_bridge.solve(ADLITTLE, tolerance=1e-4, crossover="on", **ways).basis is not None
     assert gpu_bridge.solve(ADLITTLE, tolerance=1e-5, **ways).basis is not None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("alone", [None, PDLP, SIMPLEX], ids=str)
+def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    always_to_a_vertex(monkeypatch)
+    monkeypatch.setattr(race_lanes, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(race_lanes, "PDLP_NONZEROS", 0)
+    monkeypatch.setattr(race_lanes, "usable_cores", lambda: 3)
+    real = race_lanes.make_lanes
+
+    def with_traps(*arguments: object) -> list[race_lanes.Lane]:
+        def crash(progress: Progress) -> Outcome:
+            raise EngineError("this engine is out of order")
+
+        lanes = real(*arguments)  # type: ignore[arg-type]
+        return [lane if alone in (None, lane.name) else replace(lane, run=crash) for lane in lanes]
+
+    monkeypatch.setattr("gpu_bridge.dispatch.make_lanes", with_traps)
+    for _ in range(2):  # before and after CuPy is loaded
+        outcome = gpu_bridge.solve(ADLITTLE)
+        assert "race of pdlp on cuda, simplex and ipm" in outcome.log
+        assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+        assert outcome.device == ("cuda" if outcome.engine == "pdlp" else "cpu")
+        assert alone is None or f"won by {alone}" in outcome.log
