@@ -34,13 +34,20 @@ def _row(values, k):
 
 
 @compiled
-def _check_rows(indptr, indices, values, x, y, low, high, activity, figures):
-    """Fill in the activities, clip the duals, add up the rows' part; return their support."""
+def _check_rows(indptr, indices, values, x, y, low, high, activity, reduced, figures):
+    """Clip the duals, fill in activities and reduced costs; return the support of the rows.
+
+    The matrix is read once for both.
+    """
     support = squares = sides = largest = 0.0
     for i in range(y.size):
-        total = 0.0
+        if not np.isfinite(low[i] if y[i] > 0.0 else high[i]):
+            y[i] = 0.0
+        price, total = y[i], 0.0
         for entry in range(indptr[i], indptr[i + 1]):
-            total += values[entry] * x[indices[entry]]
+            j = indices[entry]
+            total += values[entry] * x[j]
+            reduced[j] -= values[entry] * price
         activity[i] = total
         outside = max(0.0, low[i] - total, total - high[i])
         squares += outside * outside
@@ -48,11 +55,8 @@ def _check_rows(indptr, indices, values, x, y, low, high, activity, figures):
         size = abs(low[i]) if np.isfinite(low[i]) else 0.0
         size = max(size, abs(high[i])) if np.isfinite(high[i]) else size
         sides += size * size
-        side = low[i] if y[i] > 0.0 else high[i]
-        if not np.isfinite(side):
-            y[i] = 0.0
         if y[i] != 0.0:
-            support += y[i] * side
+            support += y[i] * (low[i] if y[i] > 0.0 else high[i])
     figures[PRIMAL] = largest
     figures[PRIMAL_RELATIVE] = np.sqrt(squares) / (1.0 + np.sqrt(sides))
     return support
@@ -96,19 +100,13 @@ def check(
         k = np.int64(member)
         if not claimed[k]:
             continue
-        own = _row(values, k)
-        y = row_dual[k]
-        support = _check_rows(
-            indptr, indices, own, x[k], y, _row(row_lower, k), _row(row_upper, k),
-            row_activity[k], figures[k],
-        )  # fmt: skip
-        reduced = reduced_cost[k]
-        price = _row(cost, k)
+        reduced, price = reduced_cost[k], _row(cost, k)
         for j in range(reduced.size):
             reduced[j] = price[j]
-        for i in range(y.size):
-            for entry in range(indptr[i], indptr[i + 1]):
-                reduced[indices[entry]] -= own[entry] * y[i]
+        support = _check_rows(
+            indptr, indices, _row(values, k), x[k], row_dual[k], _row(row_lower, k),
+            _row(row_upper, k), row_activity[k], reduced, figures[k],
+        )  # fmt: skip
         inside = _check_columns(
             price, reduced, _row(lower, k), _row(upper, k), x[k], _row(offset, k)[0], support,
             figures[k],

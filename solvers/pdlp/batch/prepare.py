@@ -23,6 +23,9 @@ IndexArray = npt.NDArray[np.int32]
 GEOMETRIC_PASSES = 12
 POWER_ITERATIONS = 30
 
+SAMPLED = 32
+"""About how many members tell whether coefficients are badly scaled."""
+
 INSIDE_TOLERANCE = 0.98
 """Part of the tolerance that the kernel aims at, for what scaling back and forth rounds."""
 
@@ -55,7 +58,8 @@ def prepare(data: BatchData, options: EngineOptions, settings: Settings) -> Prep
     np.cumsum(np.bincount(pattern.indices, minlength=n), out=column_starts[1:])
     row_scale, column_scale, norm = np.ones(m), np.ones(n), 0.0
     shared = data.values.shape[0] == 1
-    magnitudes = np.abs(data.values[0]) if shared else np.abs(data.values).mean(axis=0)
+    sample = data.values[:: max(1, data.values.shape[0] // SAMPLED)]
+    magnitudes = np.abs(sample).mean(axis=0)
     A = sp.csr_array((magnitudes, pattern.indices, pattern.indptr), shape=(m, n))
     _scale_by_means(A, row_of, row_scale, column_scale, settings)
     if shared:
