@@ -27,6 +27,9 @@ from solvers.progress import Progress
 MOST_IN_SLICE = 16_384
 """LPs in a launch at most: an interruption waits for it."""
 
+SLICE_ENTRIES = {"cuda": 100_000_000, "cpu": 2_000_000}
+"""Matrix entries in a launch at most, of all its LPs together, for the same reason."""
+
 FIRST_WATCHED = 512
 """LPs in the first launch where there is a time limit; the next ones follow from its time."""
 
@@ -113,7 +116,8 @@ class _Launcher:
         }
         self.varying = sum(1 << bit for bit, name in enumerate(VARYING) if name in self.own)
         width = sum(array.shape[1] for array in self.own.values())
-        self.most = max(1, min(data.count, SLICE_BYTES // max(1, 8 * width)))
+        entries = SLICE_ENTRIES[device.kind] // data.pattern.nnz
+        self.most = max(1, min(data.count, entries, SLICE_BYTES // max(1, 8 * width)))
         limit = settings.iteration_limit
         if options.iteration_limit is not None:
             limit = min(options.iteration_limit, np.iinfo(np.int32).max)
