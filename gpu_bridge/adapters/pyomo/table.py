@@ -41,6 +41,7 @@ class TableResults:
         self._model = model
         self._table = table
         self._converted = converted  # one for all rows, or one for each
+        self._places: dict[tuple[int, str], dict[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -125,18 +126,28 @@ class TableResults:
     def _column(self, name: str, found: Any, of: str, absent: FloatArray) -> FloatArray:
         """Return the values that belong to a component, from the arrays or row by row."""
         if len(self._converted) == 1:
-            number = _place(self._converted[0], of, found)
+            number = self._place(self._converted[0], of, found)
             if number is None:
                 return absent
             column: FloatArray = getattr(self.outcomes, name)[:, number]
             return column
         values = absent.copy()
         for k, converted in enumerate(self._converted):
-            number = _place(converted, of, found)
+            number = self._place(converted, of, found)
             array = getattr(self.outcomes[k], name)
             if number is not None:
                 values[k] = np.nan if array is None else array[number]
         return values
+
+    def _place(self, converted: ConvertedModel | None, of: str, component: Any) -> int | None:
+        """Return the number of a column or row, or None if the component takes no part."""
+        if converted is None:
+            return None
+        key = id(converted), of
+        if key not in self._places:
+            components = getattr(converted, of)
+            self._places[key] = {id(item): number for number, item in enumerate(components)}
+        return self._places[key].get(id(component))
 
 
 def solve_table(
@@ -207,11 +218,3 @@ def _convert(model: Any) -> ConvertedModel | CrossedBoundsError:
         return convert(model)
     except CrossedBoundsError as error:
         return error
-
-
-def _place(converted: ConvertedModel | None, of: str, component: Any) -> int | None:
-    """Return the number of a column or row, or None if the component takes no part."""
-    if converted is None:
-        return None
-    components = getattr(converted, of)
-    return next((k for k, item in enumerate(components) if item is component), None)
