@@ -38,9 +38,10 @@ from gpu_bridge.presolve.light.way import Way
 from gpu_bridge.presolve.light.workspace import (
     CONTRADICTION,
     STEPS,
+    WORK,
+    WORK_LIMIT,
     Workspace,
     begin,
-    out_of_budget,
 )
 from gpu_bridge.presolve.reduction import Reduction, chained, completed, unchanged
 from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
@@ -154,12 +155,17 @@ def _reduce_cheaply(w: Workspace) -> None:
         reduce_columns(w)
         reduce_rows(w)
         left = w.row_removed.size + w.column_removed.size - int(w.count[STEPS])
-        if int(w.count[STEPS]) - before <= LITTLE * left or out_of_budget(w):
+        if int(w.count[STEPS]) - before <= LITTLE * left or _spent(w):
             return
 
 
 def _finished(w: Workspace, progress: Progress) -> bool:
-    return bool(out_of_budget(w)) or progress.should_stop() is not None
+    return _spent(w) or progress.should_stop() is not None
+
+
+def _spent(w: Workspace) -> bool:
+    """Return what ``out_of_budget`` says, without compiling that for Python too."""
+    return bool(w.count[WORK] > w.count[WORK_LIMIT] or w.count[CONTRADICTION] != 0)
 
 
 def _places(size: int) -> int:
