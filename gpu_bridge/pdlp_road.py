@@ -23,6 +23,10 @@ from solvers.outcome import Outcome, SolutionStatus, Start
 from solvers.problem import Problem
 from solvers.progress import Progress
 
+PRESOLVE = "light"
+"""Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
+than the solve on most of them, and made some of them much harder for PDLP."""
+
 PDLP_SHARE = 0.6
 """Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
 
@@ -47,7 +51,7 @@ def pdlp_road(
         ``device`` is where PDLP runs, unless the model does not fit there.
     progress : Progress
     start : Start, optional
-        A point to start from, in which case there is no presolve.
+        A point to start from.
     hedge : bool
         Let PDLP go on beside crossover where ``crossover='auto'``, and take whichever is first;
         a vertex if it comes within a short grace. What comes out then depends on time.
@@ -62,11 +66,14 @@ def pdlp_road(
     from solvers.highs import crossover
 
     reduced, undo = problem, None
-    if options.presolve and start is None:
-        reduction = presolve.apply(problem, progress)
+    if options.presolve:
+        reduction = presolve.apply(problem, progress, PRESOLVE)
         if reduction.settled is not None:
             return reduction.settled
         reduced, undo = reduction.problem, reduction.undo
+        if start is not None:
+            start = reduction.forward(start) if reduction.forward is not None else None
+    norms = pdlp.Norms.of(problem)
     to_vertex = options.wants_vertex
     first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
     share = np.inf
@@ -76,7 +83,7 @@ def pdlp_road(
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
         share = PDLP_SHARE * progress.time_left
     with progress.budget(share):
-        answer = pdlp.solve(reduced, first_order, progress, start)
+        answer = pdlp.solve(reduced, first_order, progress, start, norms=norms)
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
         if hedge and options.crossover == "auto" and answer.x is not None:
@@ -116,7 +123,9 @@ def _hedged(
         return back(crossover.to_vertex(reduced, answer, options, lane), lane)
 
     def go_on(lane: Progress) -> Outcome:
-        found = back(pdlp.solve(reduced, further, lane, Start(answer.x, answer.row_dual)), lane)
+        point = Start(answer.x, answer.row_dual)
+        norms = pdlp.Norms.of(problem)
+        found = back(pdlp.solve(reduced, further, lane, point, norms=norms), lane)
         if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
             return found
         return _polish(problem, found, further, lane)
@@ -128,9 +137,14 @@ def _hedged(
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a postsolved first-order point that misses the tolerance on the original."""
     from solvers import pdlp
+    from solvers.pdlp.repair import repaired
 
     if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
         return answer
+    mended = repaired(problem, answer, options, progress)
+    if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
+        progress.log("A projection brought the point within the tolerance on the original model.")
+        return mended
     progress.log("The point misses the tolerance on the original model; going on from it there.")
     return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
 

@@ -17,6 +17,7 @@ import numpy as np
 from solvers.device import Device, cpu, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.pdlp.norms import Norms
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
@@ -24,7 +25,7 @@ from solvers.pdlp.without_coefficients import solve_without_coefficients
 from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
 
-__all__ = ["Settings", "memory_needed", "prepare", "run", "solve"]
+__all__ = ["Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -37,6 +38,7 @@ def solve(
     start: Start | None = None,
     *,
     settings: Settings = DEFAULT,
+    norms: Norms | None = None,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -52,6 +54,9 @@ def solve(
         ``x`` and ``row_dual`` are used; a basis is not.
     settings : Settings
         Constants of the method.
+    norms : Norms, optional
+        What errors are measured against where the problem's own norms are larger: those of the
+        original, if this is a reduced problem.
 
     Returns
     -------
@@ -70,14 +75,14 @@ def solve(
         return solve_without_coefficients(problem, device.kind)
     outcome = None
     try:
-        outcome = _solve_on(device, problem, options, progress, start, settings)
+        outcome = _solve_on(device, problem, options, progress, start, settings, norms)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = _solve_on(cpu(), problem, options, progress, start, settings)
+        outcome = _solve_on(cpu(), problem, options, progress, start, settings, norms)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)
@@ -90,9 +95,10 @@ def _solve_on(
     progress: Progress,
     start: Start | None,
     settings: Settings,
+    norms: Norms | None,
 ) -> Outcome:
     with device.activate():
-        state = prepare(problem, options, device, progress, start, settings)
+        state = prepare(problem, options, device, progress, start, settings, norms)
         return run(state, options, progress)
 
 

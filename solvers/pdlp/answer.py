@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +34,10 @@ class Answer:
 
 def on_original(state: State, x: Any, y: Any) -> Answer:
     """Make an answer of points (n,) and (m,) on the device."""
-    problem = state.problem
-    return judge(problem.original, problem.columns_to_host(x), problem.rows_to_host(y))
+    there = state.problem
+    answer = judge(there.original, there.columns_to_host(x), there.rows_to_host(y))
+    norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
+    return dataclasses.replace(answer, statistics=dataclasses.replace(answer.statistics, **norms))
 
 
 def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:

@@ -13,6 +13,7 @@ from solvers.outcome import Start
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.matrix import to_device
+from solvers.pdlp.norms import Norms
 from solvers.pdlp.pace import Pace
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -49,15 +50,18 @@ def prepare(
     progress: Progress,
     start: Start | None = None,
     settings: Settings = DEFAULT,
+    norms: Norms | None = None,
 ) -> State:
     """Copy a problem with at least one coefficient to the device, scale it and set it off.
+
+    ``norms`` are those that errors are measured against where the problem's own are larger.
 
     Raises
     ------
     Exception
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
-    there = place(problem, device, settings, progress, options.threads)
+    there = place(problem, device, settings, progress, options.threads, norms)
     coefficients = there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
     xp = device.xp
@@ -81,9 +85,16 @@ def prepare(
 
 
 def place(
-    problem: Problem, device: Device, settings: Settings, progress: Progress, threads: int = 0
+    problem: Problem,
+    device: Device,
+    settings: Settings,
+    progress: Progress,
+    threads: int = 0,
+    norms: Norms | None = None,
 ) -> DeviceProblem:
     """Copy a problem to the device and find its scaling there."""
+    own = Norms.of(problem)
+    limit = own if norms is None else norms
     coefficients = to_device(problem, device, _plan(problem, settings), settings.pack_from)
     scaling = find_scaling(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
@@ -108,8 +119,8 @@ def place(
         row_upper=of_rows(problem.row_upper),
         column_metric=_squared(scaling.column, device),
         row_metric=_squared(scaling.row, device),
-        side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
-        cost_norm=float(np.linalg.norm(problem.cost)),
+        side_norm=min(own.sides, limit.sides),
+        cost_norm=min(own.cost, limit.cost),
     )
 
 

@@ -8,9 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solvers import pdlp
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
 from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.statistics import Record, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
+from solvers.progress import Progress
+from tests.pdlp.lps import random_lp
 
 TOLERANCE = 1e-4
 INSIDE, OUTSIDE = 0.99 * TOLERANCE, 1.01 * TOLERANCE
@@ -77,3 +82,24 @@ def test_a_record_reads_the_control_array_by_name():
     for name in ("primal_residual", "dual_residual", "primal_objective", "dual_objective",
                  "side_norm", "cost_norm", "primal_distance", "dual_distance"):  # fmt: skip
         assert getattr(found, name) == Control[name.upper()]
+
+
+def test_errors_are_measured_against_the_smaller_norms():
+    problem = random_lp(31, 30, 40)
+    far = replace(
+        problem,
+        row_upper=np.where(np.isfinite(problem.row_upper), problem.row_upper, 3e3),
+    )
+    own = pdlp.Norms.of(problem)
+    assert pdlp.Norms.of(far).sides > 20 * own.sides
+    options = EngineOptions(device="cpu", tolerance=1e-6)
+    found = {norms: pdlp.solve(far, options, Progress(30.0), norms=norms) for norms in (None, own)}
+    misses = {}
+    for norms, outcome in found.items():
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        activity = far.matrix @ outcome.x
+        misses[norms] = np.linalg.norm(activity - np.clip(activity, far.row_lower, far.row_upper))
+    assert misses[own] <= 1e-6 * (1.0 + own.sides)
+    errors = [found[norms].statistics["relative_primal_residual"] for norms in (own, None)]
+    assert errors[0] == pytest.approx(misses[own] / (1.0 + own.sides), rel=1e-6, abs=1e-12)
+    assert errors[1] == pytest.approx(misses[None] / (1.0 + pdlp.Norms.of(far).sides), rel=1e-6)
