@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,7 +236,7 @@ def test_small_problems_share_the_cores():
 
 
 def test_files_may_be_given():
-    path = "tests/data/afiro.mps.gz"
+    path = Path(__file__).parent.parent / "data" / "afiro.mps.gz"
     found = gpu_bridge.solve_many([path, path])
     np.testing.assert_allclose(found.objectives, [-464.7531428571429] * 2)
     with pytest.raises(ProblemError, match="int"):
