@@ -8,6 +8,7 @@ can be run side by side (``hedge``).
 from __future__ import annotations
 
 import dataclasses
+import queue
 import threading
 from collections.abc import Callable
 
@@ -15,11 +16,11 @@ import numpy as np
 
 from gpu_bridge.log_text import byte_size
 from gpu_bridge.options import Options
-from gpu_bridge.race import Lane, race
+from gpu_bridge.race import LOOK_AGAIN, Lane, race
 from gpu_bridge.verify import verify
 from solvers.device import find_device
 from solvers.options import VERTEX_TOLERANCE
-from solvers.outcome import Outcome, SolutionStatus, Start
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -29,6 +30,9 @@ than the solve on most of them, and made some of them much harder for PDLP."""
 
 PDLP_SHARE = 0.6
 """Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
+
+POLISH_ITERATIONS = 10_000
+"""Iterations for each phase of polishing; those that succeeded took 1000 in the median."""
 
 MEMORY_SHARE = 0.9
 """Part of the GPU's free memory that a solve may need; the rest is for what is not counted."""
@@ -76,6 +80,8 @@ def pdlp_road(
     norms = pdlp.Norms.of(problem)
     to_vertex = options.wants_vertex
     first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
+    if to_vertex and hedge and options.crossover == "auto":
+        return _hedged(problem, reduced, start, undo, first_order, progress)
     share = np.inf
     if to_vertex:
         # crossover and its simplex clean-up make the rest of the way
@@ -86,9 +92,6 @@ def pdlp_road(
         answer = pdlp.solve(reduced, first_order, progress, start, norms=norms)
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
-        if hedge and options.crossover == "auto" and answer.x is not None:
-            further = dataclasses.replace(first_order, tolerance=options.tolerance)
-            return _hedged(problem, reduced, answer, undo, options, further, progress)
         answer = crossover.to_vertex(reduced, answer, options, progress)
     if undo is None or progress.abandoned:
         return answer
@@ -101,17 +104,18 @@ def pdlp_road(
 def _hedged(
     problem: Problem,
     reduced: Problem,
-    answer: Outcome,
+    start: Start | None,
     undo: Callable[[Outcome], Outcome] | None,
     options: Options,
-    further: Options,
     progress: Progress,
 ) -> Outcome:
-    """Run crossover from PDLP's point and PDLP on from it at once, and verify both."""
+    """Run PDLP to the tolerance, and crossover from its point at a looser one beside it."""
     from solvers import pdlp
     from solvers.highs import crossover
 
-    one_at_a_time = threading.Lock()  # the way back is one HiGHS object
+    points: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    norms = pdlp.Norms.of(problem)
+    one_at_a_time = threading.Lock()
 
     def back(found: Outcome, lane: Progress) -> Outcome:
         if undo is None or lane.abandoned:
@@ -119,24 +123,37 @@ def _hedged(
         with one_at_a_time:
             return undo(found)
 
-    def to_vertex(lane: Progress) -> Outcome:
-        return back(crossover.to_vertex(reduced, answer, options, lane), lane)
-
-    def go_on(lane: Progress) -> Outcome:
-        point = Start(answer.x, answer.row_dual)
-        norms = pdlp.Norms.of(problem)
-        found = back(pdlp.solve(reduced, further, lane, point, norms=norms), lane)
+    def first_order(lane: Progress) -> Outcome:
+        handed = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), points.put)
+        try:
+            found = pdlp.solve(reduced, options, lane, start, norms=norms, milestone=handed)
+        finally:
+            points.put(None)  # whoever still waits waits in vain
+        found = back(found, lane)
         if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
             return found
-        return _polish(problem, found, further, lane)
+        return _polish(problem, found, options, lane)
 
-    lanes = [Lane("crossover", to_vertex), Lane("pdlp further", go_on)]
+    def to_vertex(lane: Progress) -> Outcome:
+        while (stopped := lane.should_stop()) is None:
+            try:
+                point = points.get(timeout=LOOK_AGAIN)
+            except queue.Empty:
+                continue
+            if point is None:
+                break
+            return back(crossover.to_vertex(reduced, point, options, lane), lane)
+        reason = StopReason.NUMERICAL_TROUBLE if stopped is None else stopped
+        return Outcome(SolutionStatus.NOTHING, reason, engine="crossover")
+
+    lanes = [Lane("pdlp", first_order), Lane("crossover", to_vertex)]
     return race(problem, lanes, options, progress, prefer="crossover")
 
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a postsolved first-order point that misses the tolerance on the original."""
     from solvers import pdlp
+    from solvers.pdlp.polish import polish
     from solvers.pdlp.repair import repaired
 
     if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
@@ -145,6 +162,11 @@ def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progr
     if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
         progress.log("A projection brought the point within the tolerance on the original model.")
         return mended
+    brief = dataclasses.replace(options, iteration_limit=POLISH_ITERATIONS)
+    polished = polish(problem, answer, brief, progress)
+    if verify(problem, polished, options).solution_status is SolutionStatus.OPTIMAL:
+        progress.log("Feasibility polishing brought the point within the tolerance there.")
+        return polished
     progress.log("The point misses the tolerance on the original model; going on from it there.")
     return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
 

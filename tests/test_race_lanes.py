@@ -351,7 +351,7 @@ def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyP
     progress = BridgeProgress()
     options = make_options(device="cpu")
     answer = pdlp_road.pdlp_road(problem, options, progress, hedge=True)
-    assert "won by pdlp further" in progress.text
+    assert "won by pdlp after" in progress.text
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
 

@@ -17,6 +17,7 @@ import numpy as np
 from solvers.device import Device, cpu, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -25,7 +26,7 @@ from solvers.pdlp.without_coefficients import solve_without_coefficients
 from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
 
-__all__ = ["Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
+__all__ = ["Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -39,6 +40,7 @@ def solve(
     *,
     settings: Settings = DEFAULT,
     norms: Norms | None = None,
+    milestone: Milestone | None = None,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -57,6 +59,8 @@ def solve(
     norms : Norms, optional
         What errors are measured against where the problem's own norms are larger: those of the
         original, if this is a reduced problem.
+    milestone : Milestone, optional
+        A looser tolerance at which to hand out a point and go on.
 
     Returns
     -------
@@ -75,14 +79,14 @@ def solve(
         return solve_without_coefficients(problem, device.kind)
     outcome = None
     try:
-        outcome = _solve_on(device, problem, options, progress, start, settings, norms)
+        outcome = _solve_on(device, problem, options, progress, start, settings, norms, milestone)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = _solve_on(cpu(), problem, options, progress, start, settings, norms)
+        outcome = _solve_on(cpu(), problem, options, progress, start, settings, norms, milestone)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)
@@ -96,10 +100,11 @@ def _solve_on(
     start: Start | None,
     settings: Settings,
     norms: Norms | None,
+    milestone: Milestone | None,
 ) -> Outcome:
     with device.activate():
         state = prepare(problem, options, device, progress, start, settings, norms)
-        return run(state, options, progress)
+        return run(state, options, progress, milestone)
 
 
 def _choose_device(problem: Problem, options: EngineOptions, settings: Settings) -> Device:

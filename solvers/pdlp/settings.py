@@ -1,6 +1,7 @@
 """The constants of the method, each with its meaning and where it comes from.
 
-They are those of cuPDLPx (Lu, Peng, Yang, arXiv 2507.14051) unless said otherwise.
+They are those of cuPDLPx (Lu, Peng, Yang, arXiv 2507.14051) unless said otherwise; what was
+changed, and why, stands in ``docs/pdlp-constants.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ class Settings:
     """What steers a solve beside the caller's options."""
 
     # Scaling
-    geometric_passes: int = 12
+    curtis_reid_passes: int = 20
+    """Passes that divide rows, then columns, by the geometric mean of their entries."""
+    geometric_passes: int = 0
     """Passes that divide rows, then columns, by the geometric mean of their extremes."""
     ruiz_passes: int = 10
     """Passes that divide rows and columns at once by the root of their greatest magnitude."""

@@ -1,8 +1,7 @@
 """The step size, from the spectral norm of the scaled matrix by power iteration on A A'.
 
-The last stage of scaling bounds the norm by 1, and on presolved Netlib models it is 0.97 in the
-median: knowing it exactly saves 2 % of the iterations. So few power iterations are spent, and
-the bound is taken where they do not settle the matter.
+The last stage of scaling bounds the norm by 1, and on most models it is little less; on some it is
+two thirds of that, and a step half as long again saves as much of the iterations.
 """
 
 from __future__ import annotations
@@ -29,15 +28,19 @@ def spectral_norm(
     """Return ||R A C||_2, or a bound on it.
 
     The norm counts as known at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``, A meaning
-    the scaled matrix. When iterations or time run out first, the bound that the scaling
-    guarantees is returned.
+    the scaled matrix. When iterations run out first, that residual is added to lambda, which is an
+    estimate and no bound; should it prove too small, the iteration shortens its step. When time
+    runs out, the bound that the scaling guarantees is returned.
     """
+    norm = NORM_AFTER_SCALING
     device, coefficients = problem.device, problem.coefficients
     row_metric = device.to_host(problem.row_metric)
     generator = np.random.default_rng(seed)
     # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
-    first = generator.standard_normal(coefficients.by_row.rows) * np.sqrt(row_metric)
-    q, image = device.to_device(first), device.xp.empty(coefficients.by_row.rows)
+    # It is drawn in the order of the original, which does not depend on the layout.
+    first = problem.rows_to_device(generator.standard_normal(coefficients.by_row.rows))
+    q = device.to_device(device.to_host(first) * np.sqrt(row_metric))
+    image = device.xp.empty(coefficients.by_row.rows)
     by_columns = device.xp.empty(coefficients.by_column.rows)
     for count in range(1, settings.power_iterations + 1):
         MATRIX["multiply_scaled"](
@@ -53,10 +56,11 @@ def spectral_norm(
             eigenvalue, residual = _quotient(before, after, row_metric)
             if residual < settings.power_tolerance * min(1.0, eigenvalue):
                 return float(np.sqrt(eigenvalue))
+            norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
             image = device.to_device(after / np.sqrt(after @ (after / row_metric)))
         q, image = image, q
-    return NORM_AFTER_SCALING
+    return norm
 
 
 def _quotient(q: FloatArray, image: FloatArray, row_metric: FloatArray) -> tuple[float, float]:

@@ -98,3 +98,39 @@ extern "C" __global__ void __launch_bounds__(TEAM) rescale(
     const Sizes sizes = {column_scale};
     run_unit(blockIdx.x, matrix, sizes, owner, scratch);
 }
+
+// The sum of the logarithms of a row's magnitudes, and how many there are.
+struct Logarithms {
+    static const int TERMS = 2;
+    const REAL* scale;
+
+    __device__ __forceinline__ void add(REAL (&terms)[2], REAL value, int column) const {
+        if (value == REAL(0)) return;
+        terms[0] += log(fabs(value * scale[column]));
+        terms[1] += REAL(1);
+    }
+    static __device__ __forceinline__ REAL neutral(int) { return REAL(0); }
+    static __device__ __forceinline__ REAL join(int, REAL a, REAL b) { return a + b; }
+};
+
+struct StoreBalance {
+    REAL* balanced;
+
+    __device__ __forceinline__ void prepare(INDEX) {}
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[2]) {
+        balanced[row] = terms[1] > REAL(0) ? exp(-terms[0] / terms[1]) : REAL(1);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(TEAM) balance(
+    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
+    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
+    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
+    const REAL* __restrict__ column_scale, REAL* __restrict__ balanced) {
+    __shared__ REAL scratch[2 * TEAM_WARPS];
+    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
+                                                values, table, splits, partials, tickets};
+    StoreBalance owner = {balanced};
+    const Logarithms logarithms = {column_scale};
+    run_unit(blockIdx.x, matrix, logarithms, owner, scratch);
+}

@@ -59,4 +59,20 @@ RESCALE = Kernel(
     ),
 )
 
-MATRIX = Family("solvers.pdlp.kernels", "matrix", (MULTIPLY, MULTIPLY_SCALED, RESCALE))
+BALANCE = Kernel(
+    name="balance",
+    arguments=(
+        *MATRIX_ARGUMENTS,
+        Argument("column_scale", "real[]"),
+        Argument("balanced", "real[]", "out"),
+    ),
+    contract="balanced (rows,) becomes 1 over the geometric mean of the magnitudes, zeros left "
+    "out, of each row of the matrix scaled by column_scale (columns,); 1 for an empty row.",
+    launch=unit_launch,
+    work=lambda values: 8 * work(values),
+    bytes_moved=lambda values: (
+        matrix_bytes(values, "column_scale") + REAL_BYTES * int(values["balanced"].size)
+    ),
+)
+
+MATRIX = Family("solvers.pdlp.kernels", "matrix", (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE))

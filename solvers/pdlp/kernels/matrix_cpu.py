@@ -69,3 +69,23 @@ def rescale(
             else:
                 size = own * (most if mode == 1 else added)
             rescaled[i] = own / np.sqrt(size) if 0.0 < size < np.inf else own
+
+
+@twin
+def balance(
+    slices, height, meta, indices, values, table, splits, partials, tickets,
+    column_scale, balanced,
+):  # fmt: skip
+    """Find one over the geometric mean of the magnitudes of each row."""
+    for at in prange(slices):
+        rows, first = slice_rows(meta, at)
+        for which in range(rows):
+            total, count = 0.0, 0.0
+            begin, steps, stride, lanes = row_entries(height, meta, at, which)
+            for step in range(steps):
+                for entry in range(begin + step * stride, begin + step * stride + lanes):
+                    value = entry_value(values, table, entry)
+                    if value != 0.0:
+                        total += np.log(abs(value * column_scale[indices[entry]]))
+                        count += 1.0
+            balanced[first + which] = np.exp(-total / count) if count > 0.0 else 1.0
