@@ -24,7 +24,7 @@ from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
 from solvers.sparse.slices import Plan, Slices
 
-THREADS_TRIED_FROM = 60_000
+THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""
 
 STEPS_PER_OWNER = 8

@@ -49,6 +49,16 @@ def slice_product(height, meta, indices, values, table, at, which, vector):
 
 
 @register_jitable
+def row_product(meta, indices, values, table, at, vector):
+    """Return the product of a vector with a slice that is a row in its place (height 1)."""
+    begin = _unsigned(meta[at, 0])
+    total = 0.0
+    for entry in range(begin, begin + _unsigned(meta[at, 1])):
+        total += value_at(values, entry, table) * vector[_unsigned(indices[entry])]
+    return total
+
+
+@register_jitable
 def slice_rows(meta, at):
     """Return how many rows stand in the slice, and the first of them."""
     return (meta[at, 3] >> 6) & 63, meta[at, 2]
