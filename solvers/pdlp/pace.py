@@ -17,6 +17,11 @@ TRIAL = 10
 """Iterations of its second slice, the first one timed."""
 
 
+RETRY = 8
+"""Slices after which the slower way gets another trial, doubled each time: threads that have just
+been started can take some 50 ms to find their cores, as long as a whole trial."""
+
+
 @dataclass(eq=False)
 class Pace:
     """Seconds per iteration with each number of threads that comes into question."""
@@ -24,22 +29,33 @@ class Pace:
     ways: Sequence[int] = (1,)
     seconds: dict[int, float] = field(default_factory=dict)
     _warm: set[int] = field(default_factory=set)
+    _slices: int = 0
+    _retry_at: int = RETRY
 
     def choose(self) -> int:
         """Return the number of threads for the next slice."""
         untried = [way for way in self.ways if way not in self.seconds]
-        return untried[0] if untried else min(self.ways, key=self.seconds.__getitem__)
+        if untried:
+            return untried[0]
+        if self._slices >= self._retry_at and len(self.ways) > 1:
+            self._retry_at = 2 * self._slices
+            return max(self.ways, key=self.seconds.__getitem__)
+        return self._best()
 
     def slice_length(self, way: int, target: float) -> int:
         """Return how many iterations take about ``target`` seconds."""
         if way not in self._warm:
             return WARM_UP
-        if way not in self.seconds:
+        if way not in self.seconds or way != self._best():
             return TRIAL
         return max(1, int(min(target / max(self.seconds[way], 1e-9), 1e9)))
 
     def note(self, way: int, iterations: int, elapsed: float) -> None:
         """Take down what a slice took."""
+        self._slices += 1
         if way in self._warm:
             self.seconds[way] = elapsed / iterations
         self._warm.add(way)
+
+    def _best(self) -> int:
+        return min(self.seconds, key=self.seconds.__getitem__)

@@ -29,3 +29,28 @@ def test_slices_last_as_long_as_asked():
     assert pace.slice_length(1, 0.1) == 100
     assert Pace((1,), {1: 60.0}, {1}).slice_length(1, 0.1) == 1
     assert Pace((1,), {1: 0.0}, {1}).slice_length(1, 0.1) > 10_000
+
+
+def test_slower_way_gets_another_trial_at_ever_longer_intervals():
+    pace = Pace((1, 2))
+    tried = []
+    for _ in range(200):
+        way = pace.choose()
+        length = pace.slice_length(way, 1.0)
+        tried.append((way, length))
+        pace.note(way, length, length * (0.001 if way == 1 else 0.002))
+    slow = [place for place, (way, _) in enumerate(tried) if way == 2]
+    assert slow[:2] == [2, 3]
+    gaps = [after - before for before, after in zip(slow[2:], slow[3:], strict=False)]
+    assert len(gaps) >= 2
+    assert gaps == sorted(gaps) and gaps[-1] > gaps[0]
+    assert all(tried[place][1] == TRIAL for place in slow[2:])
+
+
+def test_a_way_that_turned_faster_is_taken():
+    pace = Pace((1, 2))
+    for slices in range(60):
+        way = pace.choose()
+        length = pace.slice_length(way, 1.0)
+        pace.note(way, length, length * (0.001 if way == 1 or slices < 6 else 0.0005))
+    assert pace.choose() == 2
