@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from solvers.pdlp.pace import TRIAL, WARM_UP, Pace
 
 
@@ -41,9 +43,10 @@ def test_slower_way_gets_another_trial_at_ever_longer_intervals():
         pace.note(way, length, length * (0.001 if way == 1 else 0.002))
     slow = [place for place, (way, _) in enumerate(tried) if way == 2]
     assert slow[:2] == [2, 3]
-    gaps = [after - before for before, after in zip(slow[2:], slow[3:], strict=False)]
+    gaps = [after - before for before, after in pairwise(slow[1:])]
     assert len(gaps) >= 2
-    assert gaps == sorted(gaps) and gaps[-1] > gaps[0]
+    assert gaps == sorted(gaps)
+    assert gaps[-1] > gaps[0]
     assert all(tried[place][1] == TRIAL for place in slow[2:])
 
 
@@ -52,5 +55,6 @@ def test_a_way_that_turned_faster_is_taken():
     for slices in range(60):
         way = pace.choose()
         length = pace.slice_length(way, 1.0)
-        pace.note(way, length, length * (0.001 if way == 1 or slices < 6 else 0.0005))
+        of_two = 0.002 if slices < 6 else 0.0005
+        pace.note(way, length, length * (0.001 if way == 1 else of_two))
     assert pace.choose() == 2
