@@ -526,3 +526,10 @@ def test_reader_that_goes_away_gets_no_traceback() -> None:
         process.wait(timeout=60)
     assert complaints == ""
     assert process.returncode == ExitCode.CLOSED_PIPE
+
+
+def test_warm_up_compiles_for_every_device_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warm-up"]) == ExitCode.OPTIMAL
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Compiling for ")
+    assert re.fullmatch(r"Done after \d+ s\.", lines[-1])

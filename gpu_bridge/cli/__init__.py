@@ -1,4 +1,4 @@
-"""The command ``gpu-bridge``: solve | info | devices | options.
+"""The command ``gpu-bridge``: solve | info | devices | options | warm-up.
 
 ``gpu-bridge solve`` ends with 0 for an optimal answer, 1 for a feasible point without a proof,
 2 for infeasible, 3 for unbounded and 4 for nothing found; mistakes in usage end with 64, bad
@@ -63,6 +63,8 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
         return ExitCode.USAGE
     from gpu_bridge.cli import listings
 
+    if given.command == "warm-up":
+        return listings.run_warm_up()
     return listings.run_devices() if given.command == "devices" else listings.run_options()
 
 

@@ -1,6 +1,8 @@
-"""``gpu-bridge devices``, ``gpu-bridge options`` and ``gpu-bridge --version``."""
+"""``gpu-bridge devices``, ``options``, ``warm-up`` and ``--version``."""
 
 from __future__ import annotations
+
+import time
 
 from gpu_bridge.cli.exit_codes import ExitCode
 
@@ -26,6 +28,16 @@ def run_options() -> ExitCode:
     from gpu_bridge.option_docs import text_table
 
     print(text_table(), end="")
+    return ExitCode.OPTIMAL
+
+
+def run_warm_up() -> ExitCode:
+    """Compile what is compiled at first use; return the exit code."""
+    from gpu_bridge.warm_up import warm_up
+
+    began = time.perf_counter()
+    warm_up(print)
+    print(f"Done after {time.perf_counter() - began:.0f} s.")
     return ExitCode.OPTIMAL
 
 

@@ -1,0 +1,78 @@
+"""Compiling everything ahead of time, which otherwise the first solves do.
+
+Loops for the CPU are compiled by Numba and kernels for the GPU by NVRTC, at their first use; both
+are kept on disk, so that it happens once for an installation. It takes about half a minute, and
+who measures, or serves requests, will want to have it behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers.device import list_devices
+from solvers.problem import Problem
+
+SIZE = 60
+"""Rows of the models that are solved to have their engines compiled."""
+
+
+def warm_up(tell: Callable[[str], None] = lambda line: None) -> None:
+    """Compile what linear programs need, on every device that can be used.
+
+    Parameters
+    ----------
+    tell : callable
+        Gets a line about each step.
+    """
+    for device in list_devices():
+        if device.note:
+            continue
+        tell(f"Compiling for {device.name} ...")
+        for problem in _problems():
+            _solve(problem, device.kind)
+        _solve_many(device.kind)
+
+
+def _solve(problem: Problem, device: str) -> None:
+    """Solve a model as the bridge does, and by the engine alone in every way of storing it."""
+    import gpu_bridge
+    from gpu_bridge.options import make_options
+    from solvers import pdlp
+    from solvers.pdlp import Settings
+    from solvers.progress import Progress
+
+    gpu_bridge.solve(problem, method="pdlp", device=device, crossover="off")
+    if device == "cpu":
+        return
+    options = make_options(device=device, tolerance=1e-4, iteration_limit=2000)
+    each = {"barrier_from": 0, "launches_from": 0}
+    for settings in (Settings(**each), Settings(pack_from=0, **each)):
+        pdlp.solve(problem, options, Progress(60.0), settings=settings)
+
+
+def _solve_many(device: str) -> None:
+    import gpu_bridge
+
+    base = next(iter(_problems()))
+    costs = base.cost * np.linspace(1.0, 1.1, 8)[:, None]
+    gpu_bridge.solve_many(gpu_bridge.Batch(base, cost=costs), method="pdlp", device=device)
+
+
+def _problems() -> list[Problem]:
+    """Return models whose coefficients are stored in each of the ways there are."""
+    generator = np.random.default_rng(0)
+    columns = 2 * SIZE
+    pattern = sp.random_array((SIZE, columns), density=0.2, rng=generator, format="csr")
+    whole = generator.integers(1, 9, pattern.nnz).astype(np.float64)
+    found = []
+    for values in (whole, whole + generator.integers(0, 400, pattern.nnz) / 400.0):
+        matrix = sp.csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
+        found.append(
+            Problem.from_arrays(
+                generator.uniform(-1.0, 1.0, columns), matrix, -np.inf, 40.0, lower=0.0, upper=10.0
+            )
+        )
+    return found
