@@ -158,6 +158,20 @@ def test_rescale_equals_its_twin(name, plan, packing, mode, gpu):
         assert_equal_twin(MATRIX, "rescale", arguments, slices, gpu)
 
 
+@by_layout
+def test_balance_equals_its_twin(name, plan, packing, gpu):
+    laid = laid_out(name, plan, packing)
+    generator = np.random.default_rng(3)
+    for side in ("by_row", "by_column"):
+        slices: tuple[Slices, Slices] = getattr(laid.plain, side), getattr(laid, side)
+        other = generator.uniform(0.5, 2.0, slices[0].columns)
+
+        def arguments(matrix: Slices, other: Any = other) -> tuple[Any, ...]:
+            return (*matrix.arguments, other, np.full(matrix.rows, POISON))
+
+        assert_equal_twin(MATRIX, "balance", arguments, slices, gpu)
+
+
 @pytest.mark.parametrize("keep", [0, 1, 2, 3])
 @by_layout
 def test_steps_equal_their_twins(name, plan, packing, keep, gpu):

@@ -103,6 +103,23 @@ def test_rescale_leaves_stored_zeros_out():
     assert rescaled[0] == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("plan", ["cpu", "many units"])
+@pytest.mark.parametrize("name", NAMES)
+def test_balance_divides_by_the_geometric_mean(name, plan):
+    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+    m, n = laid.matrix.shape
+    column_scale = np.random.default_rng(4).uniform(0.5, 2.0, n)
+    balanced = np.full(m, np.nan)
+    MATRIX["balance"](*laid.by_row.arguments, column_scale, balanced)
+    entries = laid.matrix.tocoo()
+    logarithms = np.log(np.abs(entries.data * column_scale[entries.coords[1]]))
+    count = np.bincount(entries.coords[0], minlength=m)
+    total = np.bincount(entries.coords[0], weights=logarithms, minlength=m)
+    expected = np.exp(-total / np.maximum(count, 1))
+    np.testing.assert_allclose(balanced, expected, rtol=1e-10)
+    assert np.all(balanced[count == 0] == 1.0)
+
+
 @pytest.mark.parametrize("plan", ["cpu", "usual"])
 def test_threads_give_the_same_bits_as_one_loop(plan):
     laid = lay_out(MATRICES["large"], PLANS[plan]).plain

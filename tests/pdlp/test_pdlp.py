@@ -522,3 +522,20 @@ def test_solves_in_two_threads_do_not_see_each_other():
     for one, other in zip(alone, together, strict=True):
         assert np.array_equal(one.x, other.x)
         assert counts(one) == counts(other)
+
+
+def test_a_milestone_hands_out_a_point_once_and_the_solve_goes_on():
+    problem = random_lp(41, 60, 90)
+    handed = []
+    options = EngineOptions(device="cpu", tolerance=1e-8)
+    milestone = pdlp.Milestone(1e-3, handed.append)
+    outcome = pdlp.solve(problem, options, Progress(30.0), milestone=milestone)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert len(handed) == 1
+    early = handed[0]
+    assert early.solution_status is SolutionStatus.OPTIMAL
+    assert early.statistics["iterations"] < outcome.statistics["iterations"]
+    assert_kkt(problem, early, 1e-3)
+    assert early.objective != outcome.objective
+    without = solve(problem, tolerance=1e-8)
+    assert np.array_equal(outcome.x, without.x)
