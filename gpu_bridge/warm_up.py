@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from solvers.device import list_devices
 from solvers.problem import Problem
 
-SIZE = 60
+SIZE = 160
 """Rows of the models that are solved to have their engines compiled."""
 
 
@@ -66,13 +66,14 @@ def _problems() -> list[Problem]:
     generator = np.random.default_rng(0)
     columns = 2 * SIZE
     pattern = sp.random_array((SIZE, columns), density=0.2, rng=generator, format="csr")
-    whole = generator.integers(1, 9, pattern.nnz).astype(np.float64)
+    count = pattern.nnz
+    few = generator.integers(1, 9, count).astype(np.float64)
+    several = few + generator.integers(0, 400, count) / 512.0
+    short = few + generator.integers(0, 2**20, count) / 2.0**20
+    long = generator.uniform(1.0, 9.0, count)
     found = []
-    for values in (whole, whole + generator.integers(0, 400, pattern.nnz) / 400.0):
+    for values in (few, several, short, long):
         matrix = sp.csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
-        found.append(
-            Problem.from_arrays(
-                generator.uniform(-1.0, 1.0, columns), matrix, -np.inf, 40.0, lower=0.0, upper=10.0
-            )
-        )
+        cost = generator.uniform(-1.0, 1.0, columns)
+        found.append(Problem.from_arrays(cost, matrix, -np.inf, 400.0, lower=0.0, upper=10.0))
     return found

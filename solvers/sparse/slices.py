@@ -58,6 +58,10 @@ FEW_VALUES = 256
 MANY_VALUES = 4096
 """Distinct coefficients up to which codes of two bytes pay: their table stays in fast memory."""
 
+SHORT_INDICES_FROM = 2_000_000
+"""Coefficients from which indices of two bytes are used where they suffice: smaller matrices stay
+in fast memory either way, and each type of index needs kernels compiled for it."""
+
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.signedinteger[Any]]
 
@@ -98,13 +102,14 @@ def pack(values: FloatArray, rows: int, columns: int) -> Packed:
     """
     from solvers.sparse.slices_cpu import distinct_values
 
-    index_kind = np.uint16 if max(rows, columns) <= np.iinfo(np.uint16).max + 1 else np.int32
+    short = max(rows, columns) <= np.iinfo(np.uint16).max + 1
+    index_kind = np.uint16 if short and values.size >= SHORT_INDICES_FROM else np.int32
     found = distinct_values(values, MANY_VALUES)
     if found.size < MANY_VALUES:
         kind = np.uint8 if found.size < FEW_VALUES else np.uint16
         return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found)]))
-    short = values.astype(np.float32)
-    exact = bool((short.astype(np.float64) == values).all())
+    single = values.astype(np.float32)
+    exact = bool((single.astype(np.float64) == values).all())
     return Packed(np.float32 if exact else np.float64, index_kind)
 
 

@@ -12,6 +12,7 @@ from solvers.sparse.slices import (
     CPU_PLAN,
     ROW_OF_UNIT,
     ROW_OF_UNITS,
+    SHORT_INDICES_FROM,
     SHORT_ROWS,
     UNIT,
     Packed,
@@ -215,7 +216,9 @@ def test_indices_have_the_type_asked_for(kind):
     [(1, 65536, np.uint16), (65536, 1, np.uint16), (1, 65537, np.int32), (65537, 1, np.int32)],
 )
 def test_indices_are_short_where_rows_and_columns_fit(rows, columns, kind):
-    assert pack(np.array([1.0]), rows, columns).index_kind is kind
+    many = np.ones(SHORT_INDICES_FROM)
+    assert pack(many, rows, columns).index_kind is kind
+    assert pack(many[1:], rows, columns).index_kind is np.int32
 
 
 @pytest.mark.parametrize(
