@@ -10,7 +10,6 @@ beside them where there is a GPU or where the model is too large for either.
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -106,8 +105,13 @@ def _fitting(names: list[str], problem: Problem, first_order: str) -> list[str]:
 def make_lanes(
     names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
 ) -> list[Lane]:
-    """Return lanes of these names, with PDLP on ``device`` and what threads the others leave."""
-    apart = PDLP in names and not _is_warm(device)
+    """Return lanes of these names, with PDLP on ``device`` and what threads the others leave.
+
+    Beside PDLP the reference engine runs in children. In threads of this process it asks at every
+    iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
+    millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
+    """
+    apart = PDLP in names
     spare = max(1, (options.threads or usable_cores()) - len(names) + 1)
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, apart),
@@ -138,12 +142,3 @@ def _reference(
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
     return highs.solve(problem, chosen, progress, start, apart=apart, retry=False)
-
-
-def _is_warm(device: str) -> bool:
-    """Whether what PDLP runs on is loaded already.
-
-    Loading takes a second or more in the interpreter, during which HiGHS in a thread of the same
-    process, asking at every iteration whether to stop, was measured to be ten times slower.
-    """
-    return ("numba" if device == "cpu" else "cupy") in sys.modules

@@ -1,7 +1,7 @@
 """Compiling everything ahead of time, which otherwise the first solves do.
 
 Loops for the CPU are compiled by Numba and kernels for the GPU by NVRTC, at their first use; both
-are kept on disk, so that it happens once for an installation. It takes about half a minute, and
+are kept on disk, so that it happens once for an installation. It takes a minute or two, and
 who measures, or serves requests, will want to have it behind.
 """
 

@@ -47,6 +47,8 @@ class Simplex(Solver):
 
     def solve(self, model: highspy.HighsLp, task: Task) -> Answer:
         """Run with the options of the task."""
+        # HiGHS refuses another number of threads than a process began with.
+        highspy.Highs.resetGlobalScheduler(True)
         highs = highspy.Highs()
         for name, value in self.options(task).items():
             if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
