@@ -33,6 +33,11 @@ TOLERANCES = frozenset({1e-4, 1e-8})
 """Tolerances that first-order solvers were asked for then."""
 
 
+NEARLY_ALL = 0.9
+"""Part of the models that a solver must have run to be compared: a benchmark that ran out of time
+says nothing about the rest."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """All rows of one device, over all models of its records."""
@@ -102,6 +107,21 @@ def _draw_comparison(one: Comparison, images: Path) -> list[Path]:
     return [*paths, path]
 
 
+def _completed(
+    rows: dict[tuple[str, str, float], Row], models: dict[str, None]
+) -> tuple[dict[tuple[str, str, float], Row], dict[str, None]]:
+    """Leave out models that nobody ran, and solvers that time did not allow to run nearly all."""
+    if not rows:
+        return rows, models
+    run = {model for model, _, _ in rows}
+    models = {model: None for model in models if model in run}
+    per_solver: dict[str, set[str]] = {}
+    for model, solver, _ in rows:
+        per_solver.setdefault(solver, set()).add(model)
+    enough = {name for name, ran in per_solver.items() if len(ran) >= NEARLY_ALL * len(models)}
+    return {key: row for key, row in rows.items() if key[1] in enough}, models
+
+
 def read_comparison(results: Path, kind: str) -> Comparison | None:
     """Join the records of :mod:`benchmarks.pdlp` on a kind of device; None if there is none.
 
@@ -118,6 +138,7 @@ def read_comparison(results: Path, kind: str) -> Comparison | None:
         for item in record["rows"]:
             row = Row.from_record(item)
             rows[(row.model, row.solver, row.tolerance)] = row
+    rows, models = _completed(rows, models)
     for row in earlier:
         if row.model in models:
             rows.setdefault((row.model, row.solver, row.tolerance), row)

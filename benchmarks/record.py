@@ -129,14 +129,17 @@ def versions() -> dict[str, str]:
 def commit() -> str:
     """Return the commit measured, with '+' if files differ from it, or 'unknown'.
 
-    Where the code was copied without its history, ``BENCHMARK_COMMIT`` may name it.
+    Where the code was copied without its history, or onto another one, ``BENCHMARK_COMMIT`` names
+    it.
     """
+    if "BENCHMARK_COMMIT" in os.environ:
+        return os.environ["BENCHMARK_COMMIT"]
     here = Path(__file__).parent
     try:
         head = _git(here, "rev-parse", "--short=12", "HEAD")
         changed = _git(here, "status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("BENCHMARK_COMMIT", "unknown")
+        return "unknown"
     return head + ("+" if changed else "")
 
 
