@@ -78,8 +78,9 @@ class Settings:
     # Running
     slice_seconds: float = 0.1
     """About how long to compute between two looks at the clock and the interruption flag."""
-    gpu_from_nonzeros: int = 100_000
-    """Nonzeros from which device='auto' uses the GPU; a guess, as the bridge decides by itself."""
+    gpu_from_nonzeros: int = 10_000
+    """Nonzeros from which device='auto' uses the GPU: there an iteration takes 20 us on a core and
+    3 on an H200, which in some hundred iterations is worth the 10 ms of setting up."""
     latency_up_to: int = 1_000_000
     """Nonzeros up to which a GPU has threads to spare and rows get more lanes."""
     steps_if_small: int = 4
@@ -93,7 +94,7 @@ class Settings:
     flow_up_to: int = 600_000
     """Nonzeros up to which a window is tried without barriers (``solvers/pdlp/ways.py``)."""
     barrier_from: int = 20_000
-    barrier_up_to: int = 3_000_000
+    barrier_up_to: int = 30_000_000
     """Nonzeros between which it is tried with barriers."""
     launches_from: int = 1_000_000
     """Nonzeros from which it is tried with launches of their own for each iteration."""
