@@ -21,6 +21,7 @@ import numpy as np
 
 import solvers.outcome
 from gpu_bridge.classify import ProblemKind, classify
+from gpu_bridge.deadline import may_compile, within_limit
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -234,7 +235,12 @@ def _run(
             return solvers.outcome.Outcome(nothing, StopReason.NUMERICAL_TROUBLE, engine="race")
     if choice.method == "pdlp":
         there = dataclasses.replace(options, device=choice.device)
-        answer = pdlp_road(problem, there, progress, start)
+        if may_compile(choice.device, progress):
+            answer = within_limit(
+                lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
+            )
+        else:
+            answer = pdlp_road(problem, there, progress, start)
     else:
         answer = _run_highs(problem, options, progress, start)
     return verify(problem, answer, options)

@@ -261,6 +261,11 @@ _left_behind: set[threading.Thread] = set()
 """Lanes that nobody waits for; kept only for the end of the interpreter."""
 
 
+def leave_behind(thread: threading.Thread) -> None:
+    """Wait for a thread no more until the interpreter ends, and then only for a moment."""
+    _left_behind.add(thread)
+
+
 @atexit.register
 def _last_moment() -> None:
     """Let engines that use a GPU or compiled code end before the interpreter does."""
