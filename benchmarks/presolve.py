@@ -66,7 +66,8 @@ def main() -> None:
         [Column(title) for title in totals[0]],
         [list(total.values()) for total in totals],
     )
-    content = {"options": vars(arguments), "totals": totals, "rows": rows}
+    asked = {name: value for name, value in vars(arguments).items() if name != "files"}
+    content = {"options": asked, "totals": totals, "rows": rows}
     write_record("presolve", content, device=device)
 
 
@@ -99,7 +100,8 @@ def run(problem: Problem, kind: str, arguments: argparse.Namespace) -> dict[str,
     began = time.perf_counter()
     answer = reduction.settled
     if answer is None:
-        solved = pdlp.solve(left, options, Progress(arguments.time_limit))
+        norms = pdlp.Norms.of(problem)
+        solved = pdlp.solve(left, options, Progress(arguments.time_limit), norms=norms)
         row["iterations"] = int(solved.statistics.get("iterations", 0))
         answer = reduction.undo(solved)
     row["solve seconds"] = time.perf_counter() - began
