@@ -11,7 +11,6 @@ is.
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import solvers.outcome
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.deadline import may_compile, within_limit
 from gpu_bridge.interrupt import interruptible
+from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
@@ -31,7 +31,7 @@ from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
-from solvers.errors import EngineError, FileFormatError, OptionError
+from solvers.errors import EngineError, OptionError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 
@@ -150,7 +150,7 @@ def solve(
     with ExitStack() as stack:
         progress = BridgeProgress(
             np.inf if options.time_limit is None else options.time_limit,
-            streams=[*streams, *_asked_streams(options, stack)],
+            streams=[*streams, *asked_streams(options, stack)],
             live=options.log,
             maximize=problem.maximize,
         )
@@ -173,7 +173,7 @@ def solve(
 def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:
     """Log an answer that needed no engine where a solve would, and return it with that log."""
     with ExitStack() as stack:
-        progress = BridgeProgress(streams=[*streams, *_asked_streams(options, stack)])
+        progress = BridgeProgress(streams=[*streams, *asked_streams(options, stack)])
         stack.enter_context(progress)
         progress.footer(outcome)
         return dataclasses.replace(outcome, log=progress.text)
@@ -273,19 +273,6 @@ def _check_start(problem: Problem, start: Start) -> None:
             raise OptionError(
                 f"The starting '{name}' has shape {values.shape}; it must be ({size},)."
             )
-
-
-def _asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
-    streams: list[TextIO] = [sys.stdout] if options.log else []
-    if options.log_file is not None:
-        try:
-            log_file = open(options.log_file, "w", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise FileFormatError(
-                f"The log file '{options.log_file}' cannot be written: {error.strerror}."
-            ) from error
-        streams.append(stack.enter_context(log_file))
-    return streams
 
 
 def _device_name(choice: Choice) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
@@ -12,13 +11,14 @@ from typing import Any, TextIO
 import numpy as np
 
 from gpu_bridge.interrupt import interruptible
+from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.many_batch import Batch, as_batch, structure_key
 from gpu_bridge.many_outcomes import Outcomes, Part, Singles
 from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
-from solvers.errors import CrossedBoundsError, FileFormatError, OptionError, ProblemError
+from solvers.errors import CrossedBoundsError, OptionError, ProblemError
 from solvers.outcome import Start
 from solvers.problem import Problem
 
@@ -41,7 +41,7 @@ def solve_many(
 ) -> Outcomes:
     """Solve problems with checked options; see :func:`gpu_bridge.solve_many`."""
     with ExitStack() as stack:
-        streams = [*streams, *_asked_streams(options, stack)]
+        streams = [*streams, *asked_streams(options, stack)]
         options = dataclasses.replace(options, log=False, log_file=None)
         limit = np.inf if options.time_limit is None else options.time_limit
         progress = stack.enter_context(BridgeProgress(limit, streams=streams))
@@ -117,19 +117,6 @@ def _relaxed(batch: Batch, options: Options) -> Batch:
     if not (options.relax and batch.problem.is_mip):
         return batch
     return dataclasses.replace(batch, problem=batch.problem.relaxation())
-
-
-def _asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
-    streams: list[TextIO] = [sys.stdout] if options.log else []
-    if options.log_file is not None:
-        try:
-            log_file = open(options.log_file, "w", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise FileFormatError(
-                f"The log file '{options.log_file}' cannot be written: {error.strerror}."
-            ) from error
-        streams.append(stack.enter_context(log_file))
-    return streams
 
 
 def _pays(problem: Problem, count: int, options: Options) -> bool:
