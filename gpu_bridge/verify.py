@@ -31,7 +31,7 @@ import numpy as np
 
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.problem import FloatArray, Problem, euclidean, side_sizes
 from solvers.rays import proves_infeasible, proves_unbounded
 
 TRUSTED_PROVERS = frozenset({"highs", "presolve"})
@@ -158,10 +158,10 @@ def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Res
     sides = side_sizes(problem.row_lower, problem.row_upper)
     primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
     primal = float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
-    primal_relative = primal_norm / (1.0 + float(np.linalg.norm(sides)))
+    primal_relative = primal_norm / (1.0 + euclidean(sides))
     if dual is None:
         return Residuals(primal, primal_relative, integrality=0.0)
-    dual_norm = float(np.linalg.norm(dual.wrong_sign))
+    dual_norm = euclidean(dual.wrong_sign)
     objective = problem.objective_at(x)
     gap = abs(objective - dual.objective)
     return Residuals(
@@ -169,7 +169,7 @@ def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Res
         primal_relative=primal_relative,
         integrality=0.0,
         dual=float(np.max(np.abs(dual.wrong_sign), initial=0.0)),
-        dual_relative=dual_norm / (1.0 + float(np.linalg.norm(problem.cost))),
+        dual_relative=dual_norm / (1.0 + euclidean(problem.cost)),
         gap=gap,
         gap_relative=gap / (1.0 + abs(objective) + abs(dual.objective)),
     )

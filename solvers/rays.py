@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.problem import BoolArray, FloatArray, Problem, inner
 
 CANCELLATION = 1e-8
 """A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""
@@ -63,12 +63,12 @@ def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
     grows = np.isfinite(problem.row_upper) & (activity > rounding)
     if np.any(falls) or np.any(grows):
         return False
-    slope = float(problem.cost @ d)
+    slope = inner(problem.cost, d)
     # The leftovers of the rows, undone at a price of the cost's size, must not eat the gain up.
     leftover = float(
         np.max(np.abs(np.where(_one_sided(problem, activity), activity, 0.0)), initial=0.0)
     )
-    size = float(np.abs(problem.cost) @ np.abs(d))
+    size = inner(np.abs(problem.cost), np.abs(d))
     return -slope > MARGIN * (1.0 + size) and leftover <= MARGIN * -slope
 
 
@@ -82,4 +82,4 @@ def _one_sided(problem: Problem, activity: FloatArray) -> BoolArray:
 def _dot(multiplier: FloatArray, value: FloatArray) -> float:
     """Return the sum of products, where zero times infinity is zero."""
     used = multiplier != 0
-    return float(multiplier[used] @ value[used])
+    return inner(multiplier[used], value[used])

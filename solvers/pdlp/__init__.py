@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from solvers.device import Device, cpu, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -23,7 +21,7 @@ from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
 from solvers.pdlp.without_coefficients import solve_without_coefficients
-from solvers.problem import Problem, side_sizes
+from solvers.problem import Problem, euclidean, side_sizes
 from solvers.progress import Progress
 
 __all__ = ["Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
@@ -126,7 +124,7 @@ def _with_feasible_point(
     row holds within the tolerance.
     """
     progress.log("Found a direction of endless improvement; looking for a feasible point.")
-    size = 1.0 + float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper)))
+    size = 1.0 + euclidean(side_sizes(problem.row_lower, problem.row_upper))
     tolerance = max(TIGHTEST, options.tolerance / size)
     feasibility = dataclasses.replace(problem, cost=0.0 * problem.cost, offset=0.0)
     found = solve(

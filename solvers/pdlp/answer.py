@@ -13,7 +13,7 @@ from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.problem import FloatArray, Problem, euclidean, inner, side_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +49,16 @@ def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
     reduced = problem.cost - problem.matrix.T @ y
     side = np.where(reduced > 0, problem.lower, problem.upper)
     supported = np.isfinite(side)
-    support = _support(y, problem.row_lower, problem.row_upper) + float(
-        reduced[supported] @ side[supported]
-    )
+    support = _support(y, problem.row_lower, problem.row_upper)
+    support += inner(reduced[supported], side[supported])
     unsupported = reduced[~supported]
     statistics = Statistics(
-        primal_residual=float(np.linalg.norm(violation)),
-        dual_residual=float(np.linalg.norm(unsupported)),
+        primal_residual=euclidean(violation),
+        dual_residual=euclidean(unsupported),
         primal_objective=problem.objective_at(x),
         dual_objective=support + problem.offset,
-        side_norm=float(np.linalg.norm(side_sizes(problem.row_lower, problem.row_upper))),
-        cost_norm=float(np.linalg.norm(problem.cost)),
+        side_norm=euclidean(side_sizes(problem.row_lower, problem.row_upper)),
+        cost_norm=euclidean(problem.cost),
     )
     bound = -np.inf if unsupported.any() else statistics.dual_objective
     return Answer(x, y, activity, reduced, statistics, bound)
@@ -110,4 +109,4 @@ def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float
     """Return the sum of multipliers times the sides they lean on."""
     leaning = multiplier != 0
     side = np.where(multiplier > 0, low, high)
-    return float(multiplier[leaning] @ side[leaning])
+    return inner(multiplier[leaning], side[leaning])

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvers.pdlp.state import State
-from solvers.problem import FloatArray, Problem
+from solvers.problem import FloatArray, Problem, inner
 
 PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""
@@ -54,7 +54,7 @@ def _may_be_farkas(problem: Problem, drift: FloatArray) -> bool:
 def _may_improve(problem: Problem, drift: FloatArray) -> bool:
     """Whether one could go on along the drift for ever, nearly, at falling cost."""
     d = _receding(drift, problem.lower, problem.upper)
-    if not float(problem.cost @ d) < 0.0:
+    if not inner(problem.cost, d) < 0.0:
         return False
     activity = problem.matrix @ d
     allowed = _receding(activity, problem.row_lower, problem.row_upper)
@@ -75,7 +75,7 @@ def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float
     """Return the sum of multipliers times the sides they lean on."""
     leaning = multiplier != 0
     side = np.where(multiplier > 0, low, high)
-    return float(multiplier[leaning] @ side[leaning])
+    return inner(multiplier[leaning], side[leaning])
 
 
 def _largest(values: FloatArray) -> float:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from solvers.problem import Problem, side_sizes
+from solvers.problem import Problem, euclidean, side_sizes
 
 
 @dataclass(frozen=True)
@@ -26,4 +24,4 @@ class Norms:
     def of(cls, problem: Problem) -> Norms:
         """Return the norms of a problem."""
         sides = side_sizes(problem.row_lower, problem.row_upper)
-        return cls(float(np.linalg.norm(sides)), float(np.linalg.norm(problem.cost)))
+        return cls(euclidean(sides), euclidean(problem.cost))

@@ -20,7 +20,7 @@ from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.state import DeviceProblem, Iterate, State
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.problem import FloatArray, Problem, euclidean, side_sizes
 from solvers.progress import Progress
 from solvers.sparse.slices import Plan, Slices
 
@@ -181,8 +181,8 @@ def _first_weight(there: DeviceProblem) -> float:
     problem = there.original
     cost = problem.cost * there.columns_to_host(there.scaling.column)
     sides = side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
-    norm = float(np.linalg.norm(sides * there.rows_to_host(there.scaling.row)))
-    return (1.0 + float(np.linalg.norm(cost))) / (1.0 + norm)
+    norm = euclidean(sides * there.rows_to_host(there.scaling.row))
+    return (1.0 + euclidean(cost)) / (1.0 + norm)
 
 
 def _slots(matrix: Slices) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem
-from solvers.problem import FloatArray
+from solvers.problem import FloatArray, inner
 from solvers.progress import Progress
 
 NORM_AFTER_SCALING = 1.0
@@ -58,14 +58,14 @@ def spectral_norm(
                 return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
-            image = device.to_device(after / np.sqrt(after @ (after / row_metric)))
+            image = device.to_device(after / np.sqrt(inner(after, after / row_metric)))
         q, image = image, q
     return norm
 
 
 def _quotient(q: FloatArray, image: FloatArray, row_metric: FloatArray) -> tuple[float, float]:
     """Return Rayleigh quotient and relative residual of R q, in the norm of the scaled rows."""
-    square = float(q @ (q / row_metric))
-    eigenvalue = float(q @ (image / row_metric)) / square
+    square = inner(q, q / row_metric)
+    eigenvalue = inner(q, image / row_metric) / square
     away = image - eigenvalue * q
-    return eigenvalue, float(np.sqrt(away @ (away / row_metric) / square))
+    return eigenvalue, float(np.sqrt(inner(away, away / row_metric) / square))

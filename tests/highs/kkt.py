@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from solvers.outcome import BasisStatus, Outcome
@@ -18,7 +20,10 @@ def assert_optimal_lp(problem: Problem, outcome: Outcome) -> None:
     np.testing.assert_allclose(z, problem.cost - problem.matrix.T @ y, atol=TOLERANCE)
     assert_complementary(activity, y, problem.row_lower, problem.row_upper)
     assert_complementary(x, z, problem.lower, problem.upper)
-    assert outcome.objective == np.float64(problem.cost @ x + problem.offset)
+    assert outcome.objective == problem.objective_at(x)
+    exact = math.fsum([*(problem.cost * x), problem.offset])
+    size = math.fsum([*np.abs(problem.cost * x), abs(problem.offset)])
+    assert abs(outcome.objective - exact) <= 1e-13 * size
 
 
 def assert_complementary(values, multipliers, low, high) -> None:
