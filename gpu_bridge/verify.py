@@ -31,8 +31,9 @@ import numpy as np
 
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
-from solvers.problem import FloatArray, Problem, euclidean, side_sizes
+from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.rays import proves_infeasible, proves_unbounded
+from solvers.vectors import euclidean
 
 TRUSTED_PROVERS = frozenset({"highs", "presolve"})
 """Engines whose proof of infeasibility stands without a certificate."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.errors import CrossedBoundsError, ProblemError
+from solvers.vectors import inner
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -261,21 +262,6 @@ class Problem:
         middle = 0.5 * (low[crossed] + high[crossed])
         low[crossed] = middle
         high[crossed] = middle
-
-
-def inner(a: FloatArray, b: FloatArray) -> float:
-    """Return a'b of two vectors (k,), added by one thread.
-
-    BLAS wakes other threads for long vectors, which on a busy machine took 8 ms instead of 0.1,
-    and its sum depends on how many there are. (That of ``einsum`` depends on where a vector begins
-    in memory.)
-    """
-    return float(np.multiply(a, b).sum())
-
-
-def euclidean(a: FloatArray) -> float:
-    """Return the 2-norm of a vector (k,), added by one thread."""
-    return float(np.sqrt(inner(a, a)))
 
 
 def side_sizes(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import BoolArray, FloatArray, Problem, inner
+from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.vectors import inner
 
 CANCELLATION = 1e-8
 """A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""

@@ -9,6 +9,7 @@ import numpy as np
 from highspy import _core
 
 from solvers.highs.task import FloatArray
+from solvers.vectors import inner
 
 if TYPE_CHECKING:
     from solvers.highs.session import Session
@@ -98,7 +99,7 @@ class _MipReports:
 
     def on_user_solution(self, message: str, out: Any, into: Any) -> None:
         point = self._session.channel.offered_point()
-        if point is not None and self._session.model.cost @ point < self._best - (
+        if point is not None and inner(self._session.model.cost, point) < self._best - (
             self._session.model.offset
         ):
             into.setSolution(point)

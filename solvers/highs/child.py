@@ -243,7 +243,7 @@ class _Watch:
             self._progress.iteration(int(count))
         offer = None if self._offers is None else self._offers()
         if offer is not None:
-            objective = float(self._model.cost @ offer) + self._model.offset
+            objective = self._model.objective_at(offer)
             self._page.write_point(OFFER, objective, offer)
 
     def so_far(self, ending: Ending, message: str = "") -> Reply:

@@ -25,6 +25,7 @@ from solvers.highs.rays import (
 )
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
+from solvers.vectors import inner
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
@@ -181,7 +182,7 @@ def settle_unbounded(task: Task, channel: Channel) -> Reply:
     found = Reply(
         Finding.UNBOUNDED,
         Ending.CONVERGED,
-        objective=float(model.cost @ reply.x) + model.offset,
+        objective=model.objective_at(reply.x),
         x=reply.x,
         row_activity=reply.row_activity,
         primal_ray=ray,
@@ -201,7 +202,7 @@ def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
     if reply.finding is not Finding.OPTIMAL or reply.x is None:
         return None
     direction = np.clip(reply.x, cone.lower, cone.upper)
-    improves = float(cone.cost @ direction) < -RAY_SLOPE
+    improves = inner(cone.cost, direction) < -RAY_SLOPE
     return direction if improves and keeps_rows(cone, direction) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.highs.task import FloatArray, Model
+from solvers.vectors import inner
 
 
 def lp_errors(model: Model, x: FloatArray, row_dual: FloatArray) -> float:
@@ -17,7 +18,7 @@ def lp_errors(model: Model, x: FloatArray, row_dual: FloatArray) -> float:
     z = model.reduced_cost(row_dual)
     wrong = dual_violation(row_dual, model.row_lower, model.row_upper)
     supported = z - unsupported(z, model.lower, model.upper)
-    primal = float(model.cost @ x)
+    primal = inner(model.cost, x)
     y = row_dual - unsupported(row_dual, model.row_lower, model.row_upper)
     dual = dual_objective(model.row_lower, model.row_upper, y)
     dual += dual_objective(model.lower, model.upper, supported)

@@ -81,7 +81,7 @@ def _with_point(session: Session, status: Any) -> Reply:
         return reply
     x = whole(session, x)
     model = session.model
-    objective = float(model.cost @ x) + model.offset
+    objective = model.objective_at(x)
     return replace(reply, x=x, objective=objective, row_activity=model.activity(x))
 
 
@@ -138,7 +138,7 @@ def _settle_unbounded(task: Task, channel: Channel) -> Reply:
         reply,
         finding=Finding.UNBOUNDED,
         ending=Ending.CONVERGED,
-        objective=float(model.cost @ reply.x) + model.offset,
+        objective=model.objective_at(reply.x),
         bound=-np.inf,
         primal_ray=recession_ray(_relaxed(task), channel),
     )

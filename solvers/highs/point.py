@@ -70,7 +70,7 @@ def reply_with(
         return Reply(finding if proof else Finding.NOTHING, ending, **fields)
     if finding is Finding.NOTHING:
         return Reply(finding, ending, **fields, candidate=x)
-    objective = float(model.cost @ x) + model.offset
+    objective = model.objective_at(x)
     fields["bound"] = objective if finding is Finding.OPTIMAL else min(bound, objective)
     return Reply(
         finding, ending, **fields, x=x, row_activity=model.activity(x), objective=objective

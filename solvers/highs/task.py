@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.vectors import inner
+
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.int8]
@@ -85,6 +87,10 @@ class Model:
     def is_mip(self) -> bool:
         """Whether any column is integer."""
         return bool(self.integer.any())
+
+    def objective_at(self, x: FloatArray) -> float:
+        """Return the objective of a point (n,), offset included."""
+        return inner(self.cost, x) + self.offset
 
     def row_of_entry(self) -> IndexArray:
         """Return the row of every stored entry, (nnz,)."""

@@ -21,8 +21,9 @@ from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
 from solvers.pdlp.without_coefficients import solve_without_coefficients
-from solvers.problem import Problem, euclidean, side_sizes
+from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
+from solvers.vectors import euclidean
 
 __all__ = ["Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
 

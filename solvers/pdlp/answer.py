@@ -13,7 +13,8 @@ from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.problem import FloatArray, Problem, euclidean, inner, side_sizes
+from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.vectors import euclidean, inner
 
 
 @dataclass(frozen=True, eq=False)

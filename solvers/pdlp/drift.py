@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvers.pdlp.state import State
-from solvers.problem import FloatArray, Problem, inner
+from solvers.problem import FloatArray, Problem
+from solvers.vectors import inner
 
 PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.problem import Problem, euclidean, side_sizes
+from solvers.problem import Problem, side_sizes
+from solvers.vectors import euclidean
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.state import DeviceProblem, Iterate, State
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
-from solvers.problem import FloatArray, Problem, euclidean, side_sizes
+from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
 from solvers.sparse.slices import Plan, Slices
+from solvers.vectors import euclidean
 
 THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""

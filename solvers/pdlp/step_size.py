@@ -11,8 +11,9 @@ import numpy as np
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem
-from solvers.problem import FloatArray, inner
+from solvers.problem import FloatArray
 from solvers.progress import Progress
+from solvers.vectors import inner
 
 NORM_AFTER_SCALING = 1.0
 """Upper bound on ||R A C||_2 after the last stage of scaling."""
