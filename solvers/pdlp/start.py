@@ -40,8 +40,8 @@ COLUMN_VECTORS = 17
 ROW_VECTORS = 15
 """Vectors of a solve at the most: data, scaling, iterates, best points, and passing ones."""
 
-LAYING_OUT = 60
-"""Bytes per coefficient that laying out and packing the matrix take for a moment on a GPU."""
+PADDING = 1.4
+"""Entries that slices store for each coefficient, at the most seen on models."""
 
 
 def prepare(
@@ -206,10 +206,10 @@ def _ways(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
 def memory_needed(problem: Problem) -> int:
     """Return about how many bytes a solve takes on its device, at its height.
 
-    A and A' in slices, what laying them out takes in passing, and the vectors.
+    A and A' in slices, their meta data, and the vectors.
     """
     index = problem.matrix.indices.dtype.itemsize
-    entries = problem.num_nonzeros * (2 * (REAL_BYTES + index) + LAYING_OUT)
+    entries = int(2 * PADDING * problem.num_nonzeros * (REAL_BYTES + index))
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = 16 * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)

@@ -1,6 +1,6 @@
 // Going through all rows of a compressed sparse matrix with a grid of any size.
 //
-// Unlike in rows.cuh the grid need not grow with the matrix, which keeps the number of partial
+// The grid need not grow with the matrix, which keeps the number of partial
 // sums small where blocks also leave some: each of the first `long_count` blocks takes one row
 // longer than `long_length`, the others take turns with the rest, `lanes` threads to a row.
 
