@@ -162,7 +162,8 @@ def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progr
     if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
         progress.log("A projection brought the point within the tolerance on the original model.")
         return mended
-    brief = dataclasses.replace(options, iteration_limit=POLISH_ITERATIONS)
+    limit = min(POLISH_ITERATIONS, options.iteration_limit or POLISH_ITERATIONS)
+    brief = dataclasses.replace(options, iteration_limit=limit)
     polished = polish(problem, answer, brief, progress)
     if verify(problem, polished, options).solution_status is SolutionStatus.OPTIMAL:
         progress.log("Feasibility polishing brought the point within the tolerance there.")
