@@ -1,0 +1,8 @@
+"""Primal heuristics for mixed-integer programs, on the GPU and the CPU, beside branch and bound.
+
+The parts are those of "GPU-Accelerated Primal Heuristics for Mixed Integer Programming" (arXiv
+2510.20499): bound propagation, a probing cache, fix-and-propagate, local search and a feasibility
+pump, with the improvement heuristics that the field has found since. ``model`` holds the problem
+as the heuristics read it, ``pool`` what they have found, ``budget`` how long each may go on.
+Importing this package compiles nothing.
+"""

@@ -1,0 +1,87 @@
+"""How long a heuristic may go on: by the clock, by work done, or until it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+def _never() -> bool:
+    return False
+
+
+class Budget:
+    """Time and work that a heuristic may spend; safe to share between threads.
+
+    Work is counted in entries of the matrix visited, so that a budget without a time limit makes
+    the same decisions on every machine. A heuristic asks :meth:`spent` about a hundred times a
+    second at least and looks at no other clock.
+
+    Parameters
+    ----------
+    seconds : float
+        Time from now; inf for no limit.
+    work : float
+        Entries of the matrix that may be visited; inf for no limit.
+    stop : callable
+        Asked whether to stop for a reason from outside.
+    """
+
+    def __init__(
+        self, seconds: float = np.inf, work: float = np.inf, stop: Callable[[], bool] = _never
+    ) -> None:
+        self._began = time.monotonic()
+        self._end = self._began + seconds
+        self._work = work
+        self._done = 0.0
+        self._stop = stop
+        self._parent: Budget | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the budget was made."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time is spent, never negative."""
+        return max(0.0, self._end - time.monotonic())
+
+    @property
+    def work(self) -> float:
+        """Work done so far."""
+        return self._done
+
+    @property
+    def work_left(self) -> float:
+        """Work until the budget is spent, never negative."""
+        own = max(0.0, self._work - self._done)
+        return own if self._parent is None else min(own, self._parent.work_left)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the clock has a say: False where every run has to take the same path."""
+        return bool(np.isfinite(self._end))
+
+    def charge(self, work: float) -> None:
+        """Count work as done, here and in the budget this is a part of."""
+        with self._lock:
+            self._done += work
+        if self._parent is not None:
+            self._parent.charge(work)
+
+    def spent(self) -> bool:
+        """Whether to stop now."""
+        if self._stop() or self._done >= self._work or time.monotonic() >= self._end:
+            return True
+        return self._parent is not None and self._parent.spent()
+
+    def part(self, seconds: float = np.inf, work: float = np.inf) -> Budget:
+        """Return a budget within this one; in an untimed one only ``work`` counts."""
+        piece = Budget(min(seconds, self.seconds_left) if self.is_timed else np.inf, work)
+        piece._parent = self
+        return piece

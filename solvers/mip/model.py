@@ -1,0 +1,161 @@
+"""The mixed-integer problem as the heuristics read it: by rows and by columns, in plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.errors import EngineError
+from solvers.problem import BoolArray, FloatArray, Problem
+
+IndexArray = npt.NDArray[np.int32]
+ByteArray = npt.NDArray[np.uint8]
+
+FEASIBILITY_TOLERANCE = 1e-6
+"""Largest violation of a row or bound, absolute, at which a point counts as feasible."""
+
+INTEGRALITY_TOLERANCE = 1e-6
+"""How far an integer column may be from an integer, and how far bounds are rounded inward."""
+
+
+@dataclass(frozen=True, eq=False)
+class MipModel:
+    """A problem of m rows, n columns and nnz entries, both by rows and by columns.
+
+    Bounds of integer columns are whole numbers (or infinite). No array may be written to.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the arrays were taken from.
+    cost, lower, upper : (n,) float64
+    row_lower, row_upper : (m,) float64
+        Infinite where there is no side.
+    is_integer : (n,) uint8
+        1 for integer columns.
+    row_start : (m+1,) int32
+        Row i's entries are ``row_start[i]:row_start[i+1]`` of ``row_column`` and ``row_value``.
+    row_column, row_value : (nnz,) int32, float64
+    column_start : (n+1,) int32
+        Column j's entries are ``column_start[j]:column_start[j+1]`` of ``column_row`` and
+        ``column_value``.
+    column_row, column_value : (nnz,) int32, float64
+    """
+
+    problem: Problem
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    row_lower: FloatArray
+    row_upper: FloatArray
+    is_integer: ByteArray
+    row_start: IndexArray
+    row_column: IndexArray
+    row_value: FloatArray
+    column_start: IndexArray
+    column_row: IndexArray
+    column_value: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> MipModel:
+        """Lay a problem out.
+
+        Raises
+        ------
+        EngineError
+            The matrix has more entries than 32-bit indices can count.
+        """
+        if problem.num_nonzeros > np.iinfo(np.int32).max:
+            raise EngineError(
+                f"The model has {problem.num_nonzeros} nonzeros; the heuristics count them with "
+                "32 bits. Use method='highs'."
+            )
+        by_row, by_column = problem.matrix, problem.matrix_csc
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        whole = problem.integrality
+        lower[whole] = np.ceil(lower[whole] - INTEGRALITY_TOLERANCE)
+        upper[whole] = np.floor(upper[whole] + INTEGRALITY_TOLERANCE)
+        return cls(
+            problem=problem,
+            cost=problem.cost,
+            lower=lower,
+            upper=upper,
+            row_lower=problem.row_lower,
+            row_upper=problem.row_upper,
+            is_integer=whole.astype(np.uint8),
+            row_start=np.ascontiguousarray(by_row.indptr, dtype=np.int32),
+            row_column=np.ascontiguousarray(by_row.indices, dtype=np.int32),
+            row_value=np.ascontiguousarray(by_row.data, dtype=np.float64),
+            column_start=np.ascontiguousarray(by_column.indptr, dtype=np.int32),
+            column_row=np.ascontiguousarray(by_column.indices, dtype=np.int32),
+            column_value=np.ascontiguousarray(by_column.data, dtype=np.float64),
+        )
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows m."""
+        return int(self.row_lower.size)
+
+    @property
+    def num_columns(self) -> int:
+        """Number of columns n."""
+        return int(self.cost.size)
+
+    @property
+    def num_nonzeros(self) -> int:
+        """Number of entries of A."""
+        return int(self.row_value.size)
+
+    @cached_property
+    def integers(self) -> IndexArray:
+        """Numbers of the integer columns, rising."""
+        return np.flatnonzero(self.is_integer).astype(np.int32)
+
+    @cached_property
+    def is_binary(self) -> BoolArray:
+        """Whether each column (n,) is an integer between 0 and 1 with both values allowed."""
+        binary: BoolArray = (self.is_integer == 1) & (self.lower == 0.0) & (self.upper == 1.0)
+        return binary
+
+    @property
+    def offset(self) -> float:
+        """Constant term of the objective."""
+        return self.problem.offset
+
+    def objective_at(self, x: FloatArray) -> float:
+        """Return c'x + offset."""
+        return self.problem.objective_at(x)
+
+    def activity(self, x: FloatArray) -> FloatArray:
+        """Return A x, (m,)."""
+        return np.asarray(self.problem.matrix @ x)
+
+    def rounded(self, x: FloatArray) -> FloatArray:
+        """Return a copy of ``x`` within its bounds, integer columns at the nearest integer."""
+        point = np.clip(x, self.lower, self.upper)
+        point[self.integers] = np.clip(
+            np.round(x[self.integers]), self.lower[self.integers], self.upper[self.integers]
+        )
+        return point
+
+
+def largest_row_violation(model: MipModel, x: FloatArray) -> float:
+    """Return by how much the worst row leaves its sides at ``x`` (n,); 0 where all hold."""
+    activity = model.activity(x)
+    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    return float(np.max(outside, initial=0.0))
+
+
+def is_feasible(model: MipModel, x: FloatArray, tolerance: float = FEASIBILITY_TOLERANCE) -> bool:
+    """Whether ``x`` (n,) keeps every row, bound and integrality of the model, absolutely."""
+    if not np.isfinite(x).all():
+        return False
+    beyond = np.max(np.maximum(model.lower - x, x - model.upper), initial=0.0)
+    values = x[model.integers]
+    fractional = np.max(np.abs(values - np.round(values)), initial=0.0)
+    if beyond > tolerance or fractional > INTEGRALITY_TOLERANCE:
+        return False
+    return largest_row_violation(model, x) <= tolerance
