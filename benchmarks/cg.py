@@ -46,7 +46,7 @@ from solvers.linalg.least_squares import least_squares_duals, project_on_rows
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.pdlp import repair
-from solvers.pdlp.answer import unscaled
+from solvers.pdlp.answer import on_original
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
@@ -272,28 +272,31 @@ class _Watch:
         self.tries = self.cg = self.next = 0
         self.hit: int | None = None
 
-    def __call__(self, state: Any, memory: Any, statistics: Any) -> Any:
-        answer = self.original(state, memory, statistics)
-        if answer is None and self.hit is None and state.iterations >= self.next:
-            point = unscaled(state, state.x.projection, state.y.projection)
+    def __call__(self, solve: Any) -> Any:
+        outcome = self.original(solve)
+        iterations = solve.record.iterations
+        if outcome is None and self.hit is None and iterations >= self.next:
+            solve.windows.drain()
+            state = solve.state
+            point = on_original(state, state.x.projection, state.y.projection)
             asked = Outcome(
                 SolutionStatus.NOTHING,
                 StopReason.ITERATION_LIMIT,
                 candidate=point.x,
                 row_dual=point.row_dual,
             )
-            self._ask(state, asked, memory.criteria.primal)
-        return answer
+            self._ask(state.problem.original, asked, solve.criteria.primal, iterations)
+        return outcome
 
-    def _ask(self, state: Any, asked: Outcome, tolerance: float) -> None:
+    def _ask(self, problem: Problem, asked: Outcome, tolerance: float, iterations: int) -> None:
         options, before = EngineOptions(device="cpu", tolerance=tolerance), self.cg
         with mock.patch.object(repair, "project_on_rows", self._project):
-            made = repair.repaired(state.problem.original, asked, options, Progress())
+            made = repair.repaired(problem, asked, options, Progress())
         if made is not asked:
-            self.hit = state.iterations
+            self.hit = iterations
         if self.cg > before:
             self.tries += 1
-            self.next = int(TRY_GROWTH * state.iterations)
+            self.next = int(TRY_GROWTH * iterations)
 
     def _project(self, *values: Any, **named: Any) -> Any:
         found = project_on_rows(*values, **named)
@@ -303,9 +306,9 @@ class _Watch:
 
 def _finish_row(name: str, problem: Problem, tolerance: float, limit: float) -> Row | None:
     loop = importlib.import_module("solvers.pdlp.run")
-    watch = _Watch(loop._optimal_answer)
+    watch = _Watch(loop._consider)
     options = EngineOptions(device="cpu", tolerance=tolerance)
-    with mock.patch.object(loop, "_optimal_answer", watch):
+    with mock.patch.object(loop, "_consider", watch):
         outcome = pdlp.solve(problem, options, Progress(limit))
     iterations = int(outcome.statistics.get("iterations", 0))
     if watch.hit is None and outcome.stop_reason.name != "CONVERGED":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -130,3 +131,8 @@ def test_only_the_command_line_prints():
             assert not (isinstance(called, ast.Name) and called.id == "print"), (
                 f"{path.relative_to(ROOT)}:{node.lineno} prints; use progress.log"
             )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
+def test_every_benchmark_can_be_imported(path):
+    assert importlib.import_module(f"benchmarks.{path.stem}").__doc__
