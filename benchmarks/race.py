@@ -1,6 +1,7 @@
 """What a race costs and gains: ``method='auto'`` beside each of its engines alone.
 
     python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 3]
+        [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
 ``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
@@ -114,10 +115,15 @@ def main() -> None:
     parser.add_argument("--tolerance", type=float, default=1e-6)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     arguments = parser.parse_args()
     with_pdlp = seen_gpu() is not None
     rows: list[Row] = []
+    deadline = time.monotonic() + arguments.stop_after
     for place, entry in enumerate(choose(read_index(arguments.folder), arguments.models)):
+        if time.monotonic() > deadline:
+            print(f"Time is up; stopped before {entry.name}.")
+            break
         problem = gpu_bridge.read(entry.path).relaxation()
         if place == 0 and with_pdlp:
             gpu_bridge.solve(problem, method="pdlp", time_limit=arguments.time_limit)
