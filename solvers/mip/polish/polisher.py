@@ -1,0 +1,171 @@
+"""Integers fixed, the rest by an LP: from a whole point to the best feasible one beside it."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.polish.first_order import FirstOrder
+from solvers.mip.polish.polished import Polished, PolishStatus
+from solvers.mip.polish.simplex import Solved, WarmSimplex
+from solvers.mip.polish.split import ContinuousPart
+from solvers.problem import FloatArray
+
+LARGEST_FOR_SIMPLEX = 1_000_000
+"""Entries of the continuous part from which PDLP is used (notes on GPU heuristics, section 5.4)."""
+
+SNAP = 1e-9
+"""A continuous value this close to a bound is put on it."""
+
+GRACE = 0.5
+"""Seconds to wait for an LP beyond its time limit, which simplex keeps except while factorising."""
+
+
+class Polisher:
+    """Polishes points of one model; safe to call from any thread, one LP at a time.
+
+    It owns a thread, in which HiGHS lives. Close it, or let it be collected, to end that thread.
+
+    Parameters
+    ----------
+    model : MipModel
+    device : str
+        Where PDLP runs for a model too large for simplex, as in :class:`EngineOptions`.
+    largest_for_simplex : int
+        Entries of the continuous part up to which simplex is used.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        device: str = "auto",
+        largest_for_simplex: int = LARGEST_FOR_SIMPLEX,
+    ) -> None:
+        self._model = model
+        self._part = ContinuousPart.of(model)
+        self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="polish")
+        self._simplex: WarmSimplex | None = None
+        self._first_order: FirstOrder | None = None
+        if self._part.matrix.nnz > largest_for_simplex:
+            self._first_order = FirstOrder(model, self._part, device)
+        self._has_cost = bool(np.any(model.cost[self._part.columns] != 0.0))
+
+    def __enter__(self) -> Polisher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread once the LP under way is done; wait for nothing."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def polish(self, x: FloatArray, seconds: float = np.inf) -> Polished:
+        """Round the integers of a point and give its continuous columns the best values.
+
+        Parameters
+        ----------
+        x : (n,) float64
+            Not changed. Its continuous values matter only where there is no time for the LP.
+        seconds : float
+            From now, for waiting for other threads' LPs too; inf for no limit.
+
+        Returns
+        -------
+        Polished
+            Where the LP gives nothing but the rounded point itself is feasible, that point.
+        """
+        deadline = time.monotonic() + seconds
+        point = self._model.rounded(np.where(np.isfinite(x), x, 0.0))
+        fallback = self._checked(point, PolishStatus.FEASIBLE)
+        if fallback is not None and not (self._part.columns.size and self._has_cost):
+            return Polished(PolishStatus.OPTIMAL, fallback.x, fallback.objective)
+        low, high = self._part.row_sides(self._model, point)
+        if fallback is None:
+            hopeless = self._part.hopeless_rows(low, high)
+            if hopeless.size or not self._part.columns.size:
+                return Polished(PolishStatus.INFEASIBLE, conflict=hopeless)
+        rows = self._part.rows
+        solve = self._by_simplex if self._first_order is None else self._by_first_order
+        answer = solve(point, low[rows], high[rows], deadline)
+        return fallback if fallback is not None and not answer.status.has_point else answer
+
+    def _by_simplex(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+    ) -> Polished:
+        def job() -> Polished:
+            return self._in_own_thread(point, low, high, deadline)
+
+        left = max(0.0, deadline - time.monotonic())
+        future = self._executor.submit(job)
+        try:
+            return future.result(timeout=left + GRACE if np.isfinite(left) else None)
+        except concurrent.futures.TimeoutError:
+            future.cancel()
+            return Polished(PolishStatus.LIMIT)
+
+    def _in_own_thread(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+    ) -> Polished:
+        if self._simplex is None:
+            self._simplex = WarmSimplex(self._model, self._part)
+        tries: tuple[Callable[[FloatArray, FloatArray, float], Solved], ...] = (
+            self._simplex.solve,
+            self._simplex.solve_afresh,
+        )
+        iterations = 0
+        for solve in tries:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return Polished(PolishStatus.LIMIT, iterations=iterations)
+            solved = solve(low, high, left)
+            iterations += solved.iterations
+            if solved.is_infeasible:
+                return Polished(
+                    PolishStatus.INFEASIBLE, conflict=solved.ray_rows, iterations=iterations
+                )
+            if solved.values is not None:
+                status = PolishStatus.OPTIMAL if solved.is_optimal else PolishStatus.FEASIBLE
+                checked = self._with_values(point, solved.values, status, iterations)
+                if checked is not None:
+                    return checked
+        late = time.monotonic() >= deadline
+        return Polished(PolishStatus.LIMIT if late else PolishStatus.FAILED, iterations=iterations)
+
+    def _by_first_order(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+    ) -> Polished:
+        assert self._first_order is not None  # chosen because it is there
+        guess = point[self._part.columns]
+        left = max(0.0, deadline - time.monotonic())
+        values, optimal = self._first_order.solve(low, high, guess, left)
+        status = PolishStatus.OPTIMAL if optimal else PolishStatus.FEASIBLE
+        checked = None if values is None else self._with_values(point, values, status, 0)
+        late = time.monotonic() >= deadline
+        return checked or Polished(PolishStatus.LIMIT if late else PolishStatus.FAILED)
+
+    def _with_values(
+        self, point: FloatArray, values: FloatArray, status: PolishStatus, iterations: int
+    ) -> Polished | None:
+        """Return the point with these continuous values, tidied, if it is feasible then."""
+        columns = self._part.columns
+        lower, upper = self._model.lower[columns], self._model.upper[columns]
+        inside = np.clip(values, lower, upper)
+        snapped = np.where(inside - lower <= SNAP, lower, inside)
+        snapped = np.where(upper - inside <= SNAP, upper, snapped)
+        for tidy in (snapped, inside):
+            x = point.copy()
+            x[columns] = tidy
+            checked = self._checked(x, status, iterations)
+            if checked is not None:
+                return checked
+        return None
+
+    def _checked(self, x: FloatArray, status: PolishStatus, iterations: int = 0) -> Polished | None:
+        if not is_feasible(self._model, x):
+            return None
+        return Polished(status, x, self._model.objective_at(x), iterations=iterations)
