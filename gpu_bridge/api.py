@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -13,6 +13,7 @@ from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 
 if TYPE_CHECKING:
+    from gpu_bridge.improvement import Improvement
     from gpu_bridge.many_batch import Batch
     from gpu_bridge.many_outcomes import Outcomes
     from solvers.device import Device
@@ -40,6 +41,7 @@ def solve(
     *,
     start: Start | None = None,
     streams: Sequence[TextIO] = (),
+    on_solution: Callable[[Improvement], object] | None = None,
     **options: Any,
 ) -> Outcome:
     """Solve a problem, or the model in a file, and return a verified answer.
@@ -52,6 +54,11 @@ def solve(
         Point, duals or basis to start from.
     streams : sequence of text streams
         Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
+    on_solution : callable, optional
+        Called with an :class:`~gpu_bridge.improvement.Improvement` for each better point, one
+        call after the other, in a thread of its own. If it returns True the solve ends with the
+        best point and the stop reason INTERRUPTED. Calls go on no longer than the time limit;
+        a function slower than the improvements is not told of all of them.
     **options
         Any of the option table, such as ``method``, ``device``, ``time_limit``, ``log``.
 
@@ -62,12 +69,16 @@ def solve(
 
     Raises
     ------
+    Exception
+        What ``on_solution`` raised, which ends the solve.
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
     from gpu_bridge.dispatch import solve as dispatch
+    from gpu_bridge.improvement import Watcher, watched_by
 
     checked = make_options(options)
+    watcher = None if on_solution is None else Watcher(on_solution)
     if isinstance(model, (str, PathLike)):
         try:
             problem = read(model)
@@ -80,7 +91,11 @@ def solve(
             f"solve() takes a Problem or the path of a model file, not a {type(model).__name__}; "
             "Pyomo and PuLP models are solved through SolverFactory('gpuheur') and GPUHEUR."
         )
-    return dispatch(problem, checked, start=start, streams=streams)
+    with watched_by(watcher):
+        outcome = dispatch(problem, checked, start=start, streams=streams)
+    if watcher is not None:
+        watcher.raise_error()
+    return outcome
 
 
 def solve_many(

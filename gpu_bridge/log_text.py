@@ -7,6 +7,8 @@ that it reads the same on a terminal, in a file and in a notebook.
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -140,11 +142,15 @@ def changed_options(options: object) -> str:
     return ", ".join(changed)
 
 
-def event_line(event: Event) -> str:
-    """Return one row of the table of improvements, for an event in the model's sense."""
+def event_line(event: Event, is_better: bool = False) -> str:
+    """Return one row of the table of improvements, for an event in the model's sense.
+
+    A star marks a better incumbent; other rows tell of a bound.
+    """
     gap = percentage(relative_gap(event.incumbent, event.bound))
+    mark = "*" if is_better else " "
     return (
-        f"{clock(event.seconds):>{TIME_WIDTH}}{number(event.incumbent):>{VALUE_WIDTH}}"
+        f"{mark}{clock(event.seconds):>{TIME_WIDTH - 1}}{number(event.incumbent):>{VALUE_WIDTH}}"
         f"{number(event.bound):>{VALUE_WIDTH}}{gap:>9}  {event.source}"
     ).rstrip()
 
@@ -217,6 +223,7 @@ def footer_lines(outcome: Outcome) -> list[str]:
         lines.append(labelled("Bound", f"{outcome.bound + 0.0:.12g}"))
     if np.isfinite(outcome.gap):
         lines.append(labelled("Gap", percentage(outcome.gap)))
+    lines += attribution_lines(outcome)
     is_mip = outcome.problem is None or outcome.problem.is_mip
     residuals = residual_text(outcome.residuals, with_integrality=is_mip)
     if residuals:
@@ -230,6 +237,47 @@ def footer_lines(outcome: Outcome) -> list[str]:
     lines.append(labelled("Engine", where))
     lines.append(labelled("Time", f"{outcome.seconds:.2f} s"))
     return lines
+
+
+def attribution_lines(outcome: Outcome) -> list[str]:
+    """Say who found the point of a mixed-integer program, and whose points came before it."""
+    found = found_by(outcome)
+    if found is None or (outcome.problem is not None and not outcome.problem.is_mip):
+        return []
+    seconds, source = found
+    lines = [labelled("Found by", f"{source} after {clock(seconds)}")]
+    counts = Counter(source for _, source in improvements(outcome.history))
+    if len(counts) > 1:
+        words = ", ".join(f"{name} {count}" for name, count in counts.most_common())
+        lines.append(labelled("Improved by", words))
+    if len(outcome.pool) > 1:
+        worst = outcome.pool[-1].objective
+        lines.append(
+            labelled("Pool", f"{len(outcome.pool)} points, the last worth {number(worst)}")
+        )
+    return lines
+
+
+def found_by(outcome: Outcome) -> tuple[float, str] | None:
+    """Return when and by whom the point was found; None where the history does not tell."""
+    for event, source in improvements(outcome.history):
+        same = math.isclose(event.incumbent, outcome.objective, rel_tol=1e-9, abs_tol=1e-9)
+        if same and outcome.solution_status.has_point:
+            return event.seconds, source
+    return None
+
+
+def improvements(history: Sequence[Event]) -> list[tuple[Event, str]]:
+    """Return the events that brought a better incumbent, beyond rounding, and their sources."""
+    found: list[tuple[Event, str]] = []
+    before = np.nan
+    for event in history:
+        if np.isfinite(event.incumbent) and not math.isclose(
+            event.incumbent, before, rel_tol=1e-9, abs_tol=1e-9
+        ):
+            found.append((event, event.source))
+            before = event.incumbent
+    return found
 
 
 def residual_text(residuals: Residuals, *, with_integrality: bool = True) -> str:

@@ -11,6 +11,7 @@ before the footer.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ from typing import TextIO
 import numpy as np
 
 from gpu_bridge import log_text
+from gpu_bridge.improvement import SAME_VALUE, Sighting, Watcher, take_watcher
 from gpu_bridge.live_line import LiveLine, LogStream
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
@@ -27,11 +29,8 @@ from gpu_bridge.statistics import model_statistics
 from gpu_bridge.throttle import ThinnedHistory, Throttle
 from gpu_bridge.versions import version_line
 from solvers.outcome import Event, relative_gap
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
-
-SAME_VALUE = 1e-9
-"""Relative difference up to which an improvement is rounding and gets no line of its own."""
 
 FIRST_STANDING = 1.0
 """Seconds from which rows say how racing engines stand; most races are over before."""
@@ -50,6 +49,9 @@ class BridgeProgress(Progress):
         Show a moving line on the first stream that is a terminal.
     maximize : bool
         The model maximises, so that objectives and bounds are shown with their sign turned.
+    watcher : Watcher, optional
+        Told of every better point whose values the engine gives; by default whoever
+        :func:`gpu_bridge.improvement.watched_by` names for this thread.
     """
 
     def __init__(
@@ -59,9 +61,12 @@ class BridgeProgress(Progress):
         streams: Sequence[TextIO] = (),
         live: bool = False,
         maximize: bool = False,
+        watcher: Watcher | None = None,
     ) -> None:
         super().__init__(time_limit)
         self.maximize = maximize
+        self._watcher = take_watcher() if watcher is None else watcher
+        self._source = ""
         self._lines: list[str] = []
         self._streams = [LogStream(stream) for stream in _distinct(streams)]
         self._live = self._live_line() if live else None
@@ -141,6 +146,8 @@ class BridgeProgress(Progress):
         if changed:
             lines.append(log_text.labelled("Options", changed))
         lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
+        if self._watcher is not None:
+            self._watcher.begin(problem, options, self._end_by_watcher)
         with self._lock:
             self._is_mip = problem.is_mip
             self.log("\n".join(lines))
@@ -149,6 +156,19 @@ class BridgeProgress(Progress):
     def decision(self, text: str) -> None:
         """Write which engine was chosen, and why."""
         self.log(log_text.labelled("Engine", text))
+
+    def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
+        """Report a feasible point; return whether it is better than all before it."""
+        with self._lock:
+            if self._incumbent <= objective:  # False while the incumbent is NaN
+                return False
+            self._source = source
+            super().incumbent(objective, source, x)
+            if self._watcher is not None and x is not None:
+                self._watcher.see(
+                    Sighting(objective, self._bound, self.seconds, source, np.array(x, float))
+                )
+            return True
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Keep and, when a line is due, show how an iterative engine stands."""
@@ -187,18 +207,19 @@ class BridgeProgress(Progress):
         self._show_live()
         if self._is_mip is False:
             return  # a linear program's values are figures of its iterations
-        is_better = np.isfinite(event.incumbent) and not math.isclose(
-            event.incumbent, self._shown_incumbent, rel_tol=SAME_VALUE, abs_tol=SAME_VALUE
-        )
         throttle = self._throttle
-        due = throttle.allows_improvement if is_better else throttle.is_due
+        due = throttle.allows_improvement if self._is_better(event) else throttle.is_due
         if due(event.seconds):
             self._event_row(event)
         else:
             self._withheld = event
 
     def footer(self, outcome: Outcome) -> None:
-        """Take the live line away and write the answer's status, values and residuals."""
+        """Take the live line away and write the answer's status, values and residuals.
+
+        Whoever watches the solve hears of the answer first, if it is better than what was told.
+        """
+        self._finish_watching(outcome)
         with self._lock:
             self.close()
             self.log("\n".join(["", *log_text.footer_lines(outcome)]))
@@ -213,12 +234,40 @@ class BridgeProgress(Progress):
             if live is not None:
                 live.stop()
 
+    def _finish_watching(self, outcome: Outcome) -> None:
+        """Wait for the watcher without holding the lock, which it needs for a line in the log."""
+        watcher = self._watcher
+        if watcher is None:
+            return
+        last = None
+        if outcome.solution_status.has_point and outcome.x is not None:
+            sign = -1.0 if self.maximize else 1.0
+            found = log_text.found_by(outcome)
+            seconds, source = (outcome.seconds, outcome.engine) if found is None else found
+            last = Sighting(
+                sign * outcome.objective, sign * outcome.bound, seconds, source, outcome.x, True
+            )
+        watcher.finish(last, lambda: 0.0 if self.interrupted else self.time_left)
+
+    def _end_by_watcher(self, reason: str) -> None:
+        self.log(f"{log_text.clock(self.seconds)}: {reason}")
+        self.interrupt()
+
     def _event_row(self, event: Event) -> None:
         self._withheld = None
+        is_better = self._is_better(event)
+        if is_better:  # perhaps withheld until a bound came along
+            event = dataclasses.replace(event, source=self._source)
         self._shown_incumbent = event.incumbent
         if self.maximize:
             event = log_text.in_model_sense(event)
-        self._row(log_text.EVENT_TITLE, log_text.event_line(event))
+        self._row(log_text.EVENT_TITLE, log_text.event_line(event, is_better))
+
+    def _is_better(self, event: Event) -> bool:
+        """Whether an event has a better incumbent than the last row shown."""
+        return bool(np.isfinite(event.incumbent)) and not math.isclose(
+            event.incumbent, self._shown_incumbent, rel_tol=SAME_VALUE, abs_tol=SAME_VALUE
+        )
 
     def _show_withheld_iteration(self) -> None:
         record, self._withheld_iteration = self._withheld_iteration, None
@@ -269,7 +318,8 @@ class BridgeProgress(Progress):
         limit = f" of {log_text.clock(self.time_limit)}" if np.isfinite(self.time_limit) else ""
         parts = [log_text.clock(self.seconds) + limit]
         if np.isfinite(self._incumbent):
-            parts.append(f"incumbent {log_text.number(sign * self._incumbent)}")
+            source = f" by {self._source}" if self._source else ""
+            parts.append(f"incumbent {log_text.number(sign * self._incumbent)}{source}")
         if np.isfinite(self._bound):
             parts.append(f"bound {log_text.number(sign * self._bound)}")
         gap = relative_gap(self._incumbent, self._bound)

@@ -140,8 +140,8 @@ def test_improvements_stand_in_order_with_incumbent_bound_gap_and_source(clock: 
     assert table[1].split() == ["Time", "Incumbent", "Bound", "Gap", "Found", "by"]
     assert [line.split() for line in table[2:]] == [
         ["0.2s", "-", "50", "-", "root", "relaxation"],
-        ["2.2s", "100", "50", "50.00%", "rounding"],
-        ["1:12", "80", "50", "37.50%", "local", "search"],
+        ["*", "2.2s", "100", "50", "50.00%", "rounding"],
+        ["*", "1:12", "80", "50", "37.50%", "local", "search"],
     ]
     ends = {
         line.index(value) + len(value) for line, value in zip(table[3:], ("100", "80"), strict=True)

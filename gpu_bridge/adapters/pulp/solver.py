@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -18,6 +18,8 @@ from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.arrays import ModelArrays
+    from gpu_bridge.adapters.pulp.pool import PooledSolution
+    from gpu_bridge.improvement import Improvement, Watcher
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
     from solvers.outcome import Start
@@ -40,6 +42,8 @@ class SolverModel:
         Values of the variables to start from.
     outcome : Outcome, optional
         The verified answer, in the sense of the model.
+    watcher : Watcher, optional
+        Who hears of better points during the solve.
     began : float
         Time when the solve began, on the clock ``time.perf_counter``.
     """
@@ -49,6 +53,7 @@ class SolverModel:
     problem: Problem | None = None
     start: Start | None = None
     outcome: Outcome | None = None
+    watcher: Watcher | None = None
     began: float = field(default_factory=perf_counter)
 
 
@@ -73,6 +78,11 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         Start from the variables' values (``setInitialValue``); some may be missing.
     logPath : str, optional
         Also write the log to this file.
+    on_solution : callable, optional
+        Called with an :class:`~gpu_bridge.improvement.Improvement` for each better point, whose
+        ``values`` map variables, or their names, to values. If it returns True the solve ends
+        with the best point; what it raises ends the solve and is raised once the best point
+        stands in the model.
     **solverParams
         Every other option of the table by its own name, such as ``method`` or ``device``.
 
@@ -81,6 +91,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     outcome : Outcome or None
         The answer to the last problem this object solved: bound, gap, history, residuals, and
         the conflict of an infeasible model. ``lp.solverModel.outcome`` holds that of a problem.
+    pool : list of PooledSolution
+        The distinct points of that answer, best first, each with ``objective``, ``seconds``,
+        ``source`` and ``values``; :meth:`load_solution` puts one of them into the model.
 
     Raises
     ------
@@ -109,6 +122,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         threads: int | None = None,
         warmStart: bool | None = None,
         logPath: str | None = None,
+        on_solution: Callable[[Improvement], object] | None = None,
         **solverParams: Any,
     ) -> None:
         super().__init__(
@@ -123,7 +137,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             logPath=logPath,
             **solverParams,
         )
+        self.on_solution = on_solution  # no option: it cannot be written to JSON
         self.outcome: Outcome | None = None
+        self._solved: SolverModel | None = None
         self._settings()
 
     def available(self) -> bool:
@@ -137,6 +153,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             msg=self.msg,
             options=list(self.options),
             timeLimit=self.timeLimit,
+            on_solution=self.on_solution,
             **self.optionsDict,
         )
 
@@ -147,20 +164,63 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         this call only, which go before those of the solver.
         """
         began = clocks()
+        on_solution = more.pop("on_solution", self.on_solution)
         options, warm_start = self._settings(more)
-        lp.solverModel = SolverModel(options)
+        model = lp.solverModel = SolverModel(options)
         self.buildSolverModel(lp)
+        if on_solution is not None:
+            model.watcher = _watcher(on_solution, model)
         if warm_start:
             _set_start(lp.solverModel)
         self.callSolver(lp)
         status, held = self.findSolutionValues(lp)
-        bound = lp.solverModel.outcome.bound
-        bound = bound if isfinite(bound) else None
+        assert model.outcome is not None
+        bound = model.outcome.bound if isfinite(model.outcome.bound) else None
         if has_rust_core(lp):
-            return self.buildStats(lp, status, held, start=began, best_bound=bound)
-        lp.bestBound = bound
-        lp.assignStatus(status, held)
+            status = self.buildStats(lp, status, held, start=began, best_bound=bound)
+        else:
+            lp.bestBound = bound
+            lp.assignStatus(status, held)
+        if model.watcher is not None:
+            model.watcher.raise_error()
         return status
+
+    @property
+    def pool(self) -> list[PooledSolution]:
+        """The distinct points of the last answer, best first; empty without one."""
+        from gpu_bridge.adapters.pulp.pool import pool_of
+
+        solved = self._solved
+        if solved is None or solved.outcome is None or solved.arrays is None:
+            return []
+        return pool_of(solved.outcome, solved.arrays)
+
+    def load_solution(self, lp: pulp.LpProblem, number: int) -> None:
+        """Put the values of a point of the last answer's pool into ``lp``; 0 is the best.
+
+        Raises
+        ------
+        IndexError
+            There are not so many points.
+        ProblemError
+            Another model was solved last.
+        """
+        from gpu_bridge.adapters.pool import pool_solutions
+        from gpu_bridge.adapters.pulp.values import set_values
+        from solvers.errors import ProblemError
+
+        solved = self._solved
+        if solved is None or solved is not lp.solverModel or solved.arrays is None:
+            raise ProblemError(f"The last model this solver has solved is not '{lp.name}'.")
+        assert solved.outcome is not None
+        points = pool_solutions(solved.outcome)
+        if not 0 <= number < len(points):
+            raise IndexError(f"There is no solution {number}; the pool has {len(points)}.")
+        entry = points[number]
+        with _collector_paused():
+            set_values(
+                lp, solved.arrays, replace(solved.outcome, x=entry.x, objective=entry.objective)
+            )
 
     def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
         """Solve ``lp`` again as it is now."""
@@ -183,6 +243,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
         from gpu_bridge.dispatch import report, solve
+        from gpu_bridge.improvement import watched_by
 
         model: SolverModel = lp.solverModel
         options = model.options
@@ -193,8 +254,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             if options.time_limit is not None:
                 left = max(0.0, round(options.time_limit - (perf_counter() - model.began), 3))
                 options = replace(options, time_limit=left)
-            model.outcome = solve(model.problem, options, start=model.start)
-        self.outcome = model.outcome
+            with watched_by(model.watcher):
+                model.outcome = solve(model.problem, options, start=model.start)
+        self.outcome, self._solved = model.outcome, model
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[Any, Any]:  # noqa: N802
         """Put values, duals and slacks into the model and say what it holds.
@@ -216,6 +278,14 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         named = {**self.optionsDict, **(more or {})}
         limit = named.pop("timeLimit", self.timeLimit)
         return make_settings(self.mip, self.msg, limit, self.options, named)
+
+
+def _watcher(on_solution: Callable[[Improvement], object], model: SolverModel) -> Watcher:
+    from gpu_bridge.adapters.pulp.pool import presenter
+    from gpu_bridge.improvement import Watcher
+
+    assert model.arrays is not None
+    return Watcher(on_solution, presenter(model.arrays))
 
 
 def _set_start(model: SolverModel) -> None:

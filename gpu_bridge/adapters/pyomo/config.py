@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pyomo.common.config import Bool, ConfigValue
 from pyomo.contrib.solver.common.config import BranchAndBoundConfig
 
 from gpu_bridge.options import Options, make_options, option_table
 
+if TYPE_CHECKING:
+    from gpu_bridge.improvement import Improvement
+
 PYOMO_NAMES = ("threads", "time_limit", "rel_gap", "abs_gap")
 """Settings that Pyomo names itself; ``solver_options`` of the same name go before them."""
 
 
 class GpuHeurConfig(BranchAndBoundConfig):  # type: ignore[misc]
-    """Pyomo's branch-and-bound settings and the warm start switches."""
+    """Pyomo's branch-and-bound settings, the warm start switches and a callback."""
 
     def __init__(
         self,
@@ -46,6 +49,13 @@ class GpuHeurConfig(BranchAndBoundConfig):  # type: ignore[misc]
                 default=False,
                 domain=Bool,
                 description="Start from the current values of the integer variables only.",
+            ),
+        )
+        self.on_solution: Callable[[Improvement], object] | None = self.declare(
+            "on_solution",
+            ConfigValue(
+                default=None,
+                description="Called with each better point; the solve ends if it returns True.",
             ),
         )
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyomo.contrib.solver.common.base import LegacySolverWrapper
 
@@ -18,6 +18,9 @@ from gpu_bridge.adapters.pyomo.config import plain_values
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.options import option_table, parse_text
 from solvers.errors import OptionError
+
+if TYPE_CHECKING:
+    from gpu_bridge.improvement import Improvement
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +64,7 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         symbolic_solver_labels: bool = False,
         raise_exception_on_nonoptimal_result: bool = False,
         report_timing: bool = False,
+        on_solution: Callable[[Improvement], object] | None = None,
         **ignored: Any,
     ) -> Any:
         """Solve a model and return results of the old interface.
@@ -87,6 +91,9 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
             Raise NoOptimalSolutionError without a proven optimum; old solvers do not.
         report_timing : bool
             Write a table of times to standard output.
+        on_solution : callable
+            Called with an ``Improvement`` for each better point, whose ``values`` map variables to
+            values; if it returns True the solve ends with the best point.
         **ignored
             ``keepfiles``, ``solnfile``, ``solver_io`` and ``file_determinism`` mean nothing to a
             solver that writes no files. Any other name is an error.
@@ -120,10 +127,18 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         config.symbolic_solver_labels = symbolic_solver_labels
         config.load_solutions = False
         config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
-        results = finish(solve_model(self, model, config), config)
+        if on_solution is not None:
+            config.on_solution = on_solution
+        results = solve_model(self, model, config)
+        failure = results.solution_loader.failure
+        if failure is None:
+            finish(results, config)
         if report_timing:
             self._report(results.timing_info.timer)
-        return make_legacy_results(self, model, results, load_solutions, wanted)
+        translated = make_legacy_results(self, model, results, load_solutions, wanted)
+        if failure is not None:
+            raise failure
+        return translated
 
     def set_options(self, options: Any) -> None:
         """Set options for all later solves, from a mapping or from text."""
@@ -174,6 +189,7 @@ def _check_ignored(ignored: Mapping[str, Any]) -> None:
             continue
         known = ["tee", "timelimit", "options", "warmstart", "logfile", "suffixes", "threads"]
         known += ["load_solutions", "rel_gap", "abs_gap", "time_limit", "report_timing"]
+        known += ["on_solution"]
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f"did you mean '{near[0]}'?" if near else ""
         if name in {row.name for row in option_table()}:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from pyomo.common.collections import ComponentMap
 from pyomo.contrib.solver.common.solution_loader import SolutionLoader
 from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError, NoSolutionError
@@ -14,8 +13,9 @@ from pyomo.core.base.enums import TraversalStrategy
 from pyomo.core.base.suffix import Suffix
 from pyomo.core.staleflag import StaleFlagManager
 
+from gpu_bridge.adapters.pool import pool_solutions
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
-from gpu_bridge.outcome import Outcome
+from gpu_bridge.outcome import Outcome, PoolSolution
 from solvers.problem import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -26,26 +26,28 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
 
     Attributes ``outcome`` and ``converted`` hold everything the bridge knows of the solve.
     With more than one solution the identifiers are 0 (the best), 1, ...; the others come without
-    duals.
+    duals. ``pool`` has the solutions in that order, with objective, time and source of each.
+    ``failure`` is what a callback raised during the solve.
     """
 
     def __init__(self, model: Any, converted: ConvertedModel | None, outcome: Outcome) -> None:
         self._pyomo_model = model
         self.converted = converted
         self.outcome = outcome
-        self._points = _points(outcome)
+        self.failure: BaseException | None = None
+        self.pool: tuple[PoolSolution, ...] = pool_solutions(outcome)
         self._selected: int | None = None
 
     def get_number_of_solutions(self) -> int:
         """Return how many distinct points there are."""
-        return len(self._points)
+        return len(self.pool)
 
     def get_solution_ids(self) -> list[Any]:
         """Return the identifiers for ``solution(id)``; the best point is the first."""
-        return list(range(len(self._points))) if len(self._points) != 1 else [None]
+        return list(range(len(self.pool))) if len(self.pool) != 1 else [None]
 
     def _set_solution_id(self, solution_id: Any) -> Any:
-        if solution_id not in (None, *range(len(self._points))):
+        if solution_id not in (None, *range(len(self.pool))):
             raise ValueError(
                 f"There is no solution {solution_id!r}; known are {self.get_solution_ids()}."
             )
@@ -137,9 +139,9 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         return [] if self.converted is None else self.converted.columns
 
     def _values(self) -> FloatArray:
-        if not self._points:
+        if not self.pool:
             raise NoSolutionError()
-        return self._points[self._selected or 0]
+        return self.pool[self._selected or 0].x
 
     def _of_variables(self, values: FloatArray, wanted: Sequence[Any] | None) -> ComponentMap:
         everything = ComponentMap(zip(self._columns, values.tolist(), strict=False))
@@ -165,11 +167,3 @@ def _look_up(known: Any, component: Any) -> float:
             "fixed, inactive, unbounded on both sides or has no nonzero coefficient."
         )
     return float(known[component])
-
-
-def _points(outcome: Outcome) -> list[FloatArray]:
-    """Return the distinct points of an outcome, the best first."""
-    if not outcome.solution_status.has_point or outcome.x is None:
-        return []
-    others = [entry.x for entry in outcome.pool if not np.array_equal(entry.x, outcome.x)]
-    return [outcome.x, *others]

@@ -16,9 +16,11 @@ from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.point_values import presenter
 from gpu_bridge.adapters.pyomo.results import explanation, make_results
 from gpu_bridge.api import crossed_bounds_outcome
 from gpu_bridge.dispatch import solve as dispatch
+from gpu_bridge.improvement import Watcher, watched_by
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError
@@ -41,21 +43,26 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
     options = make_bridge_options(config)
     timer = config.timer = config.timer or HierarchicalTimer()
     converted: ConvertedModel | None = None
+    watcher: Watcher | None = None
     try:
         timer.start("convert")
         try:
             converted = convert(model)
         finally:
             timer.stop("convert")
+        if config.on_solution is not None:
+            watcher = Watcher(config.on_solution, presenter(converted.columns))
         StaleFlagManager.mark_all_as_stale()
         timer.start("solve")
         try:
-            outcome = _dispatch(converted, options, config, began)
+            with watched_by(watcher):
+                outcome = _dispatch(converted, options, config, began)
         finally:
             timer.stop("solve")
     except CrossedBoundsError as error:
         outcome = crossed_bounds_outcome(error)
     results = make_results(model, converted, outcome, config)
+    results.solution_loader.failure = None if watcher is None else watcher.error
     results.solver_name = solver.name
     results.solver_version = solver.version()
     results.timing_info.start_timestamp = timestamp
@@ -67,9 +74,15 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
 def finish(results: Results, config: Any) -> Results:
     """Raise for what the configuration forbids, load what it asks for, and return the results.
 
-    The model is not touched before anything is raised, so that it keeps the values it had.
+    The model is not touched before anything is raised, so that it keeps the values it had; only
+    what a callback raised comes after the best point was loaded.
     """
     outcome = results.solution_loader.outcome
+    failure = results.solution_loader.failure
+    if failure is not None:
+        if config.load_solutions and results.solution_loader.get_number_of_solutions():
+            results.solution_loader.load_solution()
+        raise failure
     converged = results.termination_condition == TerminationCondition.convergenceCriteriaSatisfied
     if not converged and config.raise_exception_on_nonoptimal_result:
         raise NoOptimalSolutionError(
