@@ -1,7 +1,7 @@
 """Products y = Ax in every format and form, beside cuSPARSE and SciPy and below the roofline.
 
     python -m benchmarks.sparse [--data ../shared/data] [--instances peers] [--nonzeros 1e5 1e6 1e7]
-                                [--device auto|cuda|cpu] [--seed 0]
+                                [--device auto|cuda|cpu] [--seed 0] [--stop-after SECONDS]
 
 Matrices are those of the models named (a set of ``benchmarks.lp_sets`` or names of its index) and
 made-up ones: ``random`` (8 entries a row, anywhere), ``banded`` (8 near the diagonal), ``one dense
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,10 @@ DENSE_ROW = 100_000
 TAIL = 1.6
 """Exponent of the power law of row lengths."""
 
-SHOWN = ("nonzeros", "best", "graph us", "plain us", "of roofline", "plain csr us")
-SHOWN += ("cusparse us", "cupy us", "scipy us", "of the best")
+SHOWN = (
+    *("nonzeros", "best", "graph us", "plain us", "of roofline", "plain csr us"),
+    *("cusparse us", "cupy us", "scipy us", "of the best"),
+)
 
 Row = dict[str, Any]
 
@@ -58,9 +61,11 @@ def main() -> None:
     device = find_device(arguments.device)
     with device.activate():
         machine = measure_machine(device)
-        rows = [
-            measure(device, machine, name, matrix) for name, matrix in matrices(arguments, device)
-        ]
+        rows = []
+        for name, matrix in until(arguments.stop_after, matrices(arguments, device)):
+            rows.append(measure(device, machine, name, matrix))
+            row = rows[-1]
+            print(f"{name}: {row['best']} {row['graph us']:.4g} us", flush=True)
     title = (
         f"Products on {device.name}: {machine.memory_bandwidth / 1e9:.4g} GB/s from memory, "
         f"{machine.cache_bandwidth / 1e9:.4g} GB/s from cache"
@@ -70,6 +75,16 @@ def main() -> None:
     print_summary(rows)
     content = {"machine model": vars(machine), "rows": rows}
     write_record("sparse", content, device=device, seed=arguments.seed)
+
+
+def until(seconds: float, named: Iterator[tuple[str, CSR]]) -> Iterator[tuple[str, CSR]]:
+    """Pass matrices on until so many seconds have gone."""
+    deadline = time.monotonic() + seconds
+    for name, matrix in named:
+        if time.monotonic() > deadline:
+            print(f"Time is up; stopped before {name}.")
+            return
+        yield name, matrix
 
 
 def measure(device: Device, machine: Machine, name: str, matrix: CSR) -> Row:
@@ -247,6 +262,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--nonzeros", type=float, nargs="*", default=[1e5, 1e6, 1e7])
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     return parser.parse_args()
 
 

@@ -1,7 +1,7 @@
 """What the constants of ``solvers/sparse/schedule.py`` are settled by: CSR's ways to share rows.
 
     python -m benchmarks.sparse_schedule [--nonzeros 1e6 1e7] [--data ../shared/data]
-                                         [--instances peers] [--seed 0]
+                                         [--instances peers] [--seed 0] [--stop-after SECONDS]
 
 For each matrix the plain CSR product is timed in a CUDA graph with 1 to 32 threads for every row,
 with threads by row length (one for 1, 2, 4 or 8 entries), with other lengths from which a row gets
@@ -11,12 +11,13 @@ blocks of its own, with other chunks of such rows, and as the schedule decides b
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.record import Column, print_table, write_record
-from benchmarks.sparse import DATA, matrices
+from benchmarks.sparse import DATA, matrices, until
 from solvers.device import Device, find_device
 from solvers.sparse.formats import CSR
 from solvers.sparse.kernels.csr import LANES
@@ -38,7 +39,8 @@ def main() -> None:
     arguments = _arguments()
     device = find_device("cuda")
     with device.activate():
-        rows = [measure(device, name, matrix) for name, matrix in matrices(arguments, device)]
+        named = until(arguments.stop_after, matrices(arguments, device))
+        rows = [measure(device, name, matrix) for name, matrix in named]
     print_table(
         f"CSR products on {device.name}, us",
         [Column(title, digits=3) for title in rows[0]],
@@ -66,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--instances", nargs="*", default=["peers"], help="sets or names; or none")
     parser.add_argument("--nonzeros", type=float, nargs="*", default=[1e6, 1e7])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     return parser.parse_args()
 
 
