@@ -1,0 +1,163 @@
+"""Solving a sub-MIP within limits, with every better point handed on as soon as it is found."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.errors import EngineError
+from solvers.highs.place import run_task
+from solvers.highs.settings import mip_settings
+from solvers.highs.task import Ending, Finding, Reply, Setting, Task
+from solvers.mip.budget import Budget
+from solvers.mip.model import MipModel
+from solvers.mip.pool import Offer
+from solvers.mip.submip.restricted import Restricted, restrict
+from solvers.mip.submip.result import SubMipResult, SubMipStatus
+from solvers.mip.submip.submip import SubMip
+from solvers.mip.submip.watch import Taker, Watch
+from solvers.options import EngineOptions
+from solvers.problem import FloatArray
+
+HEURISTIC_EFFORT = 0.2
+"""Share of its work that HiGHS gives to heuristics, by default 0.05: only points count here."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a search goes, besides its time.
+
+    HiGHS's own sub-MIPs have 200 nodes, 500 leaves and 12 stalled nodes; these are wider, because
+    they have seconds, not milliseconds. ``solutions`` is the number of improving points after
+    which to stop; 0 for no limit.
+    """
+
+    nodes: int = 1000
+    leaves: int = 1000
+    stall_nodes: int = 100
+    solutions: int = 0
+
+
+def solve_submip(
+    model: MipModel,
+    sub: SubMip,
+    offer: Offer,
+    budget: Budget,
+    *,
+    seconds: float = np.inf,
+    limits: Limits = Limits(),
+    source: str = "sub-MIP",
+    seed: int = 0,
+    start: FloatArray | None = None,
+    apart: bool = False,
+) -> SubMipResult:
+    """Search a part of the model with HiGHS on one thread.
+
+    Parameters
+    ----------
+    model : MipModel
+    sub : SubMip
+        What to search.
+    offer : Offer
+        Given every improving point at once, as a point of ``model``.
+    budget : Budget
+        The caller's: when it is spent, HiGHS is killed if it runs in a process of its own, and
+        left to end by itself if not. Charged with the work done.
+    seconds : float
+        Time for this search; ignored in an untimed budget.
+    limits : Limits
+        Nodes and the like, which alone end a search in an untimed budget.
+    source : str
+        Name under which points are offered.
+    seed : int
+        HiGHS's random seed.
+    start : (n,) float64, optional
+        A point of the model to start from; NaN for unknown.
+    apart : bool
+        Use a child process whatever the size.
+    """
+    began = time.monotonic()
+    restricted = restrict(model, sub)
+    result = SubMipResult(SubMipStatus.INFEASIBLE, work=2.0 * model.num_nonzeros)
+    if restricted is not None:
+        taker = Taker(model, offer, source, sub.cutoff)
+        watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
+        reply = _run(restricted, sub, watch, limits, seed, start, apart)
+        result = _judged(model, sub, restricted, taker, reply)
+    budget.charge(result.work)
+    return replace(result, seconds=time.monotonic() - began)
+
+
+def _run(
+    restricted: Restricted,
+    sub: SubMip,
+    watch: Watch,
+    limits: Limits,
+    seed: int,
+    start: FloatArray | None,
+    apart: bool,
+) -> Reply:
+    model = restricted.model
+    if not model.num_columns:  # nothing is free, and the rows were checked
+        watch.incumbent(model.offset, "fixed", np.empty(0))
+        return Reply(Finding.OPTIMAL, Ending.CONVERGED, objective=model.offset, x=np.empty(0))
+    if watch.should_stop() is not None:
+        return Reply(Finding.NOTHING, Ending.TIME_LIMIT)
+    point = None if start is None else restricted.reduced(start)
+    try:
+        task = Task(model, _settings(sub, limits, seed), x=point)
+        reply = run_task(task, watch, apart=apart, retry=False)
+    except EngineError:
+        return Reply(Finding.NOTHING, Ending.NUMERICAL_TROUBLE)
+    if reply.x is not None:
+        watch.incumbent(reply.objective, "highs", reply.x)
+    return reply
+
+
+def _settings(sub: SubMip, limits: Limits, seed: int) -> dict[str, Setting]:
+    """Return HiGHS options: one thread, no search for symmetry (it heeds no clock), no restart."""
+    settings: dict[str, Setting] = {
+        **mip_settings(EngineOptions(threads=1, seed=seed, node_limit=limits.nodes)),
+        "mip_max_leaves": limits.leaves,
+        "mip_max_stall_nodes": limits.stall_nodes,
+        "mip_heuristic_effort": HEURISTIC_EFFORT,
+        "mip_detect_symmetry": False,
+        "mip_allow_restart": False,
+    }
+    if limits.solutions:
+        settings["mip_max_improving_sols"] = limits.solutions
+    if np.isfinite(sub.cutoff) and not sub.has_own_objective:
+        settings["objective_bound"] = sub.cutoff
+    return settings
+
+
+def _judged(
+    model: MipModel, sub: SubMip, restricted: Restricted, taker: Taker, reply: Reply
+) -> SubMipResult:
+    """Say what a reply of HiGHS means for the box."""
+    status = {
+        Finding.OPTIMAL: SubMipStatus.OPTIMAL,
+        Finding.INFEASIBLE: SubMipStatus.INFEASIBLE,
+    }.get(reply.finding, SubMipStatus.LIMIT)
+    if reply.ending in (Ending.NUMERICAL_TROUBLE, Ending.OUT_OF_MEMORY):
+        status = SubMipStatus.FAILED
+    iterations = float(reply.statistics.get("simplex_iterations", 0))
+    small = restricted.model
+    result = SubMipResult(
+        status,
+        improved=taker.improved,
+        nodes=int(reply.statistics.get("nodes", 0)),
+        work=2.0 * model.num_nonzeros + iterations * (small.num_rows + small.num_columns),
+        columns=int(restricted.columns.size),
+    )
+    if reply.x is None:
+        return result
+    x = restricted.full(reply.x)
+    objective = model.objective_at(x)
+    if not taker.is_good(objective):
+        # with every better point cut off, HiGHS calls the first one it found optimal
+        return replace(result, status=SubMipStatus.INFEASIBLE if status.is_proven else status)
+    violation = max(0.0, reply.objective) if sub.elastic.size else 0.0
+    return replace(result, x=x, objective=objective, violation=violation)

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.mip.budget import Budget
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.submip import ExtraRow, Limits, SubMip, SubMipStatus, solve_submip
+from solvers.mip.submip.restricted import restrict
+from tests.mip.polish.test_polisher import model_of, random_model
+
+
+class Offers:
+    """Takes every point that is offered, the best first in line."""
+
+    def __init__(self, model: MipModel) -> None:
+        self.model = model
+        self.points: list[np.ndarray] = []
+        self.sources: set[str] = set()
+
+    def __call__(self, x: np.ndarray, source: str) -> bool:
+        before = min((self.model.objective_at(y) for y in self.points), default=np.inf)
+        self.points.append(x.copy())
+        self.sources.add(source)
+        return self.model.objective_at(x) < before
+
+
+def integer_model(seed: int, rows: int = 4, columns: int = 6) -> MipModel:
+    """Return a small model of integers, feasible at a hidden point."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-4, 5, (rows, columns)) * (rng.random((rows, columns)) < 0.6)
+    lower = rng.integers(-2, 1, columns)
+    upper = lower + rng.integers(0, 4, columns)
+    activity = matrix @ rng.integers(lower, upper + 1)
+    row_lower = np.where(rng.random(rows) < 0.5, -np.inf, activity - rng.integers(0, 3, rows))
+    row_upper = activity + rng.integers(0, 4, rows)
+    cost = rng.integers(-5, 6, columns)
+    return model_of(cost, matrix, row_lower, row_upper, lower, upper, True, offset=-1.5)
+
+
+def best_by_enumeration(model: MipModel, sub: SubMip) -> float:
+    ranges = [
+        range(int(low), int(high) + 1) for low, high in zip(sub.lower, sub.upper, strict=True)
+    ]
+    best = np.inf
+    for values in itertools.product(*ranges):
+        x = np.array(values, dtype=float)
+        activity = model.activity(x)
+        good = np.all((activity >= model.row_lower) & (activity <= model.row_upper))
+        good &= all(row.lower <= row.values @ x[row.columns] <= row.upper for row in sub.extra)
+        objective = model.objective_at(x)
+        if good and objective <= sub.cutoff:
+            best = min(best, objective)
+    return best
+
+
+def random_sub(model: MipModel, seed: int) -> SubMip:
+    """Return a box with some columns fixed, a row in some of the columns and a cutoff."""
+    rng = np.random.default_rng(seed)
+    point = rng.integers(model.lower, model.upper + 1)
+    fixed = rng.random(model.num_columns) < 0.4
+    columns = np.flatnonzero(rng.random(model.num_columns) < 0.5).astype(np.int32)
+    row = ExtraRow(columns, rng.integers(-2, 3, columns.size).astype(float), -2.0, 4.0)
+    cutoff = rng.choice([np.inf, 3.5, -4.5])
+    return SubMip(
+        np.where(fixed, point, model.lower),
+        np.where(fixed, point, model.upper),
+        (row,),
+        None,
+        cutoff,
+    )
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6))
+def test_the_best_point_of_the_box_is_found(seed):
+    model = integer_model(seed)
+    sub = random_sub(model, seed + 1)
+    offers = Offers(model)
+    result = solve_submip(model, sub, offers, Budget(), source="test")
+    best = best_by_enumeration(model, sub)
+    assert result.status.is_proven
+    if np.isinf(best):
+        assert result.status is SubMipStatus.INFEASIBLE
+        assert not offers.points
+        return
+    assert result.status is SubMipStatus.OPTIMAL
+    assert result.improved
+    assert result.objective == pytest.approx(best)
+    assert offers.sources == {"test"}
+    for x in offers.points:
+        assert is_feasible(model, x)
+        assert np.all(x >= sub.lower - 1e-6)
+        assert np.all(x <= sub.upper + 1e-6)
+        assert model.objective_at(x) <= sub.cutoff + 1e-6
+    assert min(map(model.objective_at, offers.points)) == pytest.approx(best)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6))
+def test_a_restricted_model_says_of_a_point_what_the_full_one_does(seed):
+    model = random_model(seed, rows=6, columns=9)
+    rng = np.random.default_rng(seed)
+    fixed = rng.random(model.num_columns) < 0.6
+    point = model.rounded(rng.uniform(model.lower, model.upper))
+    sub = SubMip(np.where(fixed, point, model.lower), np.where(fixed, point, model.upper))
+    restricted = restrict(model, sub)
+    if restricted is None:
+        activity = model.activity(point)
+        undecided = np.abs(model.problem.matrix).toarray()[:, ~fixed].any(axis=1)
+        outside = (activity > model.row_upper + 1e-6) | (activity < model.row_lower - 1e-6)
+        assert np.any(outside & ~undecided)
+        return
+    part = restricted.reduced(point)
+    np.testing.assert_array_equal(restricted.full(part), point)
+    small = restricted.model
+    assert small.num_columns == np.count_nonzero(~fixed)
+    assert small.objective_at(part) == pytest.approx(model.objective_at(point))
+    rows = np.abs(model.problem.matrix).toarray()[:, ~fixed].any(axis=1)
+    rows &= np.isfinite(model.row_lower) | np.isfinite(model.row_upper)
+    assert small.num_rows == np.count_nonzero(rows)
+    activity = model.activity(point)[rows]
+    np.testing.assert_allclose(
+        small.row_upper - small.activity(part), model.row_upper[rows] - activity
+    )
+    np.testing.assert_allclose(
+        small.activity(part) - small.row_lower, activity - model.row_lower[rows]
+    )
+
+
+def knapsack(columns: int = 30) -> MipModel:
+    rng = np.random.default_rng(5)
+    weight, gain = rng.integers(10, 60, (3, columns)), rng.integers(10, 60, columns)
+    return model_of(-gain, weight, [-np.inf] * 3, weight.sum(1) // 3, 0.0, 1.0, True)
+
+
+def test_a_cutoff_no_point_reaches_is_reported_as_such():
+    model = knapsack()
+    offers = Offers(model)
+    best = solve_submip(model, SubMip(model.lower, model.upper), offers, Budget())
+    beyond = SubMip(model.lower, model.upper, cutoff=best.objective - 1)
+    offers = Offers(model)
+    result = solve_submip(model, beyond, offers, Budget())
+    assert best.status is SubMipStatus.OPTIMAL
+    assert result.status is SubMipStatus.INFEASIBLE
+    assert result.x is None
+    assert not offers.points
+
+
+def test_another_objective_with_a_cutoff_gives_the_nearest_good_point():
+    model = knapsack(12)
+    x = np.zeros(12)
+    cutoff = -100.0
+    flips = np.where(x > 0.5, -1.0, 1.0)
+    sub = SubMip(model.lower, model.upper, cost=flips, cutoff=cutoff)
+    result = solve_submip(model, sub, Offers(model), Budget())
+    reachable = [
+        np.sum(point)
+        for point in (np.array(bits, float) for bits in itertools.product([0, 1], repeat=12))
+        if model.objective_at(point) <= cutoff and np.all(model.activity(point) <= model.row_upper)
+    ]
+    assert result.status is SubMipStatus.OPTIMAL
+    assert result.objective <= cutoff
+    assert np.sum(result.x) == pytest.approx(min(reachable))
+
+
+def test_elastic_rows_give_the_least_violated_point_and_offer_only_feasible_ones():
+    # three columns of at most one each cannot sum to five
+    short = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [10, 0], [10, 1], 0, 1, True)
+    offers = Offers(short)
+    sub = SubMip(short.lower, short.upper, elastic=np.array([0], dtype=np.int32))
+    result = solve_submip(short, sub, offers, Budget())
+    assert result.status is SubMipStatus.OPTIMAL
+    assert result.violation == pytest.approx((10 - 4) / 2)
+    assert not offers.points
+    enough = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [4, 0], [4, 1], 0, 1, True)
+    offers = Offers(enough)
+    result = solve_submip(enough, sub, offers, Budget())
+    assert result.violation == 0
+    assert any(is_feasible(enough, x) for x in offers.points)
+
+
+def test_a_spent_budget_and_a_stop_end_the_search():
+    model = knapsack()
+    whole = SubMip(model.lower, model.upper)
+    spent = solve_submip(model, whole, Offers(model), Budget(seconds=0))
+    stopped = solve_submip(model, whole, Offers(model), Budget(stop=lambda: True))
+    for result in (spent, stopped):
+        assert result.status is SubMipStatus.LIMIT
+        assert result.x is None
+
+
+def test_limits_end_the_search_and_work_is_charged():
+    model = knapsack()
+    budget = Budget()
+    limits = Limits(nodes=1, leaves=1)
+    result = solve_submip(
+        model, SubMip(model.lower, model.upper), Offers(model), budget, limits=limits
+    )
+    assert result.nodes <= 2
+    assert budget.work == result.work > 0
+
+
+def test_untimed_searches_repeat_themselves():
+    model = knapsack(40)
+
+    def run() -> list[bytes]:
+        offers = Offers(model)
+        solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(), seed=3)
+        return [x.tobytes() for x in offers.points]
+
+    first = run()
+    assert first
+    assert first == run()
+
+
+def test_a_child_process_finds_the_same():
+    model = knapsack()
+    sub = SubMip(model.lower, model.upper)
+    offers = Offers(model)
+    apart = solve_submip(model, sub, offers, Budget(seconds=60), apart=True)
+    here = solve_submip(model, sub, Offers(model), Budget(seconds=60))
+    assert apart.status is here.status is SubMipStatus.OPTIMAL
+    assert apart.objective == pytest.approx(here.objective)
+    assert offers.points
+
+
+def test_nothing_free_is_checked_and_offered():
+    model = model_of([1, 2], [[1, 1]], [1], [1], 0, 1, [True, False])
+    offers = Offers(model)
+    good, bad = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+    assert solve_submip(model, SubMip(good, good), offers, Budget()).status is SubMipStatus.OPTIMAL
+    assert solve_submip(model, SubMip(bad, bad), offers, Budget()).status is SubMipStatus.INFEASIBLE
+    crossed = SubMip(np.ones(2), np.zeros(2))
+    assert solve_submip(model, crossed, offers, Budget()).status is SubMipStatus.INFEASIBLE
+    np.testing.assert_array_equal(offers.points, [good])
+
+
+def test_a_start_is_used():
+    model = knapsack(40)
+    x = np.zeros(40)
+    x[np.argmin(model.cost)] = 1.0
+    offers = Offers(model)
+    limits = Limits(solutions=1)
+    solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(), start=x, limits=limits)
+    assert model.objective_at(offers.points[0]) <= model.objective_at(x)
