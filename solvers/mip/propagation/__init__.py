@@ -5,5 +5,6 @@ GPU or, through plain twins of its kernels, on the CPU.
 """
 
 from solvers.mip.propagation.on_device import DeviceModel
+from solvers.mip.propagation.single import Propagated, Propagator, propagate
 
-__all__ = ["DeviceModel"]
+__all__ = ["DeviceModel", "Propagated", "Propagator", "propagate"]

@@ -1,0 +1,159 @@
+// What one row implies for the bounds of its columns, and how bounds are tightened concurrently.
+//
+// Twin: implied_cpu.py, line by line. Products are rounded before they are added (no fused operation),
+// so that device and twin compute the same bits wherever they add in the same order.
+
+#pragma once
+
+// The numbers of tolerances.py, where each is explained.
+#define ROW_TOLERANCE 1e-6
+#define ROW_RELATIVE 1e-9
+#define ROUNDING 1e-6
+#define CROSSING 1e-6
+#define RELAXATION 1e-9
+#define LARGEST_BOUND 1e15
+#define SMALLEST_ENTRY 1e-9
+#define CANCELLING 1e8
+#define CANCELLED 1e6
+#define SIGNIFICANT 1e-3
+#define SUM_ERROR 1e-12
+
+#define INFINITE (REAL(1) / REAL(0))
+#define ALL_LANES 0xffffffffu
+
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ REAL larger(REAL a, REAL b) { return a > b ? a : b; }
+__device__ __forceinline__ REAL magnitude(REAL a) { return a < REAL(0) ? -a : a; }
+
+// Lower and upper bound of a column, read at once.
+struct __align__(2 * sizeof(REAL)) Interval {
+    REAL lower, upper;
+};
+
+// Smallest and largest activity of a row: finite parts, and how many terms are infinite.
+struct Activity {
+    REAL low, high;
+    int low_infinite, high_infinite;
+
+    __device__ __forceinline__ void add(REAL value, REAL lower, REAL upper) {
+        const REAL at_low = value > REAL(0) ? lower : upper;
+        const REAL at_high = value > REAL(0) ? upper : lower;
+        if (magnitude(at_low) < INFINITE) low += times(value, at_low); else ++low_infinite;
+        if (magnitude(at_high) < INFINITE) high += times(value, at_high); else ++high_infinite;
+    }
+
+    __device__ __forceinline__ void join(const Activity& other) {
+        low += other.low;
+        high += other.high;
+        low_infinite += other.low_infinite;
+        high_infinite += other.high_infinite;
+    }
+};
+
+// What is left between a row's activities and its sides, of finite terms; never negative.
+struct Room {
+    REAL above, below;  // upper side - smallest activity, largest activity - lower side
+    int above_infinite, below_infinite;
+    bool infeasible, redundant;
+};
+
+__device__ __forceinline__ REAL row_tolerance(REAL side) {
+    return larger(REAL(ROW_TOLERANCE), times(REAL(ROW_RELATIVE), magnitude(side)));
+}
+
+__device__ __forceinline__ Room room_of(const Activity& activity, REAL lower, REAL upper) {
+    Room room;
+    const bool has_upper = upper < INFINITE, has_lower = lower > -INFINITE;
+    room.above = has_upper ? upper - activity.low : INFINITE;
+    room.below = has_lower ? activity.high - lower : INFINITE;
+    room.above_infinite = activity.low_infinite;
+    room.below_infinite = activity.high_infinite;
+    room.infeasible =
+        (has_upper && activity.low_infinite == 0 && room.above < -row_tolerance(upper)) ||
+        (has_lower && activity.high_infinite == 0 && room.below < -row_tolerance(lower));
+    const bool above_kept = !has_upper || (activity.high_infinite == 0 && activity.high <= upper);
+    const bool below_kept = !has_lower || (activity.low_infinite == 0 && activity.low >= lower);
+    room.redundant = above_kept && below_kept;
+    if (has_upper) {
+        const REAL size = larger(magnitude(upper), magnitude(activity.low));
+        room.above = larger(room.above, REAL(0)) + times(REAL(SUM_ERROR), size);
+    }
+    if (has_lower) {
+        const REAL size = larger(magnitude(lower), magnitude(activity.high));
+        room.below = larger(room.below, REAL(0)) + times(REAL(SUM_ERROR), size);
+    }
+    return room;
+}
+
+// The upper bound that room for a term of this weight implies for a column with bounds
+// [base, bound]; the same bound where it is no news.
+__device__ __forceinline__ REAL tightened(
+    REAL base, REAL bound, REAL room, int infinite, REAL weight, bool is_integer) {
+    if (infinite > 1 || !(room < INFINITE)) return bound;
+    REAL found;
+    if (infinite == 0) {
+        if (!(room < times(weight, bound - base))) return bound;
+        found = base + room / weight;
+        if (magnitude(base) > REAL(CANCELLING) &&
+            magnitude(base) > times(REAL(CANCELLED), magnitude(found))) return bound;
+    } else {
+        if (base > -INFINITE) return bound;
+        found = room / weight;
+    }
+    if (!(found < bound) || magnitude(found) > REAL(LARGEST_BOUND)) return bound;
+    if (is_integer) {
+        found = floor(found + REAL(ROUNDING));
+        return found < bound ? found : bound;
+    }
+    found += times(REAL(RELAXATION), larger(REAL(1), magnitude(found)));
+    if (!(bound < INFINITE)) return found;
+    REAL least = times(REAL(SIGNIFICANT), larger(REAL(1), magnitude(bound)));
+    if (base > -INFINITE) least = larger(least, times(REAL(SIGNIFICANT), bound - base));
+    return bound - found > least ? found : bound;
+}
+
+// The bounds that a row with this room implies for the column of an entry.
+__device__ __forceinline__ Interval implied(
+    REAL value, REAL lower, REAL upper, const Room& room, bool is_integer) {
+    const REAL weight = magnitude(value);
+    if (weight < REAL(SMALLEST_ENTRY)) return {lower, upper};
+    const bool rising = value > REAL(0);
+    const REAL from_lower = rising ? room.above : room.below;
+    const REAL from_upper = rising ? room.below : room.above;
+    const int lower_infinite = rising ? room.above_infinite : room.below_infinite;
+    const int upper_infinite = rising ? room.below_infinite : room.above_infinite;
+    return {-tightened(-upper, -lower, from_upper, upper_infinite, weight, is_integer),
+            tightened(lower, upper, from_lower, lower_infinite, weight, is_integer)};
+}
+
+// Whether bounds contradict each other; those that cross by a rounding error become one number.
+__device__ __forceinline__ bool crossing(REAL& lower, REAL& upper) {
+    if (!(lower > upper)) return false;
+    if (lower - upper > REAL(CROSSING)) return true;
+    lower = upper = times(REAL(0.5), lower + upper);
+    return false;
+}
+
+// Maximum and minimum in place. A number's bits grow with it as a signed integer where it is not
+// negative, and fall with it as an unsigned integer where it is; adding zero makes -0 a 0.
+__device__ __forceinline__ void raise_to(double* at, double value) {
+    value += 0.0;
+    if (value >= 0.0) atomicMax((long long*)at, __double_as_longlong(value));
+    else atomicMin((unsigned long long*)at, (unsigned long long)__double_as_longlong(value));
+}
+__device__ __forceinline__ void lower_to(double* at, double value) {
+    value += 0.0;
+    if (value >= 0.0) atomicMin((long long*)at, __double_as_longlong(value));
+    else atomicMax((unsigned long long*)at, (unsigned long long)__double_as_longlong(value));
+}
+__device__ __forceinline__ void raise_to(float* at, float value) {
+    value += 0.0f;
+    if (value >= 0.0f) atomicMax((int*)at, __float_as_int(value));
+    else atomicMin((unsigned*)at, (unsigned)__float_as_int(value));
+}
+__device__ __forceinline__ void lower_to(float* at, float value) {
+    value += 0.0f;
+    if (value >= 0.0f) atomicMin((int*)at, __float_as_int(value));
+    else atomicMax((unsigned*)at, (unsigned)__float_as_int(value));
+}
