@@ -58,6 +58,23 @@ class EngineOptions:
         None, "Iterations after which an LP engine stops; each counts its own.", low=0
     )
     node_limit: int | None = option(None, "Branch-and-bound nodes after which to stop.", low=0)
+    heuristics_only: bool = option(
+        False,
+        "Search for good points of a mixed-integer model only: no branch and bound, no bound.",
+    )
+    pool_size: int = option(
+        10, "Distinct solutions of a mixed-integer model to keep, the best ones.", low=1, high=10**6
+    )
+    deterministic: bool = option(
+        False,
+        "Make heuristics take the same path in every run, one after the other, by counting work "
+        "instead of time.",
+    )
+    work_limit: float | None = option(
+        None,
+        "Work of the heuristics, in billions of matrix entries visited, after which they stop.",
+        low=0.0,
+    )
     presolve: bool = option(True, "Reduce the model before solving it.")
     crossover: str = option(
         "auto",

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from highspy import _core
 
-from gpu_bridge.presolve.reduction import Reduction, unchanged
+from gpu_bridge.presolve.reduction import Forward, Reduction, unchanged
 from solvers.errors import CrossedBoundsError, EngineError
 from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
@@ -31,7 +31,7 @@ from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session
 from solvers.highs.settings import lp_settings
 from solvers.options import EngineOptions
-from solvers.outcome import Basis, Outcome, SolutionStatus, StopReason
+from solvers.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
@@ -63,6 +63,8 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
         return replace(unchanged(problem), settled=solve(problem, EngineOptions(), progress))
     channel = ProgressChannel(progress)
     session = Session(prepared.model, lp_settings(EngineOptions()), channel)
+    if problem.is_mip:
+        _number_columns(session, problem.num_columns)
     try:
         seconds = TIME_SHARE * progress.time_left
         status = in_thread(lambda: _presolve(session, seconds), channel, PATIENCE)
@@ -93,7 +95,7 @@ def _reduction(
         f"{problem.num_nonzeros} nonzeros reduced to {reduced.num_rows}, "
         f"{reduced.num_columns}, {reduced.num_nonzeros}."
     )
-    return Reduction(reduced, back)
+    return Reduction(reduced, back, forward=_way_there(session, problem))
 
 
 class _WayBack:
@@ -164,6 +166,30 @@ class _WayBack:
             None if row_dual is None else self._prepared.duals_back(y),
             None if found is None else Basis(*found),
         )
+
+
+def _number_columns(session: Session, count: int) -> None:
+    """Name every column by its number, by which it is known again after presolve."""
+    for j in range(count):
+        session.highs.passColName(j, str(j))
+
+
+def _way_there(session: Session, problem: Problem) -> Forward | None:
+    """Return the map of points into the reduced problem, for mixed-integer problems.
+
+    A column that is left keeps its name and nearly always its meaning, so its value is taken
+    over. Where presolve shifted a column or counted on optimality, the point it gives is not
+    feasible: the caller has to look.
+    """
+    names = list(session.highs.getPresolvedLp().col_names_) if problem.is_mip else []
+    if not names:
+        return None
+    kept = np.array([int(name) for name in names], dtype=np.int64)
+
+    def forward(start: Start) -> Start:
+        return Start(x=None if start.x is None else start.x[kept])
+
+    return forward
 
 
 def _presolve(session: Session, seconds: float) -> Any:

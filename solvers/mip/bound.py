@@ -1,0 +1,178 @@
+"""Branch and bound beside the heuristics: it proves the bound, and they exchange their points.
+
+HiGHS runs on the problem as it was given, in a child process that is killed at the deadline; the
+last bound it told stands. Its points go through the ledger like all others, and the ledger's best
+is offered to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers import highs
+from solvers.errors import EngineError
+from solvers.mip.ledger import Ledger
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+
+SOURCE = "highs"
+
+
+class Prover:
+    """A branch and bound under way.
+
+    Parameters
+    ----------
+    problem : Problem
+        As it was given.
+    options : EngineOptions
+        Gaps, tolerances and seed; ``threads`` are those of HiGHS.
+    progress : Progress
+        Of the solve: told of bounds.
+    ledger : Ledger
+        Takes HiGHS's points and gives it the others'.
+    on_point : callable
+        Told of each point (n,) of HiGHS's that the ledger took.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        options: EngineOptions,
+        progress: Progress,
+        ledger: Ledger,
+        on_point: Callable[[FloatArray], None],
+    ) -> None:
+        self._problem = problem
+        self._options = options
+        self._progress = progress
+        self._ledger = ledger
+        self._deputy = _Deputy(progress, options, ledger, on_point)
+        self._offered = 0
+        self._ended = threading.Event()
+        self.outcome: Outcome | None = None
+
+    def start(self, begin: Start | None, *, apart: bool = True) -> None:
+        """Begin in a thread of its own."""
+        thread = threading.Thread(
+            target=self.run, args=(begin,), kwargs={"apart": apart}, name="prover", daemon=True
+        )
+        thread.start()
+
+    def run(self, begin: Start | None, *, apart: bool = True) -> None:
+        """Work in the calling thread; what comes of it is in ``outcome``."""
+        try:
+            self.outcome = highs.solve(
+                self._problem,
+                self._options,
+                self._deputy,
+                begin,
+                offers=self._offer,
+                apart=apart,
+            )
+        except EngineError as failure:
+            self._progress.log(f"Branch and bound ended without an answer: {failure}")
+        finally:
+            self._ended.set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether branch and bound is over, with or without an answer."""
+        return self._ended.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; return whether it has come."""
+        return self._ended.wait(seconds)
+
+    def stop(self) -> None:
+        """Tell it that nobody waits any more; the child is killed."""
+        self._deputy.abandon()
+
+    def _offer(self) -> FloatArray | None:
+        """Return the best point if it is new and another's."""
+        version = self._ledger.pool.version
+        best = self._ledger.pool.best
+        if version == self._offered or best is None:
+            return None
+        self._offered = version
+        return None if best.source == SOURCE else best.x
+
+
+class _Deputy(Progress):
+    """What HiGHS asks and tells, with an end of its own."""
+
+    def __init__(
+        self,
+        parent: Progress,
+        options: EngineOptions,
+        ledger: Ledger,
+        on_point: Callable[[FloatArray], None],
+    ) -> None:
+        super().__init__(parent.time_limit)
+        self._parent = parent
+        self._options = options
+        self._ledger = ledger
+        self._on_point = on_point
+        self._abandoned = threading.Event()
+        self._told = np.inf
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the solve began."""
+        return self._parent.seconds
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the solve was interrupted or nobody waits any more."""
+        return self.abandoned or self._parent.interrupted
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return self._abandoned.is_set() or self._parent.abandoned
+
+    def abandon(self) -> None:
+        """Let it end without an answer."""
+        self._abandoned.set()
+
+    def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
+        """Have the ledger check a point of HiGHS's."""
+        if x is None or not objective < self._told:
+            return False
+        self._told = objective
+        improved = self._ledger.record(x, SOURCE)
+        self._on_point(x)
+        return improved
+
+    def bound(self, value: float, source: str) -> bool:
+        """Pass a bound on; none is better than the best point by more than its own error."""
+        return self._parent.bound(value, source)
+
+    def engine_output(self, line: str) -> None:
+        """Pass on a line of HiGHS's log."""
+        if not self.abandoned:
+            self._parent.engine_output(line)
+
+    def log(self, message: str) -> None:
+        """Pass on a message."""
+        if not self.abandoned:
+            self._parent.log(message)
+
+
+def proof_options(options: EngineOptions, threads: int) -> EngineOptions:
+    """Return the options of branch and bound."""
+    return dataclasses.replace(options, threads=threads)
+
+
+def reason_of(outcome: Outcome | None, progress: Progress) -> StopReason | None:
+    """Return why the solve ended, if the clock or the caller ended it."""
+    stopped = progress.should_stop()
+    if stopped is not None:
+        return stopped
+    return None if outcome is None else outcome.stop_reason

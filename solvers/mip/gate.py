@@ -1,0 +1,156 @@
+"""The one gate for every point that a heuristic finds in the reduced model.
+
+Rounded, polished by an LP, mapped to the problem as it was given, checked there and recorded: a
+heuristic need only bring points whose integers are decided.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.mip.ledger import Ledger
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.near import Near
+from solvers.mip.polish import Polisher
+from solvers.mip.pool import Found, Pool
+from solvers.problem import FloatArray
+from solvers.progress import Progress
+
+POOL_CAPACITY = 32
+"""Feasible points of the reduced model kept for heuristics that combine points."""
+
+KNOWN_POINTS = 4096
+"""Integer parts remembered, so that none is polished twice."""
+
+POLISH_SHARE = 0.3
+"""Part of the time used so far that LPs may have taken; more where there is no point yet."""
+
+POLISH_HEAD_START = 1.0
+"""Seconds of LPs that are always allowed."""
+
+POLISH_SECONDS = 5.0
+"""Longest time for one LP, or this part of the time that is left, if that is more..."""
+
+POLISH_OF_REST = 0.1
+
+Map = Callable[[FloatArray], FloatArray]
+
+
+class Gate:
+    """Takes points of a reduced model; safe to use from any thread.
+
+    Parameters
+    ----------
+    model : MipModel
+        The reduced model.
+    to_original : callable
+        Maps a point of it to one of the original problem.
+    ledger : Ledger
+        Where points of the original problem are checked and kept.
+    progress : Progress
+        The clock.
+    is_timed : bool
+        Whether time may decide what is polished; False where every run has to be the same.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        to_original: Map,
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        is_timed: bool = True,
+    ) -> None:
+        self.model = model
+        self.pool = Pool(POOL_CAPACITY, model.integers)
+        self.near = Near()
+        self.ledger = ledger
+        self._to_original = to_original
+        self._progress = progress
+        self._is_timed = is_timed
+        self._polisher = Polisher(model)
+        self._has_continuous = model.integers.size < model.num_columns
+        self._known: OrderedDict[int, float] = OrderedDict()
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        self._polishing = 0.0
+
+    def offer(self, x: FloatArray, source: str) -> bool:
+        """Take a point (n,) of the reduced model; return whether it is the best so far."""
+        if not np.isfinite(x).all():
+            return False
+        point = self.model.rounded(x)
+        feasible = is_feasible(self.model, point)
+        if self._has_continuous:
+            point, feasible = self._polished(point, feasible)
+        if not feasible:
+            return False
+        return self._keep(point, source)
+
+    def take(self, x: FloatArray, source: str) -> None:
+        """Take over a point of the reduced model that the ledger has already."""
+        point = self.model.rounded(x)
+        if is_feasible(self.model, point):
+            self._add(point, source)
+
+    def hand_over(self, count: int) -> None:
+        """Let the ledger check so many of the best points, not only improvements."""
+        for found in self.pool.points()[:count]:
+            self.ledger.record(self._to_original(found.x), found.source)
+
+    def close(self) -> None:
+        """End the thread of the LPs."""
+        self._polisher.close()
+
+    def _keep(self, point: FloatArray, source: str) -> bool:
+        objective = self.model.objective_at(point)
+        if not objective < self.ledger.pool.objective:
+            self._add(point, source)
+            return False
+        if not self.ledger.record(self._to_original(point), source):
+            return False  # rounding errors on the way back: it is no point of the original
+        self._add(point, source)
+        return True
+
+    def _add(self, point: FloatArray, source: str) -> None:
+        objective = self.model.objective_at(point)
+        self.pool.add(Found(point, objective, self._progress.seconds, source))
+
+    def _polished(self, point: FloatArray, feasible: bool) -> tuple[FloatArray, bool]:
+        """Return the point with the best continuous columns, and whether it is feasible."""
+        key = hash(point[self.model.integers].tobytes())
+        with self._lock:
+            known = self._known.get(key)
+        if known is not None and (not feasible or known <= self.model.objective_at(point)):
+            return point, feasible
+        if not self._may_polish():
+            return point, feasible
+        began = time.monotonic()
+        polished = self._polisher.polish(point, self._seconds())
+        with self._lock:
+            self._polishing += time.monotonic() - began
+            self._known[key] = polished.objective
+            if len(self._known) > KNOWN_POINTS:
+                self._known.popitem(last=False)
+        if polished.x is None:
+            return point, feasible
+        return polished.x, True
+
+    def _may_polish(self) -> bool:
+        if not self._is_timed:
+            return True
+        share = POLISH_SHARE if len(self.pool) else 2 * POLISH_SHARE
+        used = time.monotonic() - self._began
+        return self._polishing <= POLISH_HEAD_START + share * used
+
+    def _seconds(self) -> float:
+        if not self._is_timed:
+            return np.inf
+        left = self._progress.time_left
+        return min(left, max(POLISH_SECONDS, POLISH_OF_REST * left))

@@ -1,0 +1,107 @@
+"""The last check of every point, on the problem as it was given, and the book of those that pass.
+
+Whatever finds a point, in whatever reduced model, it counts only once it stands here: integers
+exactly whole, rows and bounds within the tolerance, objective computed afresh.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
+from solvers.mip.polish import Polisher
+from solvers.mip.pool import Found, Pool
+from solvers.outcome import relative_gap
+from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.progress import Progress
+
+MENDING_SECONDS = 5.0
+"""Time for an LP that brings a point within the tolerance after rounding errors took it out."""
+
+
+class Ledger:
+    """Verified points of the original problem; safe to use from any thread.
+
+    Parameters
+    ----------
+    problem : Problem
+        As it was given.
+    progress : Progress
+        Told of every improvement.
+    tolerance : float
+        Largest violation of a row or bound, relative to max(1, |side|). Points that keep
+        :data:`~solvers.mip.model.FEASIBILITY_TOLERANCE` absolutely are tried for first.
+    capacity : int
+        Points kept.
+    """
+
+    def __init__(
+        self, problem: Problem, progress: Progress, tolerance: float, capacity: int
+    ) -> None:
+        self.model = MipModel.of(problem)
+        self.pool = Pool(capacity, self.model.integers)
+        self._progress = progress
+        self._tolerance = tolerance
+        self._mender: Polisher | None = None
+        self._lock = threading.Lock()
+
+    def record(self, x: FloatArray, source: str) -> bool:
+        """Check a point (n,) and keep it if it passes; return whether it is the best so far."""
+        point = self._checked(x)
+        if point is None:
+            return False
+        objective = self.model.objective_at(point)
+        improved = self.pool.add(Found(point, objective, self._progress.seconds, source))
+        if improved:
+            self._progress.incumbent(objective, source, point)
+        return improved
+
+    def is_closed(self, rel_gap: float, abs_gap: float) -> bool:
+        """Whether the best point is proven to be within the gaps asked for."""
+        best, bound = self.pool.objective, self._progress.best_bound
+        if not (np.isfinite(best) and np.isfinite(bound)):
+            return False
+        return relative_gap(best, bound) <= rel_gap or best - bound <= abs_gap
+
+    def close(self) -> None:
+        """End the thread of the LP, if there is one."""
+        with self._lock:
+            if self._mender is not None:
+                self._mender.close()
+
+    def _checked(self, x: FloatArray) -> FloatArray | None:
+        """Return the point with whole integers, mended if need be; None if it is not feasible."""
+        if x.shape != (self.model.num_columns,) or not np.isfinite(x).all():
+            return None
+        whole = x[self.model.integers]
+        if np.max(np.abs(whole - np.round(whole)), initial=0.0) > 1e-3:
+            return None
+        point = self.model.rounded(x)
+        if is_feasible(self.model, point):
+            return point
+        mended = self._mend(point)
+        if mended is not None:
+            return mended
+        return point if relative_violation(self.model, point) <= self._tolerance else None
+
+    def _mend(self, point: FloatArray) -> FloatArray | None:
+        """Solve for the continuous columns anew where the point misses by little."""
+        if self.model.integers.size == self.model.num_columns:
+            return None
+        if relative_violation(self.model, point) > 1e3 * FEASIBILITY_TOLERANCE:
+            return None
+        with self._lock:
+            if self._mender is None:
+                self._mender = Polisher(self.model)
+            mender = self._mender
+        return mender.polish(point, MENDING_SECONDS).x
+
+
+def relative_violation(model: MipModel, x: FloatArray) -> float:
+    """Return the largest violation of a row at ``x`` (n,), over max(1, |side|)."""
+    activity = model.activity(x)
+    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    size = np.maximum(1.0, side_sizes(model.row_lower, model.row_upper))
+    return float(np.max(outside / size, initial=0.0))
