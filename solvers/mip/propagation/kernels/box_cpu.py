@@ -177,10 +177,6 @@ def box_control(control):
 
 
 _rows, _columns, _control = box_rows.serial, box_columns.serial, box_control.serial
-    box_rows.serial,
-    box_heavy_sums.serial,
-    box_heavy_tighten.serial,
-)
 _heavy_sums, _heavy_tighten = box_heavy_sums.serial, box_heavy_tighten.serial
 
 
