@@ -1,0 +1,63 @@
+"""Conflicts of binary literals that follow from implications, and cliques put together from them.
+
+If ``x_j = s`` implies ``x_k = v``, the literals ``(j, s)`` and ``(k, 1 - v)`` exclude each other.
+Pairs that a clique of the rows already holds say nothing new. A clique grows from a literal by the
+literals that exclude it, one after the other, as long as each excludes all before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.mip.cliques import Cliques, clique_table
+from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.probing.cache import ProbingCache
+
+Pairs = npt.NDArray[np.int64]
+
+
+def with_conflicts(model: MipModel, cache: ProbingCache) -> ProbingCache:
+    """Return the cache with its conflicts, and cliques put together from them."""
+    from solvers.mip.probing.grow import apart, grow
+
+    pairs = _pairs(model, cache)
+    rows = cache.cliques
+    new = apart(pairs, rows.literal_start, rows.literal_clique)
+    pairs = pairs[new]
+    if not pairs.size:
+        return cache
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    count = np.bincount(both[:, 0], minlength=2 * model.num_columns)
+    start = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
+    sizes, members = grow(start, np.ascontiguousarray(both[:, 1]))
+    return replace(
+        cache, conflicts=pairs.astype(np.int32), cliques=_joined(model, rows, sizes, members)
+    )
+
+
+def _pairs(model: MipModel, cache: ProbingCache) -> Pairs:
+    """Return the distinct pairs (p, 2) of literals that implications exclude, each rising."""
+    side = np.repeat(np.arange(2 * model.num_columns), np.diff(cache.start))
+    value = cache.low
+    known = model.is_binary[side >> 1] & model.is_binary[cache.column] & (cache.low == cache.high)
+    one = side[known]
+    two = 2 * cache.column[known].astype(np.int64) + 1 - value[known].astype(np.int64)
+    keys = np.minimum(one, two) * (2 * model.num_columns) + np.maximum(one, two)
+    keys = np.unique(keys)
+    return np.column_stack(np.divmod(keys, max(1, 2 * model.num_columns)))
+
+
+def _joined(model: MipModel, rows: Cliques, sizes: Pairs, members: IndexArray) -> Cliques:
+    start = np.concatenate([rows.start, rows.start[-1] + np.cumsum(sizes)])
+    none = np.zeros(sizes.size, dtype=np.uint8)
+    return clique_table(
+        start.astype(np.int32),
+        np.concatenate([rows.member, members]),
+        np.concatenate([rows.is_equality, none]),
+        np.concatenate([rows.row, np.full(sizes.size, -1, dtype=np.int32)]),
+        model.num_columns,
+    )
