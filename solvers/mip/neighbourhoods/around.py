@@ -1,0 +1,81 @@
+"""Columns near some rows or columns of the constraint graph, for neighbourhoods that hang together.
+
+A row asks something of its columns together: to free one of them is of no use where the others
+cannot give way. So columns are freed in the order in which a search through shared rows meets them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.mip.model import IndexArray, MipModel
+from solvers.problem import BoolArray
+
+LONG_ROW = 200
+"""Rows at least this long, and holding a tenth of all columns, are not walked through: they would
+join everything to everything in one step."""
+
+LONG_SHARE = 0.1
+
+
+def near_rows(
+    model: MipModel, rows: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return about ``count`` of the ``wanted`` (n,) columns, those nearest to ``rows`` first.
+
+    The columns of the last layer that is met are taken at random. Fewer come back where the graph
+    ends before.
+    """
+    seen = np.zeros(model.num_columns, dtype=bool)
+    layer = _columns_of(model, rows)
+    return _grown(model, seen, layer, wanted, count, rng)
+
+
+def near_columns(
+    model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return about ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
+    seen = np.zeros(model.num_columns, dtype=bool)
+    return _grown(model, seen, np.unique(columns), wanted, count, rng)
+
+
+def _grown(
+    model: MipModel,
+    seen: BoolArray,
+    layer: IndexArray,
+    wanted: BoolArray,
+    count: int,
+    rng: np.random.Generator,
+) -> IndexArray:
+    lengths = np.diff(model.row_start)
+    passable = lengths < max(LONG_ROW, LONG_SHARE * model.num_columns)
+    taken: list[IndexArray] = []
+    room = count
+    while layer.size and room > 0:
+        seen[layer] = True
+        useful = layer[wanted[layer]]
+        if useful.size > room:
+            useful = rng.permutation(useful)[:room]
+        taken.append(useful.astype(np.int32))
+        room -= useful.size
+        rows = _rows_of(model, layer)
+        around = _columns_of(model, rows[passable[rows]])
+        layer = around[~seen[around]]
+    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
+
+
+def _columns_of(model: MipModel, rows: IndexArray) -> IndexArray:
+    return _members(model.row_start, model.row_column, rows, model.num_columns)
+
+
+def _rows_of(model: MipModel, columns: IndexArray) -> IndexArray:
+    return _members(model.column_start, model.column_row, columns, model.num_rows)
+
+
+def _members(start: IndexArray, index: IndexArray, chosen: IndexArray, size: int) -> IndexArray:
+    """Return the distinct indices stored for the chosen rows (or columns), rising."""
+    flags = np.zeros(start.size - 1, dtype=bool)
+    flags[chosen] = True
+    hit = np.zeros(size, dtype=bool)
+    hit[index[np.repeat(flags, np.diff(start))]] = True
+    return np.flatnonzero(hit).astype(np.int32)

@@ -1,0 +1,186 @@
+"""Which neighbourhood to search next, and how large: by what each has gained per second so far.
+
+An arm is a neighbourhood in one of two sizes, whose share of free columns then adapts: it shrinks
+where time runs out without success and grows where the search ends with a proof. Arms are picked by
+an upper confidence bound (Auer, Cesa-Bianchi, Fischer 2002) on gain per second; old gains fade,
+because what helps at first is not what helps later.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+START_FREE = (0.5, 0.2)
+"""Share of free columns that the two sizes of a neighbourhood begin with."""
+
+MOST_FREE_AT_FIRST = 30_000
+"""Free columns to begin with, at the most, so that a large model's first sub-MIPs end in time."""
+
+FEWEST_FREE = 5
+"""Free columns below which a neighbourhood says nothing."""
+
+SHRINK, GROW, GROW_FAST = 0.7, 1.3, 2.0
+"""Factors of the free share: after running out of time without a better point, after a proof, and
+after a proof in a small part of it. In between lies what pays."""
+
+FADING = 0.9
+"""What remains of an arm's gains and efforts when a new one is counted."""
+
+EXPLORATION = 0.3
+"""Weight of the confidence term beside gains that are scaled to at most one."""
+
+PATIENCE, MOST_PATIENCE = 1.5, 8.0
+"""Factor of an arm's time after running out of it at its smallest size, and its limit."""
+
+
+@dataclass(eq=False)
+class Arm:
+    """A neighbourhood in one size; changed by :class:`Bandit` only.
+
+    ``free`` is the share of columns left free, ``patience`` multiplies the time of its searches.
+    """
+
+    name: str
+    size: int
+    free: float
+    patience: float = 1.0
+    plays: int = 0
+    pending: int = 0
+    gain: float = 0.0
+    effort: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Share of columns to fix."""
+        return 1.0 - self.free
+
+
+@dataclass(frozen=True)
+class Play:
+    """What came of one search.
+
+    Parameters
+    ----------
+    gain : float
+        Relative improvement of the best objective, at most 1.
+    effort : float
+        Seconds, or units of work where time has no say.
+    proven : bool
+        Whether the neighbourhood holds nothing better any more.
+    quick : bool
+        Whether that took a small part of the time allowed.
+    """
+
+    gain: float
+    effort: float
+    proven: bool
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums over the searches of one neighbourhood."""
+
+    plays: int = 0
+    improvements: int = 0
+    gain: float = 0.0
+    effort: float = 0.0
+    proven: int = 0
+
+
+class Bandit:
+    """Picks arms and learns from what they gain; safe to share between threads.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The neighbourhoods, most promising first.
+    columns : int
+        Columns that they may free.
+    """
+
+    def __init__(self, names: Sequence[str], columns: int) -> None:
+        most = min(1.0, MOST_FREE_AT_FIRST / max(1, columns))
+        self._least = min(1.0, FEWEST_FREE / max(1, columns))
+        self._arms = [
+            Arm(name, size, max(self._least, min(free, most * 0.5**size)))
+            for size, free in enumerate(START_FREE)
+            for name in names
+        ]
+        self._tallies = {name: Tally() for name in names}
+        self._lock = threading.Lock()
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """All arms, in the order in which they are first tried."""
+        return tuple(self._arms)
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """What each neighbourhood has done so far."""
+        with self._lock:
+            return dict(self._tallies)
+
+    def pick(self, without: set[int] | None = None) -> int | None:
+        """Return the number of the arm to play, which counts as under way; None if all are out.
+
+        ``without`` holds the numbers of arms that cannot be played now.
+        """
+        with self._lock:
+            playable = [k for k in range(len(self._arms)) if not without or k not in without]
+            if not playable:
+                return None
+            chosen = max(playable, key=self._score)
+            self._arms[chosen].pending += 1
+            return chosen
+
+    def put_back(self, number: int) -> None:
+        """Take a pick back: the arm could not be played."""
+        with self._lock:
+            self._arms[number].pending -= 1
+
+    def record(self, number: int, play: Play) -> None:
+        """Learn from a search that ended."""
+        with self._lock:
+            arm = self._arms[number]
+            arm.pending -= 1
+            arm.plays += 1
+            arm.gain = FADING * arm.gain + play.gain
+            arm.effort = FADING * arm.effort + play.effort
+            self._resize(arm, play)
+            old = self._tallies[arm.name]
+            self._tallies[arm.name] = Tally(
+                old.plays + 1,
+                old.improvements + (play.gain > 0),
+                old.gain + play.gain,
+                old.effort + play.effort,
+                old.proven + play.proven,
+            )
+
+    def _score(self, number: int) -> tuple[float, int]:
+        """Return what the highest is picked by; ties go to the arm that comes first."""
+        arm = self._arms[number]
+        tried = arm.plays + arm.pending
+        if not tried:
+            return np.inf, -number
+        total = sum(one.plays + one.pending for one in self._arms)
+        best = max((_pace(one) for one in self._arms), default=0.0)
+        mean = _pace(arm) / best if best > 0 else 0.0
+        return mean + EXPLORATION * float(np.sqrt(np.log(1.0 + total) / tried)), -number
+
+    def _resize(self, arm: Arm, play: Play) -> None:
+        if play.proven:
+            arm.free = min(1.0, arm.free * (GROW_FAST if play.quick else GROW))
+            arm.patience = max(1.0, arm.patience / PATIENCE)
+        elif play.gain <= 0:
+            if arm.free <= self._least:
+                arm.patience = min(MOST_PATIENCE, arm.patience * PATIENCE)
+            arm.free = max(self._least, arm.free * SHRINK)
+
+
+def _pace(arm: Arm) -> float:
+    return arm.gain / arm.effort if arm.effort > 0 else 0.0
