@@ -1,0 +1,19 @@
+"""Rounding: dives that fix, propagate, go back and repair; bulk rounding along a point."""
+
+from solvers.mip.rounding.dive import Dive, Diver, dive
+from solvers.mip.rounding.portfolio import Dives, run_portfolio
+from solvers.mip.rounding.strategy import LP_FREE, LP_GUIDED, Mode, Order, Strategy, Value
+
+__all__ = [
+    "LP_FREE",
+    "LP_GUIDED",
+    "Dive",
+    "Diver",
+    "Dives",
+    "Mode",
+    "Order",
+    "Strategy",
+    "Value",
+    "dive",
+    "run_portfolio",
+]
