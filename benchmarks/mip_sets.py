@@ -1,0 +1,118 @@
+"""Which mixed-integer models the benchmark runs: named sets over an index of files.
+
+The index is a file INSTANCES.csv with the columns ``name, file, kind, nonzeros, integers,
+best_objective, optimal_known``; files are relative to it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SETS = ("peers", "mipcc26", "quick", "all")
+
+QUICK_SIZE = 30
+"""Models in the set ``quick``."""
+
+QUICK_NONZEROS = (500, 100_000)
+"""Sizes of the models in the set ``quick``."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model of the index; ``best`` is its best known objective in the sense of the file."""
+
+    name: str
+    path: Path
+    nonzeros: int
+    best: float | None
+    proven: bool
+
+
+def read_index(folder: Path) -> list[Entry]:
+    """Return the mixed-integer models of ``folder/INSTANCES.csv``, smallest first.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    """
+    with (folder / "INSTANCES.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "mip"]
+    entries = [
+        Entry(
+            name=row["name"],
+            path=folder / row["file"],
+            nonzeros=int(row["nonzeros"] or 0),
+            best=float(row["best_objective"]) if row["best_objective"] else None,
+            proven=row["optimal_known"] == "yes",
+        )
+        for row in rows
+    ]
+    return sorted(entries, key=lambda entry: (entry.nonzeros, entry.name))
+
+
+def choose(
+    entries: Sequence[Entry], name: str | None, instances: Sequence[str], peers: Sequence[str]
+) -> list[Entry]:
+    """Return the models of a set, or those named, smallest first.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of the index.
+    name : str, optional
+        One of :data:`SETS`; None for ``instances`` alone.
+    instances : sequence of str
+        Names of further models.
+    peers : sequence of str
+        Models with recorded figures of other solvers, the set ``peers``.
+
+    Raises
+    ------
+    KeyError
+        There is no such set or model.
+    """
+    known = {entry.name: entry for entry in entries}
+    for one in instances:
+        if one not in known:
+            raise KeyError(f"There is no mixed-integer model '{one}' in the index.")
+    wanted = set(instances)
+    if name == "peers":
+        wanted |= set(peers)
+    elif name == "mipcc26":
+        wanted |= {one for one in known if one.startswith("mipcc26")}
+    elif name == "quick":
+        wanted |= {entry.name for entry in quick(entries)}
+    elif name == "all":
+        wanted |= set(known)
+    elif name is not None:
+        raise KeyError(f"There is no set '{name}'; sets are {', '.join(SETS)}.")
+    return [entry for entry in entries if entry.name in wanted]
+
+
+def quick(entries: Sequence[Entry]) -> list[Entry]:
+    """Return about thirty models of moderate size, each of another family, spread over the sizes.
+
+    The rule knows names and sizes and no results: of models with a known best objective whose
+    names begin alike the largest is kept, and of those every k-th by size.
+    """
+    low, high = QUICK_NONZEROS
+    families: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.best is not None and low <= entry.nonzeros <= high:
+            families[family(entry.name)] = entry
+    ordered = sorted(families.values(), key=lambda entry: (entry.nonzeros, entry.name))
+    if len(ordered) <= QUICK_SIZE:
+        return ordered
+    step = (len(ordered) - 1) / (QUICK_SIZE - 1)
+    return [ordered[round(k * step)] for k in range(QUICK_SIZE)]
+
+
+def family(name: str) -> str:
+    """Return what names of related models begin with: the first letters."""
+    letters = re.match(r"[A-Za-z]+", name)
+    return letters.group().lower() if letters else name
