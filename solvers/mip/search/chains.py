@@ -1,0 +1,125 @@
+"""Compound moves: chains in which each move repairs a row that the one before has violated.
+
+No single step can walk on equations: one column alone always leaves them. A chain starts with a
+step that is worth nothing by itself and goes on, each link closing the gap of a row that the
+chain has opened, until the sum of all progress is positive; otherwise everything is put back.
+Chains of two are the equality pairs (step of k = -a_j step of j / a_k) and the swaps 1 <-> 0 in
+set partitioning rows, those of three and four the exchanges of assignments and the detours of
+flows; continuous columns take up what an integer column has left over. (Notes, section 4.4.)
+"""
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from solvers.mip.search.candidates import gap_of, gather_row
+from solvers.mip.search.loops import compiled
+from solvers.mip.search.moves import draw, set_value
+from solvers.mip.search.scoring import choose, progress_of
+from solvers.mip.search.settings import SMALLEST_STEP
+
+ROW_LOOKS = 32
+"""Rows of a column among which the row to be repaired next is looked for."""
+
+
+@compiled
+def try_link(matrix, state, j, delta):
+    """Change a column for a trial, and remember its value from before."""
+    status = state.status[0]
+    state.link[status.num_chain] = j
+    state.value[status.num_chain] = state.columns[j].x
+    status.num_chain += 1
+    set_value(matrix, state, j, state.columns[j].x + delta)
+
+
+@compiled
+def opened_row(matrix, state, before):
+    """Return a violated row of the chain's columns, the heaviest seen, -1 without one.
+
+    Rows of the last link come first; ``before`` holds for links that were looked through.
+    """
+    status = state.status[0]
+    for back in range(status.num_chain):
+        j = state.link[status.num_chain - 1 - back]
+        first = matrix.column_start[j]
+        length = matrix.column_start[j + 1] - first
+        at = draw(state.random, length) if length > ROW_LOOKS else 0
+        best, heaviest = -1, -1.0
+        for _ in range(min(length, ROW_LOOKS)):
+            i = matrix.column_row[first + at]
+            at = at + 1 if at + 1 < length else 0
+            row = state.rows[i]
+            if row.place >= 0 and i != before:
+                weight = row.lower_weight if row.activity < row.lower else row.upper_weight
+                if weight > heaviest:
+                    best, heaviest = i, weight
+        if best >= 0:
+            return best
+    return -1
+
+
+@compiled
+def follow(matrix, state, parameters, total):
+    """Add links to the chain while it is worth nothing; return whether it came to be."""
+    status = state.status[0]
+    before = -1
+    while status.num_chain < parameters.chain_depth:
+        i = opened_row(matrix, state, before)
+        if i < 0:
+            return False
+        before = i
+        count = gather_row(
+            matrix, state, parameters, i, gap_of(state.rows[i]), parameters.chain_breadth,
+            state.chain_column, state.chain_step, 0, 0,
+        )  # fmt: skip
+        for link in range(status.num_chain):
+            place = 0
+            while place < count:
+                if state.chain_column[place] == state.link[link]:
+                    count -= 1
+                    state.chain_column[place] = state.chain_column[count]
+                    state.chain_step[place] = state.chain_step[count]
+                else:
+                    place += 1
+        best = choose(matrix, state, parameters, state.chain_column, state.chain_step, count)
+        if best < 0:
+            return False
+        total += status.progress
+        try_link(matrix, state, state.chain_column[best], state.chain_step[best])
+        if total > SMALLEST_STEP:
+            return True
+    return False
+
+
+@compiled
+def try_chains(matrix, state, parameters, count, first):
+    """Try chains from the ``count`` candidates of this step, the one at ``first`` to begin with.
+
+    Returns whether one was worth it and stands; without, everything is as before.
+    """
+    status = state.status[0]
+    for trial in range(parameters.chain_trials):
+        place = first if trial == 0 else draw(state.random, count)
+        j, delta = state.column[place], state.step[place]
+        status.num_chain = 0
+        total = progress_of(matrix, state, parameters, j, delta)
+        try_link(matrix, state, j, delta)
+        if follow(matrix, state, parameters, total):
+            for link in range(status.num_chain):
+                column = state.columns[state.link[link]]
+                until = (
+                    status.step
+                    + parameters.tabu_base
+                    + draw(state.random, parameters.tabu_spread + 1)
+                )
+                if column.x > state.value[link]:
+                    column.no_fall = until
+                else:
+                    column.no_rise = until
+                column.changed = status.step
+            status.moves += status.num_chain
+            status.moves_since_refresh += status.num_chain
+            return True
+        while status.num_chain > 0:
+            status.num_chain -= 1
+            set_value(matrix, state, state.link[status.num_chain], state.value[status.num_chain])
+    return False

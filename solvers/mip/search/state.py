@@ -1,0 +1,246 @@
+"""What a walker holds: rows and columns with all that a move reads side by side.
+
+A row's activity, sides, weights and place fill one line of the cache, as do a column's value,
+bounds, cost and tabu marks: scoring a move touches one line for each row of its column, and no
+other. Memory is 64 bytes a row and a column, and two more copies of the point.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.search.settings import INTEGER_BOX, LARGEST_VALUE, WalkerSettings
+from solvers.problem import FloatArray
+
+Records = npt.NDArray[np.void]
+
+Number = TypeVar("Number", bound=np.generic)
+
+ROW = np.dtype(
+    [
+        ("activity", np.float64),
+        ("error", np.float64),
+        ("lower", np.float64),
+        ("upper", np.float64),
+        ("lower_weight", np.float64),
+        ("upper_weight", np.float64),
+        ("scale", np.float64),
+        ("place", np.int64),
+    ],
+    align=True,
+)
+"""Activity with its compensation, sides, a weight for each, 1 / largest coefficient, and where
+the row stands in the list of violated rows (-1 where it is satisfied)."""
+
+COLUMN = np.dtype(
+    [
+        ("x", np.float64),
+        ("lower", np.float64),
+        ("upper", np.float64),
+        ("cost", np.float64),
+        ("no_rise", np.int64),
+        ("no_fall", np.int64),
+        ("changed", np.int64),
+        ("whole", np.int64),
+    ],
+    align=True,
+)
+"""Value, working bounds, cost, the steps until which it may not rise or fall, the step of its
+last change, and 1 for an integer column, 0 for a continuous one."""
+
+STATUS = np.dtype(
+    [
+        ("step", np.int64),
+        ("moves", np.int64),
+        ("moves_since_refresh", np.int64),
+        ("improved", np.int64),
+        ("work", np.int64),
+        ("num_violated", np.int64),
+        ("least_violated", np.int64),
+        ("pointer", np.int64),
+        ("num_chain", np.int64),
+        ("boxed", np.int64),
+        ("done", np.int64),
+        ("found", np.int64),
+        ("objective", np.float64),
+        ("best", np.float64),
+        ("target", np.float64),
+        ("aim", np.float64),
+        ("granularity", np.float64),
+        ("objective_weight", np.float64),
+        ("objective_scale", np.float64),
+        ("progress", np.float64),
+        ("chain_chance", np.float64),
+    ],
+    align=True,
+)
+"""Counters and sums of a walk: ``best`` is the objective to beat, ``target`` what moves aim at,
+``aim`` how far below the best that is (relative), ``improved`` the step of the last better point,
+``done`` set where nothing is left to improve, ``found`` where ``best_x`` was written, ``progress``
+that of the candidate chosen last, ``chain_chance`` how often chains are tried."""
+
+CANDIDATES = 4096
+"""Places for the candidates of one step."""
+
+LONGEST_CHAIN = 16
+"""Places for the moves of one chain."""
+
+BREAKPOINTS = 512
+"""Places for the breakpoints of a jump; longer columns step to one row's side instead."""
+
+
+class Matrix(NamedTuple):
+    """The rows and columns of A, all arrays read-only."""
+
+    row_start: IndexArray
+    row_column: IndexArray
+    row_value: FloatArray
+    column_start: IndexArray
+    column_row: IndexArray
+    column_value: FloatArray
+
+
+class State(NamedTuple):
+    """Everything that changes while a walker runs.
+
+    ``rows`` (m,), ``columns`` (n,) and ``status`` (1,) are records; ``violated`` (m,) lists the
+    violated rows; ``priced`` the columns with a cost; ``true_lower``, ``true_upper`` (n,)
+    the model's bounds, beyond which no box widens; ``best_x`` and ``least_x`` (n,) hold the
+    best feasible and the least violated point; ``column``, ``step`` and their ``chain_``
+    namesakes the candidates of a step and of a chain's link; ``link`` and ``value`` what a chain
+    changed and the values from before; ``points``, ``slopes`` a jump's breakpoints; ``random``
+    (1,) the state of the generator.
+    """
+
+    rows: Records
+    columns: Records
+    status: Records
+    violated: IndexArray
+    priced: IndexArray
+    true_lower: FloatArray
+    true_upper: FloatArray
+    best_x: FloatArray
+    least_x: FloatArray
+    column: IndexArray
+    step: FloatArray
+    chain_column: IndexArray
+    chain_step: FloatArray
+    link: IndexArray
+    value: FloatArray
+    points: FloatArray
+    slopes: FloatArray
+    random: npt.NDArray[np.uint64]
+
+
+def matrix_of(model: MipModel) -> Matrix:
+    """Return read-only views of the model's arrays, of the same types for every model."""
+    return Matrix(
+        row_start=_frozen(model.row_start),
+        row_column=_frozen(model.row_column),
+        row_value=_frozen(model.row_value),
+        column_start=_frozen(model.column_start),
+        column_row=_frozen(model.column_row),
+        column_value=_frozen(model.column_value),
+    )
+
+
+def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
+    """Lay out a walker's state, with no point in it yet; O(n + m + nnz)."""
+    m, n = model.num_rows, model.num_columns
+    rows, columns = np.zeros(m, dtype=ROW), np.zeros(n, dtype=COLUMN)
+    rows["lower"], rows["upper"] = model.row_lower, model.row_upper
+    rows["scale"] = _row_scales(model)
+    rows["place"] = -1
+    columns["cost"] = model.cost
+    columns["whole"] = model.is_integer
+    columns["lower"], columns["upper"] = working_bounds(model)
+    status = np.zeros(1, dtype=STATUS)
+    status["best"], status["target"] = np.inf, -np.inf
+    status["granularity"] = granularity(model)
+    largest = float(np.max(np.abs(model.cost), initial=0.0))
+    status["objective_scale"] = 1.0 / largest if largest > 0.0 else 0.0
+    status["aim"] = settings.stagger
+    status["chain_chance"] = 1.0
+    status["boxed"] = int(
+        np.any(
+            (model.is_integer == 1)
+            & ((columns["lower"] != model.lower) | (columns["upper"] != model.upper))
+        )
+    )
+    return State(
+        rows=rows,
+        columns=columns,
+        status=status,
+        violated=np.zeros(m, dtype=np.int32),
+        priced=np.flatnonzero((model.cost != 0.0) & (model.lower < model.upper)).astype(np.int32),
+        true_lower=_frozen(model.lower),
+        true_upper=_frozen(model.upper),
+        best_x=np.zeros(n),
+        least_x=np.zeros(n),
+        column=np.zeros(CANDIDATES, dtype=np.int32),
+        step=np.zeros(CANDIDATES),
+        chain_column=np.zeros(CANDIDATES, dtype=np.int32),
+        chain_step=np.zeros(CANDIDATES),
+        link=np.zeros(LONGEST_CHAIN, dtype=np.int32),
+        value=np.zeros(LONGEST_CHAIN),
+        points=np.zeros(BREAKPOINTS),
+        slopes=np.zeros(BREAKPOINTS),
+        random=np.array([_scrambled(seed)], dtype=np.uint64),
+    )
+
+
+def working_bounds(
+    model: MipModel, point: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds (n,) within which the walk starts: a box round free columns and ``point``."""
+    lower, upper = model.lower, model.upper
+    centre = np.clip(np.zeros(lower.size), lower, upper) if point is None else point
+    size = np.where(model.is_integer == 1, INTEGER_BOX, LARGEST_VALUE)
+    low = np.where(np.isfinite(lower), lower, np.minimum(centre, 0.0) - size)
+    high = np.where(np.isfinite(upper), upper, np.maximum(centre, 0.0) + size)
+    return low, high
+
+
+def granularity(model: MipModel) -> float:
+    """Return the least distance between two objectives, 0 where it is not known.
+
+    Known where all columns with a cost are integer and the costs whole multiples of one number,
+    looked for among 1 and the smallest cost.
+    """
+    priced = np.flatnonzero((model.cost != 0.0) & (model.lower < model.upper))
+    if priced.size == 0 or not model.is_integer[priced].all():
+        return 0.0
+    cost = np.abs(model.cost[priced])
+    if np.all(cost == np.round(cost)) and cost.max() < 2.0**53:
+        return float(np.gcd.reduce(cost.astype(np.int64)))
+    least = float(cost.min())
+    ratio = cost / least
+    if np.all(np.abs(ratio - np.round(ratio)) <= 1e-9 * ratio) and ratio.max() < 1e9:
+        return least
+    return 0.0
+
+
+def _row_scales(model: MipModel) -> FloatArray:
+    size = np.abs(model.row_value)
+    filled = np.flatnonzero(np.diff(model.row_start) > 0)
+    scale = np.ones(model.num_rows)
+    if filled.size:
+        largest = np.maximum.reduceat(size, model.row_start[filled])
+        scale[filled] = 1.0 / np.where(largest > 0.0, largest, 1.0)
+    return scale
+
+
+def _frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _scrambled(seed: int) -> int:
+    """Spread a small seed over 64 bits; never zero, where the generator would stay."""
+    word = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+    return word or 1
