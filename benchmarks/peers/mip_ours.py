@@ -8,13 +8,13 @@ import numpy as np
 
 import gpu_bridge
 from benchmarks.peers.mip_solver import MipAnswer, MipSolver, MipTask, Recorder
-from gpu_bridge.options import METHODS, option_table
+from gpu_bridge.dispatch import ENGINES
 from solvers.outcome import SolutionStatus
 
 WARM_UP_SECONDS = 5.0
 """Limit of the first solve, which compiles and loads."""
 
-METHOD = "mip" if "mip" in METHODS else "auto"
+METHOD = "mip" if "mip" in ENGINES else "auto"
 """The heuristics beside branch and bound, where this version has them."""
 
 
@@ -29,10 +29,9 @@ class Ours(MipSolver):
         return f"gpu-bridge{words}"
 
     def missing(self) -> str | None:
-        """Say whether this version can switch branch and bound off, if asked to."""
-        known = {row.name for row in option_table()}
-        if self.heuristics_only and "heuristics_only" not in known:
-            return "this version has no option heuristics_only"
+        """Say whether this version has heuristics that can run alone, if asked for them."""
+        if self.heuristics_only and METHOD != "mip":
+            return "this version has no heuristics of its own"
         return None
 
     def warm_up(self, task: MipTask) -> None:
