@@ -4,7 +4,16 @@ Paper 2.1. :func:`propagate` tightens one box, :class:`BatchBoxes` holds 32 of t
 GPU or, through plain twins of its kernels, on the CPU.
 """
 
+from solvers.mip.propagation.boxes import ALL, BatchBoxes, Verdict
 from solvers.mip.propagation.on_device import DeviceModel
 from solvers.mip.propagation.single import Propagated, Propagator, propagate
 
-__all__ = ["DeviceModel", "Propagated", "Propagator", "propagate"]
+__all__ = [
+    "ALL",
+    "BatchBoxes",
+    "DeviceModel",
+    "Propagated",
+    "Propagator",
+    "Verdict",
+    "propagate",
+]

@@ -39,3 +39,11 @@ def write(target: Any, values: npt.NDArray[Any]) -> None:
         target[...] = values
     elif values.size:
         target.set(np.ascontiguousarray(values, dtype=target.dtype))
+
+
+def copy(target: Any, source: Any) -> None:
+    """Copy an array to another one of the same device, shape and type, on the current stream."""
+    if isinstance(target, np.ndarray):
+        target[...] = source
+    elif source.size:
+        target.data.copy_from_device_async(source.data, source.nbytes)
