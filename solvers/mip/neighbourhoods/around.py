@@ -21,10 +21,10 @@ LONG_SHARE = 0.1
 def near_rows(
     model: MipModel, rows: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
 ) -> IndexArray:
-    """Return about ``count`` of the ``wanted`` (n,) columns, those nearest to ``rows`` first.
+    """Return ``count`` of the ``wanted`` (n,) columns, or all: those nearest to ``rows`` first.
 
-    The columns of the last layer that is met are taken at random. Fewer come back where the graph
-    ends before.
+    The columns of the last layer that is met are taken at random, and so are those that cannot be
+    reached.
     """
     seen = np.zeros(model.num_columns, dtype=bool)
     layer = _columns_of(model, rows)
@@ -34,7 +34,7 @@ def near_rows(
 def near_columns(
     model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
 ) -> IndexArray:
-    """Return about ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
+    """Return ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
     seen = np.zeros(model.num_columns, dtype=bool)
     return _grown(model, seen, np.unique(columns), wanted, count, rng)
 
@@ -61,6 +61,9 @@ def _grown(
         rows = _rows_of(model, layer)
         around = _columns_of(model, rows[passable[rows]])
         layer = around[~seen[around]]
+    if room > 0:
+        others = np.flatnonzero(wanted & ~seen).astype(np.int32)
+        taken.append(rng.permutation(others)[:room])
     return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
 
 

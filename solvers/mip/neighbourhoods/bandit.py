@@ -27,7 +27,7 @@ SHRINK, GROW, GROW_FAST = 0.7, 1.3, 2.0
 """Factors of the free share: after running out of time without a better point, after a proof, and
 after a proof in a small part of it. In between lies what pays."""
 
-FADING = 0.9
+FADING = 0.8
 """What remains of an arm's gains and efforts when a new one is counted."""
 
 EXPLORATION = 0.3

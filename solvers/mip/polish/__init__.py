@@ -13,5 +13,6 @@ settles most hopeless points. Beyond a million entries PDLP takes simplex's plac
 
 from solvers.mip.polish.polished import Polished, PolishStatus
 from solvers.mip.polish.polisher import Polisher
+from solvers.mip.polish.soft import soft_polish
 
-__all__ = ["PolishStatus", "Polished", "Polisher"]
+__all__ = ["PolishStatus", "Polished", "Polisher", "soft_polish"]
