@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpu_bridge.race import LOOK_AGAIN, leave_behind
-from gpu_bridge.race_progress import LaneProgress
+from gpu_bridge.race_progress import Deputy
 from solvers.outcome import Outcome, SolutionStatus
 from solvers.progress import Progress
 
@@ -41,7 +41,7 @@ def within_limit(work: Callable[[Progress], Outcome], progress: Progress, engine
     Exception
         What the work raised.
     """
-    deputy = _Deputy(progress)
+    deputy = Deputy(progress)
     ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
     thread = threading.Thread(target=_run, args=(work, deputy, ended), name=engine, daemon=True)
     thread.start()
@@ -74,21 +74,3 @@ def _run(
         ended.put(work(deputy))
     except BaseException as error:  # the caller raises it in its own thread
         ended.put(error)
-
-
-class _Deputy(LaneProgress):
-    """The progress of the solve, as long as the caller waits."""
-
-    def __init__(self, parent: Progress) -> None:
-        super().__init__(parent, "")
-        self._of_caller = parent
-
-    def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Pass an iteration on as it is."""
-        if not self.abandoned:
-            self._of_caller.iteration(count, **figures)
-
-    def log(self, message: str) -> None:
-        """Pass a message on as it is."""
-        if not self.abandoned:
-            self._of_caller.log(message)

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 import solvers.outcome
-from gpu_bridge.classify import ProblemKind, classify
+from gpu_bridge.classify import ProblemClass, ProblemKind, classify
 from gpu_bridge.deadline import may_compile, within_limit
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.log_streams import asked_streams
+from gpu_bridge.mip_road import mip_road
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
@@ -53,6 +54,7 @@ class Capability:
 ENGINES = {
     "highs": Capability(frozenset(ProblemKind), frozenset({"cpu"})),
     "pdlp": Capability(frozenset({ProblemKind.EMPTY, ProblemKind.LP}), frozenset({"cpu", "cuda"})),
+    "mip": Capability(frozenset({ProblemKind.MIP}), frozenset({"cpu", "cuda"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
 
@@ -99,14 +101,14 @@ def choose(problem: Problem, options: Options) -> Choice:
     if options.method != "auto":
         engine = ENGINES[options.method]
         if found.kind not in engine.kinds:
-            raise OptionError(
-                f"method='{options.method}' treats linear programs only, and this is "
-                f"{found.sentence}; use method='auto', or relax=True for its relaxation."
-            )
+            raise OptionError(_unfit(options.method, found))
         place = "cpu"
         if "cuda" in engine.devices:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
+    if found.kind is ProblemKind.MIP:
+        place = options.device if on_gpu else find_device(options.device).kind
+        return Choice("mip", place, f"{found.sentence}; {_mip_reason(options)}")
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:
@@ -116,6 +118,24 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("race", plan.device, f"{found.sentence}; {plan.reason}", plan.names)
     method = "pdlp" if plan.names == (PDLP,) else "highs"
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
+
+
+def _unfit(method: str, found: ProblemClass) -> str:
+    if ProblemKind.MIP in ENGINES[method].kinds:
+        return (
+            f"method='{method}' treats models with integer variables only, and this is "
+            f"{found.sentence}; use method='auto'."
+        )
+    return (
+        f"method='{method}' treats linear programs only, and this is {found.sentence}; use "
+        "method='auto', or relax=True for its relaxation."
+    )
+
+
+def _mip_reason(options: Options) -> str:
+    if options.heuristics_only:
+        return "heuristics, without a bound"
+    return "heuristics beside branch and bound"
 
 
 def solve(
@@ -241,6 +261,9 @@ def _run(
             )
         else:
             answer = pdlp_road(problem, there, progress, start)
+    elif choice.method == "mip":
+        there = dataclasses.replace(options, device=choice.device)
+        answer = mip_road(problem, there, progress, start)
     else:
         answer = _run_highs(problem, options, progress, start)
     return verify(problem, answer, options)

@@ -95,5 +95,23 @@ class LaneProgress(Progress):
         return f"{self._count} ({max(known):.1e})" if known else str(self._count)
 
 
+class Deputy(LaneProgress):
+    """The progress of a solve, as long as the caller waits, under no name of its own."""
+
+    def __init__(self, parent: Progress) -> None:
+        super().__init__(parent, "")
+        self._of_caller = parent
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Pass an iteration on as it is."""
+        if not self.abandoned:
+            self._of_caller.iteration(count, **figures)
+
+    def log(self, message: str) -> None:
+        """Pass a message on as it is."""
+        if not self.abandoned:
+            self._of_caller.log(message)
+
+
 def _is_number(value: float | int | str | None) -> bool:
     return value is not None and not isinstance(value, str) and bool(np.isfinite(value))

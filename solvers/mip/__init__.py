@@ -4,5 +4,10 @@ The parts are those of "GPU-Accelerated Primal Heuristics for Mixed Integer Prog
 2510.20499): bound propagation, a probing cache, fix-and-propagate, local search and a feasibility
 pump, with the improvement heuristics that the field has found since. ``model`` holds the problem
 as the heuristics read it, ``pool`` what they have found, ``budget`` how long each may go on.
-Importing this package compiles nothing.
+``solve`` is the schedule, ``activities`` its table of shares; every point
+goes through ``gate`` and ``ledger``. Importing this package compiles nothing.
 """
+
+from solvers.mip.solve import Reduced, solve
+
+__all__ = ["Reduced", "solve"]

@@ -38,6 +38,9 @@ POLISH_SECONDS = 5.0
 
 POLISH_OF_REST = 0.1
 
+HAND_OVER_SECONDS = 0.2
+"""Time at the end for checking points that are no improvement."""
+
 Map = Callable[[FloatArray], FloatArray]
 
 
@@ -99,9 +102,16 @@ class Gate:
         if is_feasible(self.model, point):
             self._add(point, source)
 
+    def original_of(self, x: FloatArray) -> FloatArray:
+        """Return a point of the reduced model in the space of the original problem."""
+        return self._to_original(x)
+
     def hand_over(self, count: int) -> None:
         """Let the ledger check so many of the best points, not only improvements."""
+        deadline = time.monotonic() + HAND_OVER_SECONDS
         for found in self.pool.points()[:count]:
+            if self._is_timed and time.monotonic() > deadline:
+                return
             self.ledger.record(self._to_original(found.x), found.source)
 
     def close(self) -> None:

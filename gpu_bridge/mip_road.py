@@ -1,0 +1,67 @@
+"""The road of a mixed-integer program: presolve beside branch and bound, then the heuristics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_bridge.options import Options
+from gpu_bridge.race_progress import Deputy
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers import mip
+
+PRESOLVE_SHARE = 0.2
+"""Part of the time left that presolve may take; without it the model stays as it was."""
+
+
+def mip_road(
+    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+) -> Outcome:
+    """Solve a mixed-integer program by heuristics and branch and bound side by side.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``, not yet verified.
+    """
+    from solvers import mip
+
+    def reduce(whole: Progress) -> mip.Reduced:
+        return _reduce(problem, whole)
+
+    return mip.solve(problem, options, progress, start, reduce=reduce if options.presolve else None)
+
+
+def _reduce(problem: Problem, progress: Progress) -> mip.Reduced:
+    from gpu_bridge import presolve
+    from solvers import mip
+
+    deputy = Deputy(progress)
+    deputy.time_limit = min(
+        progress.time_limit, progress.seconds + PRESOLVE_SHARE * progress.time_left
+    )
+    reduction = presolve.apply(problem, deputy, "highs")
+    forward = reduction.forward
+
+    def to_original(x: FloatArray) -> FloatArray:
+        point = Outcome(
+            SolutionStatus.FEASIBLE, StopReason.CONVERGED, objective=np.nan, x=x, engine="mip"
+        )
+        back = reduction.undo(point).x
+        assert back is not None  # undo maps points to points
+        return back
+
+    def to_reduced(x: FloatArray) -> FloatArray:
+        assert forward is not None  # given only where there is one
+        there = forward(Start(x=x)).x
+        assert there is not None  # as above
+        return there
+
+    return mip.Reduced(
+        reduction.problem, to_original, None if forward is None else to_reduced, reduction.settled
+    )

@@ -1,0 +1,82 @@
+"""What the heuristics of one solve share, filled in as the search goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from solvers.device import Device
+from solvers.mip.cliques import Cliques, find_cliques
+from solvers.mip.gate import Gate
+from solvers.mip.model import MipModel
+from solvers.mip.neighbourhoods import Bandit, make_bandit
+from solvers.mip.probing import ProbingCache
+from solvers.mip.pump import Root
+from solvers.mip.relaxation import Relaxation
+from solvers.problem import FloatArray
+
+
+@dataclass(eq=False)
+class Shared:
+    """The model, the gate for points, and what is known about the model so far.
+
+    Parameters
+    ----------
+    model : MipModel
+        The reduced model.
+    gate : Gate
+    device : Device
+        Where what pays on a GPU runs; the CPU where there is none.
+    seed : int
+    log : callable
+    root : Root, optional
+        The relaxation's solution, once there is one.
+    cache : ProbingCache, optional
+        What probing found, once it was done.
+    prove_infeasible : callable
+        To be called by a heuristic that has a safe proof.
+    """
+
+    model: MipModel
+    gate: Gate
+    device: Device
+    seed: int
+    log: Callable[[str], None]
+    prove_infeasible: Callable[[], None]
+    root: Root | None = None
+    cache: ProbingCache | None = None
+    bandit: Bandit = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bandit = make_bandit(self.model)
+
+    @cached_property
+    def cliques(self) -> Cliques:
+        """The cliques of the rows."""
+        return find_cliques(self.model)
+
+    @property
+    def has_point(self) -> bool:
+        """Whether any feasible point is known."""
+        return len(self.gate.ledger.pool) > 0
+
+    def relaxation(self) -> Relaxation | None:
+        """Return the relaxation's point, or None."""
+        return None if self.root is None else self.root.relaxation
+
+    def reference(self) -> FloatArray | None:
+        """Return the relaxation's point (n,) for dives to lean on, or None."""
+        return None if self.root is None else self.root.relaxation.x
+
+    def nearest(self) -> FloatArray | None:
+        """Return the point (n,) that violates the fewest rows, or None."""
+        points = self.gate.near.points()
+        return points[0].x if points else None
+
+    def seed_of(self, name: str, number: int) -> int:
+        """Return the seed of a turn: the same for the same name, number and solve."""
+        words = [self.seed, number, *name.encode()]
+        return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF

@@ -1,0 +1,459 @@
+"""The schedule of a mixed-integer solve: what runs when, where, and when it is over.
+
+    at once        branch and bound of the problem as it was given, in a child process
+    meanwhile      presolve, with a walker on the unreduced model beside it
+    then           heuristics on the reduced model: turns on every CPU thread that is left, and on
+                   the GPU, by the shares in ``activities``
+    until          the gap is closed, branch and bound has ended, time is up or nobody improves
+
+Every point goes through the gate, so that whatever stops the solve leaves a checked one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.device import cpu, find_device
+from solvers.highs.place import SMALL_MIP
+from solvers.highs.settings import usable_cores
+from solvers.mip.bound import Prover
+from solvers.mip.budget import Budget
+from solvers.mip.gate import Gate
+from solvers.mip.ledger import Ledger
+from solvers.mip.model import MipModel
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.mip.shared import Shared
+
+ENGINE = "mip"
+
+HEAD_START = 0.5
+"""Seconds that HiGHS has for a small model before anything else begins: most need no more."""
+
+LOOK_AGAIN = 0.02
+"""Seconds between two looks at whether the solve is over."""
+
+PATIENCE = 0.3
+"""Seconds to wait at the end for threads to hear that it is over; after that they are left."""
+
+STALL_SECONDS, STALL_SHARE = 60.0, 2.0
+"""Heuristics alone, without a time limit, stop after this long without improvement: seconds, and
+this multiple of the time of the last improvement."""
+
+MOST_PROVER_THREADS = 4
+"""Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
+
+START = "start"
+"""Source of a point that the user gave."""
+
+START_SHARE, START_WORK = 0.05, 2e9
+"""Part of the time left, and work, for completing a start."""
+
+WORK = 2.0
+"""Billions of matrix entries that heuristics visit in turn before branch and bound, where the
+options name no number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A reduced problem and the ways between it and the problem it came from.
+
+    Parameters
+    ----------
+    problem : Problem
+    to_original : callable
+        Maps a point of it to one of the original problem.
+    to_reduced : callable, optional
+        Maps a point of the original to one of it that may or may not be feasible.
+    settled : Outcome, optional
+        The answer to the original problem, where reducing found it.
+    """
+
+    problem: Problem
+    to_original: Callable[[FloatArray], FloatArray]
+    to_reduced: Callable[[FloatArray], FloatArray] | None = None
+    settled: Outcome | None = None
+
+
+Reduce = Callable[[Progress], Reduced]
+
+
+def solve(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    reduce: Reduce | None = None,
+) -> Outcome:
+    """Search for good points of a mixed-integer problem, and prove how good they are.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : EngineOptions
+        ``heuristics_only`` leaves branch and bound out. With ``deterministic``, or a single
+        thread, heuristics come first, one after the other, and then branch and bound.
+    progress : Progress
+        Told of every better point, with its values, and of bounds.
+    start : Start, optional
+        ``x`` (n,), with NaN for what is unknown.
+    reduce : callable, optional
+        Reduces the problem; runs beside branch and bound.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``. OPTIMAL with a proven bound only; INFEASIBLE and UNBOUNDED
+        only by branch and bound, presolve or safe propagation.
+    """
+    run = _Run(problem, options, progress, start)
+    try:
+        if options.deterministic or run.cores == 1:
+            return run.in_turn(reduce)
+        return run.side_by_side(reduce)
+    finally:
+        run.close()
+
+
+class _Run:
+    """One solve: who is at work, and whether it is over."""
+
+    def __init__(
+        self, problem: Problem, options: EngineOptions, progress: Progress, start: Start | None
+    ) -> None:
+        self.problem = problem
+        self.options = options
+        self.progress = progress
+        self.start = None if start is None else start.x
+        self.cores = options.threads or usable_cores()
+        alone = options.deterministic or options.device == "cpu"
+        self.device = cpu() if alone else find_device(options.device)
+        self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
+        self.gate: Gate | None = None
+        self.prover: Prover | None = None
+        self.settled: Outcome | None = None
+        self._way_in: Callable[[FloatArray], FloatArray] | None = None
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._best = np.inf
+        self._improved_at = 0.0
+
+    # The two ways to go
+
+    def side_by_side(self, reduce: Reduce | None) -> Outcome:
+        """Run everything at once."""
+        self._take_start()
+        if not self.options.heuristics_only and self._prove():
+            return self._answer()
+        enough = self._walk_on_original()
+        shared = self._prepare(reduce)
+        enough.set()
+        if shared is not None:
+            self._begin(shared)
+            self._wait()
+        elif self.prover is not None and self.settled is None:
+            self._wait()
+        return self._answer()
+
+    def in_turn(self, reduce: Reduce | None) -> Outcome:
+        """Run the heuristics by work, then branch and bound from their best point."""
+        from solvers.mip.activities import activities
+        from solvers.mip.slots import run_in_turn
+        from solvers.mip.turns import Turns
+
+        self._take_start()
+        shared = self._prepare(reduce)
+        if shared is not None:
+            limit = 1e9 * (WORK if self.options.work_limit is None else self.options.work_limit)
+            turns = Turns(activities(shared, np.inf, slots=1))
+            run_in_turn(turns, shared, Budget(work=limit, stop=self._is_over))
+        if self.settled is None and not self._is_over() and not self.options.heuristics_only:
+            best = self.ledger.pool.best
+            self.prover = self._make_prover(self.cores)
+            self.prover.run(self._begin_at(None if best is None else best.x))
+        return self._answer()
+
+    def close(self) -> None:
+        """Stop whoever is still at work, and wait a moment for them to hear of it."""
+        self._over.set()
+        if self.prover is not None:
+            self.prover.stop()
+        deadline = time.monotonic() + PATIENCE
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        if self.gate is not None:
+            self.gate.close()
+        self.ledger.close()
+
+    # Branch and bound
+
+    def _prove(self) -> bool:
+        """Begin branch and bound; return whether it was over at once."""
+        p = self.problem
+        threads = self._prover_threads()
+        if max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP:
+            self.prover = self._make_prover(threads)
+            self.prover.start(self._begin_at(self.start), apart=False)
+            deadline = time.monotonic() + HEAD_START
+            while time.monotonic() < deadline and self.progress.should_stop() is None:
+                if self.prover.wait(LOOK_AGAIN):
+                    return True
+            self.prover.stop()
+        self.prover = self._make_prover(threads)
+        best = self.ledger.pool.best
+        self.prover.start(self._begin_at(self.start if best is None else best.x))
+        return False
+
+    def _make_prover(self, threads: int) -> Prover:
+        options = dataclasses.replace(self.options, threads=threads)
+        return Prover(self.problem, options, self.progress, self.ledger, self._from_prover)
+
+    def _from_prover(self, x: FloatArray) -> None:
+        """Take a point of branch and bound into the reduced model, where there is a way."""
+        gate, way_in = self.gate, self._way_in
+        if gate is not None and way_in is not None:
+            gate.take(way_in(x), "highs")
+
+    def _prover_threads(self) -> int:
+        return max(1, min(MOST_PROVER_THREADS, self.cores // 4))
+
+    def _begin_at(self, x: FloatArray | None) -> Start | None:
+        return None if x is None else Start(x=x)
+
+    # Before the heuristics
+
+    def _take_start(self) -> None:
+        """Record the user's point if it is complete and feasible."""
+        if self.start is None or not np.isfinite(self.start).all():
+            return  # a partial one is completed in the reduced model
+        taken = self.ledger.record(self.start, START)
+        word = "is feasible and was taken" if taken else "is not feasible as it stands"
+        self.progress.log(f"The start {word}.")
+
+    def _walk_on_original(self) -> threading.Event:
+        """Let a walker search the problem as it was given; return the flag that ends it."""
+        enough = threading.Event()
+
+        def search() -> None:
+            from solvers.mip.search.walk import walk
+
+            budget = Budget(stop=lambda: enough.is_set() or self._is_over())
+            walk(self.ledger.model, self.ledger.record, budget, self.options.seed)
+
+        self._spawn("walk on the original", search)
+        return enough
+
+    def _prepare(self, reduce: Reduce | None) -> Shared | None:
+        """Reduce the problem and set up what heuristics share; None if the matter is settled."""
+        from solvers.mip.domain import tighten_model
+        from solvers.mip.shared import Shared
+
+        def identity(x: FloatArray) -> FloatArray:
+            return x
+
+        reduced = Reduced(self.problem, identity, identity)
+        if reduce is not None:
+            reduced = reduce(self.progress)
+        if reduced.settled is not None:
+            self.settled = reduced.settled
+            return None
+        if self._is_over():
+            return None
+        tightened = tighten_model(MipModel.of(reduced.problem), Budget(stop=self._is_over))
+        if tightened.is_infeasible:
+            self._prove_infeasible()
+            return None
+        self.gate = Gate(
+            tightened.model,
+            reduced.to_original,
+            self.ledger,
+            self.progress,
+            is_timed=not self.options.deterministic,
+        )
+        self._way_in = reduced.to_reduced
+        self._bring_in(tightened.model, self.gate)
+        return Shared(
+            model=tightened.model,
+            gate=self.gate,
+            device=self.device,
+            seed=self.options.seed,
+            log=self.progress.log,
+            prove_infeasible=self._prove_infeasible,
+        )
+
+    def _bring_in(self, model: MipModel, gate: Gate) -> None:
+        """Take the points known so far, and the user's start, into the reduced model."""
+        from solvers.mip.start import complete
+
+        way_in = self._way_in
+        if way_in is None:
+            if self.start is not None and not len(self.ledger.pool):
+                self.progress.log("The start is left to branch and bound.")
+            return
+        for found in self.ledger.pool.points():
+            gate.take(way_in(found.x), found.source)
+        if self.start is None or len(self.ledger.pool):
+            return
+        share = START_SHARE * min(self.progress.time_left, 3600.0)
+        budget = Budget(share, START_WORK, self._is_over)
+        if self.options.deterministic:
+            budget = Budget(work=START_WORK, stop=self._is_over)
+        taken, given_up = complete(model, way_in(self.start), gate.offer, budget, self.options.seed)
+        word = "was completed" if taken else "could not be made feasible"
+        how = f", {given_up} of its values given up" if given_up else ""
+        self.progress.log(f"The start {word}{how}.")
+
+    # The heuristics
+
+    def _begin(self, shared: Shared) -> None:
+        from solvers.mip.activities import activities, device_works
+        from solvers.mip.slots import run_slot
+        from solvers.mip.turns import Turns
+
+        slots = max(1, self.cores - (0 if self.prover is None else self._prover_threads()))
+        turns = Turns(activities(shared, self.progress.time_left, slots))
+        for slot in range(slots):
+            self._spawn(
+                f"heuristics {slot}",
+                lambda: run_slot(turns, shared, self._budget()),
+            )
+        for name, work in device_works(shared).items():
+            self._spawn(name, lambda work=work: work(self._budget()))  # type: ignore[misc]
+
+    def _budget(self) -> Budget:
+        limit = self.options.work_limit
+        work = np.inf if limit is None else 1e9 * limit
+        return Budget(self.progress.time_left, work, self._is_over)
+
+    def _spawn(self, name: str, work: Callable[[], object]) -> None:
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as failure:  # the rest goes on without it
+                self.progress.log(f"'{name}' failed: {failure!r}")
+
+        thread = threading.Thread(target=guarded, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _prove_infeasible(self) -> None:
+        """Take note that propagation has proven that there is no feasible point."""
+        if not len(self.ledger.pool):
+            self.settled = Outcome(
+                SolutionStatus.INFEASIBLE,
+                StopReason.CONVERGED,
+                engine=ENGINE,
+                message="Propagation of the rows leaves no feasible point.",
+            )
+
+    # The end
+
+    def _is_over(self) -> bool:
+        return self._over.is_set() or self.progress.should_stop() is not None
+
+    def _wait(self) -> None:
+        """Wait until the question is settled, time is up, or everybody has ended."""
+        while not self._is_over() and self.settled is None:
+            prover = self.prover
+            if prover is not None and prover.wait(LOOK_AGAIN) and prover.outcome is not None:
+                return
+            if prover is None or prover.has_ended:
+                time.sleep(LOOK_AGAIN)
+            if self.ledger.is_closed(self.options.rel_gap, self.options.abs_gap):
+                return
+            if not any(thread.is_alive() for thread in self._threads) and (
+                prover is None or prover.has_ended
+            ):
+                return
+            if prover is None and self._has_stalled():
+                return
+
+    def _has_stalled(self) -> bool:
+        """Whether heuristics alone, without a time limit, have improved nothing for long."""
+        if np.isfinite(self.progress.time_limit):
+            return False
+        now, best = self.progress.seconds, self.ledger.pool.objective
+        if best < self._best:
+            self._best, self._improved_at = best, now
+        since = now - self._improved_at
+        return since > STALL_SECONDS and since > STALL_SHARE * self._improved_at
+
+    def _answer(self) -> Outcome:
+        """Put together what is known."""
+        self._over.set()
+        proof = None if self.prover is None else self.prover.outcome
+        if proof is not None and proof.x is not None and proof.solution_status.has_point:
+            self.ledger.record(proof.x, "highs")
+        if self.gate is not None:
+            self.gate.hand_over(self.options.pool_size)
+        best = self.ledger.pool.best
+        if best is None:
+            return self._without_point(proof)
+        if proof is not None and proof.solution_status is SolutionStatus.UNBOUNDED:
+            return proof
+        if self.settled is not None and self.settled.solution_status.has_point:
+            return dataclasses.replace(self.settled, pool=self._pool())
+        bound = self.progress.best_bound
+        bound = -np.inf if np.isnan(bound) else bound
+        if proof is not None:
+            bound = max(bound, proof.bound)
+        closed = best.objective - bound <= max(
+            self.options.abs_gap, self.options.rel_gap * max(abs(best.objective), 1e-9)
+        )
+        return Outcome(
+            SolutionStatus.OPTIMAL if closed else SolutionStatus.FEASIBLE,
+            StopReason.CONVERGED if closed else self._reason(proof),
+            objective=best.objective,
+            bound=bound,
+            x=best.x,
+            engine=ENGINE,
+            device=self.device.kind,
+            statistics={} if proof is None else proof.statistics,
+            pool=self._pool(),
+        )
+
+    def _without_point(self, proof: Outcome | None) -> Outcome:
+        if self.settled is not None:
+            return self.settled
+        if proof is not None and proof.solution_status is not SolutionStatus.NOTHING:
+            return proof
+        bound = self.progress.best_bound
+        return Outcome(
+            SolutionStatus.NOTHING,
+            self._reason(proof),
+            bound=-np.inf if np.isnan(bound) else bound,
+            candidate=self._least_violated(),
+            engine=ENGINE,
+            device=self.device.kind,
+        )
+
+    def _least_violated(self) -> FloatArray | None:
+        gate = self.gate
+        points = () if gate is None else gate.near.points()
+        return None if gate is None or not points else gate.original_of(points[0].x)
+
+    def _pool(self) -> tuple[PoolSolution, ...]:
+        return tuple(
+            PoolSolution(found.x, found.objective, found.seconds, found.source)
+            for found in self.ledger.pool.points()
+        )
+
+    def _reason(self, proof: Outcome | None) -> StopReason:
+        stopped = self.progress.should_stop()
+        if stopped is not None:
+            return stopped
+        if proof is not None and proof.stop_reason is not StopReason.INTERRUPTED:
+            return proof.stop_reason
+        return StopReason.EXHAUSTED

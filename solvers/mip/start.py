@@ -1,0 +1,91 @@
+"""A start given by the user, complete or partial, made into a point of the reduced model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.mip.budget import Budget
+from solvers.mip.domain import Domain
+from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
+from solvers.mip.pool import Offer
+from solvers.problem import FloatArray
+
+if TYPE_CHECKING:
+    from solvers.mip.relaxation import Relaxation
+
+SOURCE = "start"
+
+DIVES = 8
+"""Attempts at completing a partial start, with other orders and values each time."""
+
+
+def complete(
+    model: MipModel, x: FloatArray, offer: Offer, budget: Budget, seed: int
+) -> tuple[bool, int]:
+    """Complete a start by propagation and dives, and offer what comes of it.
+
+    Parameters
+    ----------
+    model : MipModel
+    x : (n,) float64
+        NaN where nothing is known.
+    offer : Offer
+    budget : Budget
+    seed : int
+
+    Returns
+    -------
+    (bool, int)
+        Whether a point was taken as the best so far, and how many of the known integer values had
+        to be given up because they contradict others.
+    """
+    known = np.isfinite(x)
+    if known.all() and offer(x, SOURCE):
+        return True, 0
+    domain = Domain.of(model)
+    if not domain.propagate():
+        return False, 0
+    given_up = _fix_known(model, domain, x, budget)
+    return _finish(model, domain, x, offer, budget, seed), given_up
+
+
+def _fix_known(model: MipModel, domain: Domain, x: FloatArray, budget: Budget) -> int:
+    """Fix integer columns at their known values, one by one, and leave out what contradicts."""
+    given_up = 0
+    for j in model.integers[np.isfinite(x[model.integers])]:
+        value = float(np.round(x[j]))
+        if domain.lower[j] == domain.upper[j] == value:
+            continue
+        place, before = domain.mark(), domain.work
+        inside = domain.lower[j] <= value <= domain.upper[j]
+        if abs(x[j] - value) > 1e3 * INTEGRALITY_TOLERANCE or not inside:
+            given_up += 1
+        elif not domain.fix(int(j), value):
+            domain.undo(place)
+            given_up += 1
+        budget.charge(domain.work - before)
+        if budget.spent():
+            break
+    return given_up
+
+
+def _finish(
+    model: MipModel, domain: Domain, x: FloatArray, offer: Offer, budget: Budget, seed: int
+) -> bool:
+    """Let dives decide what the start leaves open; the LP behind ``offer`` does the rest."""
+    from solvers.mip.rounding import LP_GUIDED, dive
+
+    middle = np.clip(np.where(np.isfinite(x), x, 0.0), domain.lower, domain.upper)
+    for attempt in range(DIVES):
+        if budget.spent():
+            break
+        strategy = LP_GUIDED[attempt % len(LP_GUIDED)]
+        found = dive(model, domain.copy(), strategy, seed + attempt, budget, middle)
+        if found.is_feasible and offer(found.x, SOURCE):
+            return True
+    return False
+
+
+__all__ = ["Relaxation", "complete"]

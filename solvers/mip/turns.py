@@ -1,0 +1,146 @@
+"""Who comes next: turns of heuristics dealt out by the shares they are due.
+
+Each heuristic has a share, which may change as the search goes on, and turns are given to the one
+that has had the least for its share so far - fair queueing, as in a network switch. One with
+nothing to do has the share zero; coming back, it starts level with the others and catches up on
+nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from solvers.mip.budget import Budget
+
+Work = Callable[[Budget, int], None]
+"""Runs a heuristic until the budget is spent or it has nothing more to try, with a seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Activity:
+    """One heuristic as the schedule sees it.
+
+    Parameters
+    ----------
+    name : str
+    work : callable
+        Takes the budget of a turn and a seed.
+    share : callable
+        What it is due now; 0 for nothing.
+    longest : float
+        Longest turn in seconds.
+    most : int
+        Turns of it that may run side by side.
+    once : bool
+        It has one turn, as long as it likes up to ``longest``.
+    """
+
+    name: str
+    work: Work
+    share: Callable[[], float]
+    longest: float = 10.0
+    most: int = 1_000_000
+    once: bool = False
+
+
+@dataclass(eq=False)
+class _Account:
+    """What an activity has had."""
+
+    used: float = 0.0
+    running: int = 0
+    turns: int = 0
+    was_due: bool = False
+    is_out: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A turn that was dealt out: whose, the number of it, and how long it may be."""
+
+    activity: Activity
+    number: int
+    seconds: float
+
+
+@dataclass(eq=False)
+class Turns:
+    """Deals turns out; safe to use from any thread.
+
+    Parameters
+    ----------
+    activities : sequence of Activity
+        In the order in which they come while nobody has had anything.
+    shortest : float
+        Length of a first turn, in seconds.
+    growth : float
+        Part of the time used so far by which turns get longer.
+    """
+
+    activities: Sequence[Activity]
+    shortest: float = 0.5
+    growth: float = 0.05
+    _accounts: list[_Account] = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self._accounts = [_Account() for _ in self.activities]
+
+    def take(self, elapsed: float) -> Turn | None:
+        """Return the next turn after ``elapsed`` seconds of search, or None if nobody is due."""
+        with self._lock:
+            shares = [self._share(place) for place in range(len(self.activities))]
+            due = [place for place, share in enumerate(shares) if share > 0.0]
+            self._level(due, shares)
+            free = [place for place in due if self._may_begin(place)]
+            if not free:
+                return None
+            place = min(free, key=lambda one: (self._standing(one, shares[one]), one))
+            activity, account = self.activities[place], self._accounts[place]
+            length = min(activity.longest, self.shortest + self.growth * elapsed)
+            seconds = activity.longest if activity.once else length
+            account.running += 1
+            account.turns += 1
+            account.used += seconds  # until it is known what the turn took
+            return Turn(activity, account.turns, seconds)
+
+    def give_back(self, turn: Turn, used: float) -> None:
+        """Tell how long a turn was in the end."""
+        with self._lock:
+            account = self._account_of(turn)
+            account.running -= 1
+            account.used = max(0.0, account.used - turn.seconds) + used
+
+    def leave_out(self, turn: Turn) -> None:
+        """Give an activity no more turns, because it failed."""
+        with self._lock:
+            account = self._account_of(turn)
+            account.running -= 1
+            account.is_out = True
+
+    def _account_of(self, turn: Turn) -> _Account:
+        return self._accounts[list(self.activities).index(turn.activity)]
+
+    def _share(self, place: int) -> float:
+        activity, account = self.activities[place], self._accounts[place]
+        if account.is_out or (activity.once and account.turns):
+            return 0.0
+        return activity.share()
+
+    def _may_begin(self, place: int) -> bool:
+        return self._accounts[place].running < self.activities[place].most
+
+    def _standing(self, place: int, share: float) -> float:
+        return self._accounts[place].used / share
+
+    def _level(self, due: list[int], shares: list[float]) -> None:
+        """Let who is due again start where the others stand."""
+        old = [self._standing(one, shares[one]) for one in due if self._accounts[one].was_due]
+        level = min(old, default=0.0)
+        for place, account in enumerate(self._accounts):
+            is_due = place in due
+            if is_due and not account.was_due:
+                account.used = max(account.used, level * shares[place])
+            account.was_due = is_due
