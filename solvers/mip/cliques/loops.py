@@ -47,7 +47,7 @@ def _weights(sign, first, last, column, value, lower, upper, binary, weight, lit
 
 @compiled
 def _clique_length(count, threshold, weight, literal):
-    """Move the literals of the clique to the front; return how many there are."""
+    """Move the literals of the clique to the front, in their order; return how many there are."""
     largest, second, least, next_least = 0.0, 0.0, np.inf, np.inf
     for k in range(count):
         w = weight[k]
@@ -63,12 +63,22 @@ def _clique_length(count, threshold, weight, literal):
         return 0
     if least + next_least > threshold:
         return count
-    order = np.argsort(-weight[:count], kind="mergesort")
-    weight[:count] = weight[:count][order]
-    literal[:count] = literal[:count][order]
+    falling = -np.sort(-weight[:count])
     length = 2
-    while length < count and weight[length - 1] + weight[length] > threshold:
+    while length < count and falling[length - 1] + falling[length] > threshold:
         length += 1
+    least = falling[length - 1]
+    ties = length
+    for k in range(length):
+        ties -= falling[k] > least
+    front = 0
+    for k in range(count):  # in the order of columns; of equal weights the first ones belong to it
+        w = weight[k]
+        if w > least or (w == least and ties > 0):
+            ties -= w == least
+            weight[front], weight[k] = w, weight[front]
+            literal[front], literal[k] = literal[k], literal[front]
+            front += 1
     return length
 
 
@@ -101,7 +111,7 @@ def collect(
             for k in range(length, count):
                 rest += weight[k]
             is_equality[cliques] = smallest + rest < other - slop
-            member[entries : entries + length] = np.sort(literal[:length])
+            member[entries : entries + length] = literal[:length]
             entries += length
             row[cliques] = i
             cliques += 1

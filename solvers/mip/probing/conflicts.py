@@ -2,7 +2,8 @@
 
 If ``x_j = s`` implies ``x_k = v``, the literals ``(j, s)`` and ``(k, 1 - v)`` exclude each other.
 Pairs that a clique of the rows already holds say nothing new. A clique grows from a literal by the
-literals that exclude it, one after the other, as long as each excludes all before it.
+literals that exclude it, one after the other, as long as each excludes all before it; pairs that
+the rows hold take part where implications showed them, too.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ def with_conflicts(model: MipModel, cache: ProbingCache) -> ProbingCache:
     pairs = _pairs(model, cache)
     rows = cache.cliques
     new = apart(pairs, rows.literal_start, rows.literal_clique)
-    pairs = pairs[new]
-    if not pairs.size:
+    if not new.any():
         return cache
     both = np.concatenate([pairs, pairs[:, ::-1]])
-    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    order = np.lexsort((both[:, 1], both[:, 0]))
     count = np.bincount(both[:, 0], minlength=2 * model.num_columns)
     start = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
-    sizes, members = grow(start, np.ascontiguousarray(both[:, 1]))
+    known = np.concatenate([~new, ~new])
+    sizes, members = grow(start, both[order, 1], known[order])
     return replace(
-        cache, conflicts=pairs.astype(np.int32), cliques=_joined(model, rows, sizes, members)
+        cache,
+        conflicts=pairs[new].astype(np.int32),
+        cliques=_joined(model, rows, sizes, members),
     )
 
 

@@ -10,6 +10,9 @@ from solvers.kernels.twin import compiled
 LONGEST = 64
 """Literals of a clique put together from pairs: testing a literal takes a search for each."""
 
+ROOM = 6
+"""Literals of all cliques together, for each entry of a pair that needs one."""
+
 
 @compiled
 def apart(pairs, literal_start, literal_clique):
@@ -30,48 +33,63 @@ def apart(pairs, literal_start, literal_clique):
 
 
 @compiled
-def _excludes(start, other, one, two):
-    """Whether ``two`` is among the rising literals that ``one`` excludes."""
+def _find(start, other, one, two):
+    """Return the place of ``two`` among the rising literals that ``one`` excludes, or -1."""
     low, high = start[one], start[one + 1]
-    place = low + np.searchsorted(other[low:high], two)
-    return place < high and other[place] == two
+    while low < high:
+        middle = (low + high) // 2
+        if other[middle] < two:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < start[one + 1] and other[low] == two else -1
 
 
 @compiled
-def grow(start, other):
-    """Return sizes (k,) and literals of cliques that hold every pair at least once.
+def _extend(start, other, entry, last, members, used, most):
+    """Add to a clique of two what later entries exclude all of it; return its size.
 
-    Literal l excludes ``other[start[l]:start[l+1]]``, rising, and they exclude it.
+    Its literals stand from ``members[used]`` on; the first one's entries end before ``last``.
     """
-    covered = np.zeros(other.size, dtype=np.bool_)
-    sizes = np.empty(other.size, dtype=np.int64)
-    members = np.empty(2 * other.size + LONGEST, dtype=np.int32)
-    clique = np.empty(LONGEST, dtype=np.int64)
+    size = 2
+    for next_entry in range(entry + 1, last):
+        if size >= most:
+            break
+        fits = True
+        for at in range(1, size):
+            if _find(start, other, members[used + at], other[next_entry]) < 0:
+                fits = False
+                break
+        if fits:
+            members[used + size] = other[next_entry]
+            size += 1
+    return size
+
+
+@compiled
+def grow(start, other, covered):
+    """Return sizes (k,) and literals of cliques that together hold every pair not covered yet.
+
+    Literal l excludes ``other[start[l]:start[l+1]]``, rising, and they exclude it. ``covered``
+    tells the pairs that need no clique; it is written to. A clique begins with such a pair and
+    takes in other literals as long as there is room: cliques may overlap, so that room for six
+    literals a pair is not always enough.
+    """
+    left = covered.size - np.count_nonzero(covered)  # every pair stands there both ways
+    sizes = np.empty(left, dtype=np.int64)
+    members = np.empty(ROOM * left + LONGEST, dtype=np.int32)
     cliques, used = 0, 0
     for literal in range(start.size - 1):
         for entry in range(start[literal], start[literal + 1]):
             if covered[entry] or other[entry] < literal:
                 continue
-            clique[0], clique[1] = literal, other[entry]
-            size = 2
-            for next_entry in range(entry + 1, start[literal + 1]):
-                fits = not covered[next_entry]
-                for at in range(1, size):
-                    if not fits:
-                        break
-                    fits = _excludes(start, other, clique[at], other[next_entry])
-                if fits:
-                    clique[size] = other[next_entry]
-                    size += 1
-                    covered[next_entry] = True
-                if size == LONGEST:
-                    break
-            for at in range(1, size):  # its pairs need no clique of their own
-                one = clique[at]
+            members[used], members[used + 1] = literal, other[entry]
+            most = min(LONGEST, members.size - used - 2 * (left - cliques))
+            size = _extend(start, other, entry, start[literal + 1], members, used, most)
+            for at in range(size):  # its pairs need no clique of their own
                 for later in range(at + 1, size):
-                    low, high = start[one], start[one + 1]
-                    covered[low + np.searchsorted(other[low:high], clique[later])] = True
-            members[used : used + size] = np.sort(clique[:size])
+                    one, two = members[used + at], members[used + later]
+                    covered[_find(start, other, one, two)] = True
             used += size
             sizes[cliques] = size
             cliques += 1

