@@ -100,12 +100,12 @@ class BatchBoxes:
         write(self._upper, upper)
         box = (self.places.binaries, self.places.column, self._lower, self._upper)
         columns = self.model.num_columns
-        BATCH["batch_load"](_signed(lanes), columns, *box, *self._boxes, self.control)
+        BATCH["batch_load"](signed(lanes), columns, *box, *self._boxes, self.control)
 
     def wake(self, lanes: int = ALL) -> None:
         """Have all rows looked at in these lanes at the next propagation."""
         rows = (self.model.num_rows, self.model.row_start, self.row_changed, self.row_list)
-        BATCH["batch_wake"](_signed(lanes), *rows, self.control)
+        BATCH["batch_wake"](signed(lanes), *rows, self.control)
 
     def tighten(
         self, lane: IndexArray, column: IndexArray, lower: FloatArray, upper: FloatArray
@@ -163,7 +163,7 @@ class BatchBoxes:
 
     def bounds(self, lanes: int = ALL) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds (n, k) of the k lanes of a word, rising, on the host."""
-        which = np.flatnonzero(_bits(lanes))
+        which = lanes_of(lanes)
         to_host = self.model.device.to_host
         words = to_host(self.masks)
         wide = to_host(self.wide)
@@ -225,9 +225,14 @@ class BatchBoxes:
         return (int(control[ROUNDS]) - self._rounds_before) % 2**32
 
 
-def _signed(word: int) -> int:
+def signed(word: int) -> int:
     """Return a word of lanes as the signed integer of 32 bits that kernels take."""
     return word - 2**LANES if word >= 2 ** (LANES - 1) else word
+
+
+def lanes_of(word: int) -> npt.NDArray[np.int64]:
+    """Return the lanes of a word, rising."""
+    return np.flatnonzero(_bits(word))
 
 
 def _bits(word: int) -> npt.NDArray[np.bool_]:

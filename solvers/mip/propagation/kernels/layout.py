@@ -23,6 +23,9 @@ LONG_COLUMN = 2048
 
 NUM_ROWS, NUM_LONG_ROWS, NUM_COLUMNS, DEAD = 0, 2, 4, 6
 WORK, ROUNDS = 8, 9
+FREE = 10
+"""From here on ``control`` belongs to whoever drives the batch."""
+
 BATCH_CONTROL_SIZE = 16
 """What ``control`` holds. For even and odd rounds: lengths of the lists of rows, long rows and
 columns, and the word of dead lanes. Then entries visited, in pieces of 32 begun, and rounds that
