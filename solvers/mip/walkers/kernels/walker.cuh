@@ -1,0 +1,644 @@
+// What a walker does in a step, by a group of threads; walk.py says what and why.
+
+#include "record.cuh"
+#include "group.cuh"
+#include "model.cuh"
+
+struct Sample {  // rows whose entries are tried in this step, in shared memory
+    int start[MOST_ROWS], offset[MOST_ROWS], length[MOST_ROWS], before[MOST_ROWS + 1];
+    double need[MOST_ROWS];  // by how much the activity has to change
+};
+
+template <int LANES>
+struct Walker {
+    const Model& model;
+    Group<LANES> group;
+    Sample& sample;
+    Random random;
+    Pair* values;
+    Pair* cells;
+    INDEX* place;
+    INDEX* violated;
+    REAL* kept;
+    RECORDS_T* record;
+    long long step, origin, moves, visited;
+    int count, last, minima;  // violated rows, column changed last, local minima
+    bool last_up, pending, jump;
+    double objective, objective_weight, target, limit, best, copies, scale;
+
+    __device__ bool has_target() const { return target < NONE; }
+    __device__ double range(int row) const { return model.range(row); }
+
+    // ---- moves --------------------------------------------------------------------------------
+
+    __device__ REAL clipped(int j, double value) const {
+        const Pair bounds = model.bounds[j];
+        return REAL(fmin(fmax(value, double(bounds.first)), double(bounds.second)));
+    }
+
+    // Value at which a row's activity has changed by ``need``; integers go as far as needed.
+    __device__ REAL tight(int j, double x, double a, double need) const {
+        double move = need / a;
+        if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
+        if (j < model.integers) {
+            const double excess = 0.5 * TOLERANCE / fabs(a);
+            move = move > 0.0 ? ceil(move - excess) : floor(move + excess);
+        }
+        return clipped(j, x + move);
+    }
+
+    // Value at which column ``j`` alone would bring the objective to the target.
+    __device__ REAL breaking(int j, double x) const {
+        const double cost = double(model.costs[j]);
+        double move = (target - objective) / cost;
+        if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
+        if (j < model.integers) move = cost > 0.0 ? floor(move) : ceil(move);
+        return clipped(j, x + move);
+    }
+
+    __device__ bool forbidden(int j, double delta, double stamp, bool weak) const {
+        if (weak) return j == last && (delta > 0.0) != last_up;
+        return fabs(stamp) > double(step - origin) && (delta > 0.0) != (stamp > 0.0);
+    }
+
+    // ---- scores -------------------------------------------------------------------------------
+
+    __device__ Score objective_score(int j, double delta) const {
+        Score score = {0.0, 0.0};
+        if (!has_target()) return score;
+        const double change = times(double(model.costs[j]), delta);
+        if (jump) {
+            score.progress = -times(objective_weight, times(change, scale));
+        } else {
+            if (change < 0.0) score.progress = 2.0 * objective_weight;
+            if (change > 0.0) score.progress = -2.0 * objective_weight;
+        }
+        const bool reached = plus(objective, change) < target;
+        if (reached && !(objective < target)) score.bonus = objective_weight;
+        if (!reached && objective < target) score.bonus = -objective_weight;
+        return score;
+    }
+
+    // Entries first, first + stride, ... of column ``j`` moving by ``delta``.
+    __device__ Score rows_score(int j, REAL delta, int first, int stride) const {
+        Score score = {0.0, 0.0};
+        const int end = int(model.column_start[j + 1]);
+        for (int e = int(model.column_start[j]) + first; e < end; e += stride) {
+            const int row = int(model.column_row[e]);
+            const Pair cell = cells[row];
+            const REAL after = cell.first - times(model.column_value[e], delta);
+            add_row(score, jump, double(cell.first), double(after), double(cell.second),
+                    range(row), 1.0);
+        }
+        return score;
+    }
+
+    // Coefficient of column ``j`` in a row, 0 if it is not there; rows of a column rise.
+    __device__ REAL coefficient(int j, int row) const {
+        int low = int(model.column_start[j]), high = int(model.column_start[j + 1]);
+        const int end = high;
+        while (low < high) {
+            const int middle = (low + high) >> 1;
+            if (int(model.column_row[middle]) < row) low = middle + 1;
+            else high = middle;
+        }
+        return low < end && int(model.column_row[low]) == row ? model.column_value[low] : REAL(0);
+    }
+
+    // What moving column ``j`` adds after ``first`` has moved by ``first_delta``.
+    __device__ Score second_score(int j, REAL delta, int first, REAL first_delta) const {
+        Score score = {0.0, 0.0};
+        const int end = int(model.column_start[j + 1]);
+        for (int e = int(model.column_start[j]); e < end; ++e) {
+            const int row = int(model.column_row[e]);
+            const Pair cell = cells[row];
+            const REAL a = coefficient(first, row);
+            const REAL middle = a == REAL(0) ? cell.first : cell.first - times(a, first_delta);
+            const REAL after = middle - times(model.column_value[e], delta);
+            const double weight = double(cell.second), between = range(row);
+            add_row(score, jump, double(cell.first), double(after), weight, between, 1.0);
+            if (a != REAL(0))
+                add_row(score, jump, double(cell.first), double(middle), weight, between, -1.0);
+        }
+        return score;
+    }
+
+    // ---- candidates ---------------------------------------------------------------------------
+
+    // Puts a row at a place of the sample; a long one begins at a random entry.
+    __device__ void put(int at, int row, double need, int purpose) const {
+        const int start = int(model.row_start[row]);
+        const int length = int(model.row_start[row + 1]) - start;
+        sample.start[at] = start;
+        sample.length[at] = length;
+        sample.offset[at] = length > ROW_ENTRIES ? random.below(step, purpose, length) : 0;
+        sample.need[at] = need;
+    }
+
+    __device__ double need_of(int row) const {
+        const double slack = double(cells[row].first);
+        return slack < 0.0 ? slack : slack - range(row);
+    }
+
+    __device__ void draw_rows(int rows) const {
+        if (group.lane < rows) {
+            const int at = group.lane;
+            long long position = at;
+            if (count > rows)
+                position = ((long long)at * count + random.below(step, DRAW_ROW + at, count)) / rows;
+            const int row = int(violated[position]);
+            put(at, row, need_of(row), DRAW_OFFSET + at);
+        }
+    }
+
+    __device__ int sampled(int rows) const {  // number of entries in the sample
+        group.sync();
+        if (group.lane <= rows) {
+            int total = 0;
+            for (int at = 0; at < group.lane; ++at) total += min(sample.length[at], ROW_ENTRIES);
+            sample.before[group.lane] = total;
+        }
+        group.sync();
+        return sample.before[rows];
+    }
+
+    // Column of an entry of the sample and the value that it should take.
+    __device__ int sampled_column(int rows, int candidate, REAL& value, Pair& state) const {
+        int at = 0;
+        for (int next = 1; next < rows; ++next) at += candidate >= sample.before[next];
+        int entry = sample.offset[at] + candidate - sample.before[at];
+        if (entry >= sample.length[at]) entry -= sample.length[at];
+        entry += sample.start[at];
+        const int j = int(model.row_column[entry]);
+        state = values[j];
+        value = tight(j, double(state.first), double(model.row_value[entry]), sample.need[at]);
+        return j;
+    }
+
+    __device__ int objective_column(int start, int number) const {
+        const int at = start + number;
+        return int(model.objective_columns[at < model.objectives ? at : at - model.objectives]);
+    }
+
+    __device__ Choice choice(int j, REAL value, const Score& rows, const Score& cost,
+                             unsigned tie) const {
+        const double bonus = fmin(fmax(rows.bonus + cost.bonus, -1e9), 1e9);
+        return Choice{plus(plus(rows.progress, cost.progress), 0.0), bonus, tie, j, value};
+    }
+
+    // The best of the sample's entries and of ``breaks`` moves that lower the objective.
+    __device__ Choice search(int rows, int entries, int breaks, bool weak, int tie_purpose) {
+        const unsigned base = random.draw(step, tie_purpose);
+        const int start = breaks ? random.below(step, DRAW_BREAK, model.objectives) : 0;
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        for (int first = 0; first < entries + breaks; first += LANES) {
+            const int candidate = first + group.lane;
+            int j = -1;
+            REAL value = REAL(0), delta = REAL(0);
+            if (candidate < entries + breaks) {
+                Pair state;
+                if (candidate < entries) {
+                    j = sampled_column(rows, candidate, value, state);
+                } else {
+                    j = objective_column(start, candidate - entries);
+                    state = values[j];
+                    value = breaking(j, double(state.first));
+                }
+                delta = value - state.first;
+                if (fabs(double(delta)) <= LEAST_GAIN ||
+                    forbidden(j, double(delta), double(state.second), weak))
+                    j = -1;
+            }
+            const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
+            visited += length;
+            const unsigned tie = tie_rank(base, candidate);
+            if (j >= 0 && length <= LONG_COLUMN) {
+                const Choice found = choice(j, value, rows_score(j, delta, 0, 1),
+                                            objective_score(j, double(delta)), tie);
+                if (better(found, best_move)) best_move = found;
+            }
+            bool waiting = length > LONG_COLUMN;
+            for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
+                const int column = group.from(source, j);
+                Score rows_part = rows_score(column, REAL(group.from(source, double(delta))),
+                                             group.lane, LANES);
+                rows_part.progress = group.sum(rows_part.progress);
+                rows_part.bonus = group.sum(rows_part.bonus);
+                if (group.lane == source) {
+                    const Choice found = choice(j, value, rows_part,
+                                                objective_score(j, double(delta)), tie);
+                    if (better(found, best_move)) best_move = found;
+                    waiting = false;
+                }
+            }
+        }
+        return best_of(group, best_move);
+    }
+
+    // How far column ``j`` can go in direction ``sign`` with every row kept.
+    __device__ double room(int j, double sign, int first, int stride) const {
+        double most = NONE;
+        const double excess = j < model.integers ? 0.5 * TOLERANCE : 0.0;
+        const int end = int(model.column_start[j + 1]);
+        for (int e = int(model.column_start[j]) + first; e < end; e += stride) {
+            const int row = int(model.column_row[e]);
+            const double slack = double(cells[row].first);
+            const double pace = sign * double(model.column_value[e]);
+            const double left = pace > 0.0 ? slack : range(row) - slack;
+            most = fmin(most, fmax(left + excess, 0.0) / fabs(pace));
+        }
+        return most;
+    }
+
+    __device__ Choice lifted(int j, double most, unsigned tie) const {
+        const double cost = double(model.costs[j]), x = double(values[j].first);
+        const double sign = cost > 0.0 ? -1.0 : 1.0;
+        if (j < model.integers) most = floor(most);
+        const REAL value = clipped(j, plus(x, sign * most));
+        const double gain = times(fabs(cost), fabs(double(value) - x));
+        const bool moves_on = gain > LEAST_GAIN && fabs(double(value) - x) > LEAST_GAIN;
+        return Choice{gain, 0.0, moves_on ? tie : 0u, j, value};
+    }
+
+    // The best step of one objective column that keeps every row.
+    __device__ Choice lift(int start, int window) {
+        const unsigned base = random.draw(step, DRAW_LIFT_TIE);
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        for (int first = 0; first < window; first += LANES) {
+            const int candidate = first + group.lane;
+            const int j = candidate < window ? objective_column(start, candidate) : -1;
+            const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
+            visited += length;
+            const unsigned tie = tie_rank(base, candidate);
+            if (j >= 0 && length <= LONG_COLUMN) {
+                const double sign = double(model.costs[j]) > 0.0 ? -1.0 : 1.0;
+                const Choice found = lifted(j, room(j, sign, 0, 1), tie);
+                if (found.tie && better(found, best_move)) best_move = found;
+            }
+            bool waiting = length > LONG_COLUMN;
+            for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
+                const int column = group.from(source, j);
+                const double sign = double(model.costs[column]) > 0.0 ? -1.0 : 1.0;
+                const double most = group.least(room(column, sign, group.lane, LANES));
+                if (group.lane == source) {
+                    const Choice found = lifted(j, most, tie);
+                    if (found.tie && better(found, best_move)) best_move = found;
+                    waiting = false;
+                }
+            }
+        }
+        return best_of(group, best_move);
+    }
+
+    // The row that a move would break whose weight is largest, or -1; ``need`` repairs it.
+    __device__ int broken_row(int j, REAL delta, double& need) {
+        const unsigned base = random.draw(step, DRAW_BROKEN_TIE);
+        const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
+        Choice worst = {0.0, 0.0, 0u, -1, REAL(0)};
+        for (int e = begin + group.lane; e < end; e += LANES) {
+            const int row = int(model.column_row[e]);
+            const Pair cell = cells[row];
+            const double between = range(row);
+            const double after = double(REAL(cell.first - times(model.column_value[e], delta)));
+            if (violation(double(cell.first), between) > 0.0 || violation(after, between) == 0.0)
+                continue;
+            const Choice found = {double(cell.second), 0.0, tie_rank(base, (e - begin) % MOST_TIES),
+                                  row, REAL(after)};
+            if (better(found, worst)) worst = found;
+        }
+        const Choice found = best_of(group, worst);
+        if (found.column < 0) return -1;
+        const double slack = double(found.value);
+        need = slack < 0.0 ? slack : slack - range(found.column);
+        return found.column;
+    }
+
+    // The best column to move after ``first`` has moved, so that a row it breaks holds again.
+    __device__ Choice partner(const Choice& first) {
+        const REAL first_delta = first.value - values[first.column].first;
+        double need = 0.0;
+        const int row = broken_row(first.column, first_delta, need);
+        if (row < 0) return Choice{0.0, 0.0, 0u, -1, REAL(0)};
+        group.sync();
+        if (group.lane == 0) put(0, row, need, DRAW_PAIR_OFFSET);
+        const int entries = sampled(1);
+        const unsigned base = random.draw(step, DRAW_PAIR_TIE);
+        const double first_cost = double(model.costs[first.column]);
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        for (int candidate = group.lane; candidate < entries; candidate += LANES) {
+            REAL value;
+            Pair state;
+            const int j = sampled_column(1, candidate, value, state);
+            const REAL delta = value - state.first;
+            const int length = int(model.column_start[j + 1] - model.column_start[j]);
+            if (j == first.column || length > LONG_COLUMN || fabs(double(delta)) <= LEAST_GAIN ||
+                forbidden(j, double(delta), double(state.second), false))
+                continue;
+            visited += length;
+            Score rows_part = second_score(j, delta, first.column, first_delta);
+            rows_part.progress = plus(rows_part.progress, first.progress);
+            rows_part.progress = plus(rows_part.progress,
+                                      pair_correction(first_cost, double(first_delta), j,
+                                                      double(delta)));
+            const Choice found = choice(j, value, rows_part, Score{0.0, 0.0},
+                                        tie_rank(base, candidate));
+            if (better(found, best_move)) best_move = found;
+        }
+        return best_of(group, best_move);
+    }
+
+    // What the second column changes of the pair's objective score.
+    __device__ double pair_correction(double first_cost, double first_delta, int j,
+                                      double delta) const {
+        if (!has_target()) return 0.0;
+        const double one = times(first_cost, first_delta);
+        const double both = plus(one, times(double(model.costs[j]), delta));
+        if (jump) return -times(objective_weight, times(plus(both, -one), scale));
+        const double signs = double((both < 0.0) - (both > 0.0)) - double((one < 0.0) - (one > 0.0));
+        return 2.0 * objective_weight * signs;
+    }
+
+    // ---- changes of state ---------------------------------------------------------------------
+
+    // Appends the rows that became violated and takes the others from the list, in lane order.
+    __device__ void relist(int row, bool entered, bool left) {
+        int total = 0;
+        const int rank = group.rank(entered, total);
+        if (entered) {
+            violated[count + rank] = (INDEX)(row);
+            place[row] = (INDEX)(count + rank);
+        }
+        count += total;
+        group.sync();
+        for (int source = group.first(left); source >= 0; source = group.first(left)) {
+            const int gone = group.from(source, row);
+            --count;
+            if (group.lane == 0) {
+                const INDEX moved = violated[count];
+                const INDEX at = place[gone];
+                violated[at] = moved;
+                place[moved] = at;
+            }
+            if (group.lane == source) left = false;
+        }
+        group.sync();
+    }
+
+    __device__ void keep() {  // copy out the best point before leaving it
+        if (pending && count == 0) {
+            for (int j = group.lane; j < model.columns; j += LANES) kept[j] = values[j].first;
+            best = objective;
+            copies += 1.0;
+        }
+        pending = false;
+    }
+
+    __device__ void apply(int j, REAL value, int tenure_purpose) {
+        const REAL delta = value - values[j].first;
+        const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
+        for (int first = begin; first < end; first += LANES) {
+            const int e = first + group.lane;
+            bool entered = false, left = false;
+            int row = 0;
+            if (e < end) {
+                row = int(model.column_row[e]);
+                const REAL before = cells[row].first;
+                const REAL after = before - times(model.column_value[e], delta);
+                cells[row].first = after;
+                const double between = range(row);
+                const bool was = violation(double(before), between) > 0.0;
+                const bool is = violation(double(after), between) > 0.0;
+                entered = is && !was;
+                left = was && !is;
+            }
+            relist(row, entered, left);
+        }
+        objective = plus(objective, times(double(model.costs[j]), double(delta)));
+        last = j;
+        last_up = delta > REAL(0);
+        const int tenure = int(record[TENURE]) +
+                           random.below(step, tenure_purpose, int(record[SPREAD]) + 1);
+        const double until = double(step - origin) + double(tenure) + 1.0;
+        group.sync();
+        if (group.lane == 0) values[j] = Pair{value, REAL(last_up ? until : -until)};
+        group.sync();
+        ++moves;
+    }
+
+    __device__ void smooth() {
+        for (int row = group.lane; row < model.rows; row += LANES) {
+            const Pair cell = cells[row];
+            if (cell.second > REAL(1) && violation(double(cell.first), range(row)) == 0.0)
+                cells[row].second = cell.second - REAL(1);
+        }
+        if (objective < target && objective_weight > 1.0) objective_weight -= 1.0;
+        group.sync();
+    }
+
+    __device__ void bump() {
+        const int rows = min(count, BUMPED_ROWS);
+        const int start = count > BUMPED_ROWS ? random.below(step, DRAW_BUMP, count) : 0;
+        for (int number = group.lane; number < rows; number += LANES) {
+            int at = start + number;
+            if (at >= count) at -= count;
+            Pair& cell = cells[violated[at]];
+            if (double(cell.second) < LARGEST_WEIGHT) cell.second += REAL(1);
+        }
+        if (count == 0 && objective_weight < LARGEST_WEIGHT) objective_weight += 1.0;
+        group.sync();
+    }
+
+    // At a feasible point: note it if it is better, and look for a step down the objective inside
+    // the rows. Returns whether the step ends here when there is none.
+    __device__ bool descend(Choice& found) {
+        if (objective < limit - LEAST_GAIN * fmax(1.0, fabs(limit))) {
+            limit = objective;
+            pending = true;
+            const double step_down = double(record[FRACTION]) * fmax(1.0, fabs(objective));
+            target = objective - fmax(step_down, double(record[GRANULARITY]));
+        }
+        if (model.objectives == 0) return true;
+        const int window = min(LIFT_WINDOW, model.objectives);
+        const int cursor = int(record[CURSOR]), idle = int(record[IDLE]) + window;
+        found = lift(cursor, window);
+        const bool exhausted = idle >= min(model.objectives, LIFT_PATIENCE);
+        group.sync();
+        if (group.lane == 0) {
+            record[IDLE] = (RECORDS_T)(found.column >= 0 || exhausted ? 0 : idle);
+            if (found.column < 0) record[CURSOR] = (RECORDS_T)((cursor + window) % model.objectives);
+        }
+        group.sync();
+        return !exhausted;
+    }
+
+    // No single move helps: change weights, and put one violated row into the sample for a move
+    // that is made all the same.
+    __device__ int change_weights() {
+        const bool smoothing = random.chance(step, DRAW_SMOOTH, double(record[SMOOTHING]));
+        if (smoothing) smooth();
+        else bump();
+        if (count == 0) return 0;
+        if (group.lane == 0) {
+            const int row = int(violated[random.below(step, DRAW_FORCED, count)]);
+            put(0, row, need_of(row), DRAW_FORCED_OFFSET);
+        }
+        return 1;
+    }
+
+    // The step's move ``one`` and the move ``two`` that goes with it, where there are any.
+    __device__ void choose(Choice& one, Choice& two) {
+        int rows = min(int(record[ROWS]), count);
+        int breaks = has_target() && objective > target
+                         ? min(int(record[BREAKTHROUGHS]), model.objectives) : 0;
+        draw_rows(rows);
+        #pragma unroll 1
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            const int entries = rows ? sampled(rows) : 0;
+            one = search(rows, entries, breaks, attempt == 1, attempt ? DRAW_FORCED_TIE : DRAW_TIE);
+            if (attempt == 1 || (one.column >= 0 && one.progress > LEAST_GAIN)) return;
+            ++minima;
+            if (one.column >= 0 && random.chance(step, DRAW_PAIR, double(record[PAIRS]))) {
+                two = partner(one);
+                if (two.column >= 0 && two.progress > LEAST_GAIN) return;
+                two.column = -1;
+            }
+            group.sync();
+            rows = change_weights();
+            breaks = rows == 0 && has_target() ? min(FORCED_BREAKTHROUGHS, model.objectives) : 0;
+        }
+    }
+
+    __device__ void advance() {
+        ++step;
+        Choice one = {0.0, 0.0, 0u, -1, REAL(0)}, two = one;
+        if (count == 0 && descend(one) && one.column < 0) return;
+        if (one.column < 0) {
+            choose(one, two);
+            if (one.column >= 0) keep();
+        }
+        #pragma unroll 1
+        for (int number = 0; number < 2; ++number) {
+            const int column = number ? two.column : one.column;
+            if (column < 0) return;
+            apply(column, number ? two.value : one.value,
+                  number ? DRAW_TENURE_PARTNER : DRAW_TENURE);
+        }
+    }
+
+    // ---- begin and end of a launch ------------------------------------------------------------
+
+    __device__ double activity(int begin, int end, int first, int stride) const {
+        double total = 0.0;
+        for (int e = begin + first; e < end; e += stride)
+            total = plus(total, times(double(model.row_value[e]),
+                                      double(values[model.row_column[e]].first)));
+        return total;
+    }
+
+    // Slack, list of violated rows and objective anew from the values.
+    __device__ void refresh() {
+        count = 0;
+        for (int base = 0; base < model.rows; base += LANES) {
+            const int row = base + group.lane;
+            int begin = 0, end = 0;
+            if (row < model.rows) {
+                begin = int(model.row_start[row]);
+                end = int(model.row_start[row + 1]);
+            }
+            bool waiting = end - begin > LONG_ROW;
+            double total = waiting ? 0.0 : activity(begin, end, 0, 1);
+            for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
+                const double whole = group.sum(activity(group.from(source, begin),
+                                                        group.from(source, end), group.lane,
+                                                        LANES));
+                if (group.lane == source) {
+                    total = whole;
+                    waiting = false;
+                }
+            }
+            bool entered = false;
+            if (row < model.rows) {
+                const REAL slack = REAL(plus(double(model.sides[row]), -total));
+                cells[row].first = slack;
+                entered = violation(double(slack), range(row)) > 0.0;
+            }
+            relist(row, entered, false);
+        }
+        double part = 0.0;
+        for (int j = group.lane; j < model.columns; j += LANES)
+            part = plus(part, times(double(model.costs[j]), double(values[j].first)));
+        objective = group.sum(part);
+        group.sync();
+    }
+
+    __device__ void restart_clock() {
+        for (int j = group.lane; j < model.columns; j += LANES) values[j].second = REAL(0);
+        origin = step;
+        group.sync();
+    }
+
+    __device__ double weighted() const {
+        double part = 0.0;
+        for (int at = group.lane; at < count; at += LANES) {
+            const int row = int(violated[at]);
+            part = plus(part, times(double(cells[row].second),
+                                    violation(double(cells[row].first), range(row))));
+        }
+        return group.sum(part);
+    }
+
+    __device__ void load() {
+        step = (long long)record[STEP];
+        origin = (long long)record[ORIGIN];
+        moves = (long long)record[MOVES];
+        visited = 0;
+        count = int(record[VIOLATED]);
+        last = int(record[LAST]);
+        last_up = double(record[LAST_UP]) > 0.0;
+        minima = int(record[MINIMA]);
+        jump = double(record[JUMP]) > 0.0;
+        pending = false;
+        objective = double(record[OBJECTIVE]);
+        objective_weight = double(record[OBJECTIVE_WEIGHT]);
+        target = double(record[TARGET]);
+        limit = double(record[LIMIT]);
+        best = double(record[BEST]);
+        copies = double(record[KEPT]);
+        scale = double(record[SCALE]);
+    }
+
+    __device__ void store(double weight_of_violation, long long entries) {
+        if (group.lane) return;
+        record[STEP] = (RECORDS_T)(step);
+        record[ORIGIN] = (RECORDS_T)(origin);
+        record[REFRESH] = (RECORDS_T)(0);
+        record[OBJECTIVE] = (RECORDS_T)(objective);
+        record[VIOLATED] = (RECORDS_T)(count);
+        record[WEIGHTED] = (RECORDS_T)(weight_of_violation);
+        record[OBJECTIVE_WEIGHT] = (RECORDS_T)(objective_weight);
+        record[TARGET] = (RECORDS_T)(target);
+        record[LIMIT] = (RECORDS_T)(limit);
+        record[BEST] = (RECORDS_T)(best);
+        record[KEPT] = (RECORDS_T)(copies);
+        record[LAST] = (RECORDS_T)(last);
+        record[LAST_UP] = (RECORDS_T)(last_up);
+        record[MOVES] = (RECORDS_T)(moves);
+        record[MINIMA] = (RECORDS_T)(minima);
+        record[VISITED] = (RECORDS_T)(double(record[VISITED]) + double(entries));
+    }
+
+    __device__ void run(int steps) {
+        load();
+        if (double(record[REFRESH]) > 0.0) refresh();
+        if (double(step - origin) > CLOCK_LIMIT) restart_clock();
+        for (int number = 0; number < steps; ++number) {
+            if (count == 0 && model.objectives == 0 && !(objective < limit)) break;
+            advance();
+        }
+        keep();
+        const double weight_of_violation = weighted();
+        const long long entries = group.count(visited);
+        group.sync();
+        store(weight_of_violation, entries);
+    }
+};
