@@ -29,7 +29,9 @@ class Columns:
         """Return the column of a variable or of a name; None where there is none."""
         if isinstance(key, str):
             return self._by_name.get(key)
-        return self._by_variable.get(_identity(key))
+        if self._wrapped:
+            return self._by_name.get(getattr(key, "name", ""))
+        return self._by_variable.get(id(key))
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
@@ -38,9 +40,14 @@ class Columns:
         return dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
 
     @cached_property
-    def _by_variable(self) -> dict[Any, int]:
+    def _by_variable(self) -> dict[int, int]:
         variables = self._arrays.variables
-        return dict(zip(map(_identity, variables), range(len(variables)), strict=True))
+        return dict(zip(map(id, variables), range(len(variables)), strict=True))
+
+    @cached_property
+    def _wrapped(self) -> bool:
+        """Whether these are PuLP 4's variables, made anew at each access but unique by name."""
+        return any(callable(getattr(one, "id", None)) for one in self._arrays.variables[:1])
 
 
 class PointValues(Mapping[Any, float]):
@@ -103,9 +110,3 @@ def pool_of(outcome: Outcome, arrays: ModelArrays) -> list[PooledSolution]:
         PooledSolution(entry.objective, entry.seconds, entry.source, present(entry.x))
         for entry in pool_solutions(outcome)
     ]
-
-
-def _identity(variable: Any) -> Any:
-    """Tell variables apart: by object in PuLP 3, by the core's number in PuLP 4."""
-    number = getattr(variable, "id", None)
-    return number() if callable(number) else id(variable)

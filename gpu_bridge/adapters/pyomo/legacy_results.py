@@ -16,7 +16,6 @@ from pyomo.core.base.PyomoModel import ModelSolution
 from pyomo.core.base.suffix import Suffix
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
-from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 
 from gpu_bridge.adapters.pyomo.results import explanation
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
@@ -49,8 +48,9 @@ def make_legacy_results(
 ) -> SolverResults:
     """Translate ``results``, and load the solution into the model or into the translation.
 
-    The translation gets the whole pool, best first, from which ``model.solutions.load_from`` and
-    ``model.solutions.select`` load any.
+    The translation has the best point only, because of several ``model.solutions.load_from``
+    would take the last; all of them are in its attribute ``solution_loader``, as in the new
+    interface.
     Without a point to load the model is left alone and a warning says why.
     """
     legacy = SolverResults()
@@ -83,11 +83,10 @@ def make_legacy_results(
     else:
         _fill_solution(solution, model, loader, suffixes)
         legacy.solution.insert(solution)
-        for number in range(1, loader.get_number_of_solutions()):
-            legacy.solution.insert(_of_pool(number, solution.symbol_map, loader))
         legacy._smap_id = id(solution.symbol_map)
         legacy._smap = solution.symbol_map
     legacy.timing_info = results.timing_info.value()
+    vars(legacy)["solution_loader"] = loader  # an attribute, not a part of the report
     return legacy
 
 
@@ -136,21 +135,6 @@ def _remember(model: Any, solution: Solution) -> None:
     note.gap = solution.gap
     model.solutions.solutions.append(note)
     model.solutions.index = 0
-
-
-def _of_pool(number: int, symbol_map: SymbolMap, loader: Any) -> Solution:
-    """Return a further solution, with the values of its variables and its objective."""
-    solution = Solution()
-    solution.status = OldSolutionStatus.feasible
-    entry = loader.pool[number]
-    solution.message = f"found by {entry.source} after {entry.seconds:.1f} s"
-    symbol = symbol_map.getSymbol
-    with loader.solution(number):
-        for variable, value in loader.get_vars().items():
-            solution.variable[symbol(variable)] = {"Value": value}
-    if loader.converted.objective is not None:
-        solution.objective[symbol(loader.converted.objective)] = {"Value": entry.objective}
-    return solution
 
 
 def _fill_solution(solution: Solution, model: Any, loader: Any, suffixes: set[str]) -> None:
