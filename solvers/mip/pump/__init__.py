@@ -11,10 +11,12 @@ relaxation, for whoever needs it.
 from solvers.mip.pump.counts import PumpCounts
 from solvers.mip.pump.root import Root, root_relaxation
 from solvers.mip.pump.rounding import Rounded, Rounder, nearest, randomised
-from solvers.mip.pump.run import pump
+from solvers.mip.pump.run import Pump, Pumps, pump
 
 __all__ = [
+    "Pump",
     "PumpCounts",
+    "Pumps",
     "Root",
     "Rounded",
     "Rounder",

@@ -38,12 +38,12 @@ class PumpCounts:
     better than the cut-off was there to project on. ``seconds`` is the time it took.
     """
 
-    projections: int
-    converged: int
-    consistent: int
-    searches: int
-    cycles: int
-    restarts: int
-    found: int
-    is_over: bool
-    seconds: float
+    projections: int = 0
+    converged: int = 0
+    consistent: int = 0
+    searches: int = 0
+    cycles: int = 0
+    restarts: int = 0
+    found: int = 0
+    is_over: bool = False
+    seconds: float = 0.0

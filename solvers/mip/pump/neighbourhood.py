@@ -31,11 +31,16 @@ class Neighbourhood:
     def __init__(self, search: Search | None = None) -> None:
         self._search = search
         self._spent = 0.0
+        self._elapsed = 0.0
 
     @property
     def is_there(self) -> bool:
         """Whether there is a search at all."""
         return self._search is not None
+
+    def account(self, effort: float) -> None:
+        """Take down seconds, or work, that the pump spent otherwise."""
+        self._elapsed += effort
 
     def near(self, x: FloatArray, budget: Budget, effort: float) -> tuple[FloatArray, bool]:
         """Search around a rounded point for a share of the effort that led to it."""
@@ -56,10 +61,10 @@ class Neighbourhood:
         self._spent += part.work
         return found
 
-    def may_search_long(self, budget: Budget) -> bool:
+    @property
+    def may_search_long(self) -> bool:
         """Whether long searches have not had their share yet."""
-        so_far = budget.seconds if budget.is_timed else budget.work
-        return self.is_there and self._spent < LONG_SHARE * so_far
+        return self.is_there and self._spent <= LONG_SHARE * (self._elapsed + self._spent)
 
     def _run(self, x: FloatArray, budget: Budget) -> tuple[FloatArray, bool]:
         return (x, False) if self._search is None else self._search(x, budget)

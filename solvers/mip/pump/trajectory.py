@@ -78,8 +78,6 @@ class Trajectory:
     augmented : Augmented
     root : Root
     offer : Offer
-    budget : Budget
-        Of the whole pump.
     manner : Manner
     rounder : Rounder
     neighbourhood : Neighbourhood
@@ -95,7 +93,6 @@ class Trajectory:
         augmented: Augmented,
         root: Root,
         offer: Offer,
-        budget: Budget,
         manner: Manner,
         rounder: Rounder,
         neighbourhood: Neighbourhood,
@@ -106,7 +103,7 @@ class Trajectory:
         self._model = augmented.model
         self._root = root
         self._offer = offer
-        self._budget = budget
+        self._budget = Budget()
         self._manner = manner
         self._rounder = rounder
         self._neighbourhood = neighbourhood
@@ -124,9 +121,17 @@ class Trajectory:
         self._restarting = True
         self._offered: set[int] = set()
         self.counts = Counts()
+        self._has_begun = False
         self.is_over = False
 
-    def begin(self) -> None:
+    def resume(self, budget: Budget) -> None:
+        """Take the budget of the next turn; the first one begins the way."""
+        self._budget = budget
+        if not self._has_begun:
+            self._has_begun = True
+            self._begin()
+
+    def _begin(self) -> None:
         """Round the relaxation's point and look around it, then around zero."""
         found = self._try_integral(self._x)
         found |= self._round_and_look(0.0)
@@ -177,7 +182,7 @@ class Trajectory:
         self._check_end()
 
     def _check_end(self) -> None:
-        self.is_over |= self._target.is_out_of_reach or self._budget.spent()
+        self.is_over |= self._target.is_out_of_reach
 
     def _choose_tolerance(self, active: BoolArray) -> None:
         values = self._x[active]
@@ -220,6 +225,7 @@ class Trajectory:
         if found or not self._neighbourhood.is_there:
             return found
         effort += part.seconds if budget.is_timed else part.work
+        self._neighbourhood.account(effort)
         near = self._neighbourhood.near(rounded.x, budget, effort)
         return self._look_from(rounded.x, near, keep=True)
 
@@ -250,7 +256,7 @@ class Trajectory:
         self.counts.cycles += 1
         self._alpha *= ALPHA_FACTOR
         self._cycles.forget_distances()
-        if self._neighbourhood.may_search_long(self._budget):
+        if self._neighbourhood.may_search_long:
             seen = self._neighbourhood.around(self._rounded, self._budget)
             self._look_from(self._rounded, seen)
             if not np.array_equal(before, self._rounded[active]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ from solvers.device import cpu
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.pool import Found, Pool
-from solvers.mip.pump import nearest, pump, randomised, root_relaxation
+from solvers.mip.pump import Pump, Pumps, nearest, pump, randomised, root_relaxation
 from solvers.mip.pump.augmented import Augmented
 from solvers.mip.pump.first_order import first_order
+from solvers.mip.pump.walking import by_walker
 from solvers.problem import Problem
 from tests.mip.pump.cases import Keeper, knapsack, random_mip
 
@@ -115,6 +118,66 @@ def test_local_search_is_asked_around_every_rounding():
     assert max(seen) <= 1e6
     sources = [source for x, source in keeper.offered if not x.any()]
     assert "pump search" in sources
+
+
+def test_a_walker_searches_around_rounded_points():
+    model = random_mip(1, 15, 25)
+    found = Keeper(model)
+    counts = pump(
+        model,
+        found,
+        Budget(work=2e7),
+        0,
+        pool=found.pool,
+        search=by_walker(model, 0, found.pool),
+    )
+    assert counts.searches > 0
+    assert found.pool.best is not None
+
+
+def test_a_pump_goes_on_where_its_last_turn_ended():
+    model = random_mip(3, 15, 25)
+    keeper = Keeper(model)
+    with closing(Pump(model, keeper, 0, pool=keeper.pool)) as made:
+        done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
+        offered = len(keeper.offered)
+        assert made.run(Budget(work=0.0)).projections == done[-1]
+        assert len(keeper.offered) == offered
+    assert 0 < done[0] < done[1] < done[2] < done[3]
+
+
+def test_a_pump_that_is_over_does_nothing_more():
+    model = MipModel.of(
+        Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 3.0, 5.0, upper=4.0, integrality=True)
+    )
+    with closing(Pump(model, Keeper(model), 0)) as made:
+        assert made.run(Budget(work=1e7)).is_over
+        before = made.counts
+        assert made.run(Budget(work=1e7)).projections == before.projections
+
+
+def test_turns_go_to_waiting_pumps_and_make_new_ones_only_beside_busy_ones():
+    model = random_mip(3, 15, 25)
+    made = []
+
+    def make(number, alpha):
+        made.append(alpha)
+        if number == 0:  # while the first one runs, another turn is dealt out
+            offer = Keeper(model)
+
+            def nested(x, source):
+                if len(made) == 1:
+                    pumps.turn(Budget(work=1e5))
+                return offer(x, source)
+
+            return Pump(model, nested, 0, alpha0=alpha)
+        return Pump(model, Keeper(model), number, alpha0=alpha)
+
+    pumps = Pumps(make)
+    with closing(pumps):
+        for _ in range(4):
+            pumps.turn(Budget(work=2e6))
+    assert made == [0.99, 0.0]
 
 
 def test_an_infeasible_model_ends_without_a_point():
