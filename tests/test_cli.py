@@ -18,8 +18,10 @@ import pytest
 
 from gpu_bridge.cli import main
 from gpu_bridge.cli.exit_codes import SENTENCES, ExitCode, exit_code_help
-from gpu_bridge.options import option_table
+from gpu_bridge.options import Options, make_options, option_table
+from gpu_bridge.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
 from solvers.errors import EngineError
+from solvers.problem import Problem
 
 LINEAR = """Minimize
  cost: x + 2 y
@@ -533,3 +535,85 @@ def test_warm_up_compiles_for_every_device_and_says_so(capsys: pytest.CaptureFix
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Compiling for ")
     assert re.fullmatch(r"Done after \d+ s\.", lines[-1])
+
+
+def with_pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let solves of KNAPSACK return a pool of three points; note the size that was asked for."""
+    sizes: list[int] = []
+
+    def solve(problem: Problem, options: Options, **more: object) -> Outcome:
+        sizes.append(options.pool_size)
+        facts = [([1.0, 1.0, 0.0], 9.0), ([1.0, 0.0, 1.0], 8.0), ([0.0, 1.0, 1.0], 7.0)]
+        points = [PoolSolution(np.array(x), worth, 0.1, "walk") for x, worth in facts]
+        return Outcome(
+            SolutionStatus.FEASIBLE,
+            StopReason.TIME_LIMIT,
+            objective=9.0,
+            x=points[0].x,
+            problem=problem,
+            pool=tuple(points[: options.pool_size]),
+        )
+
+    monkeypatch.setattr("gpu_bridge.dispatch.solve", solve)
+    return sizes
+
+
+def test_a_pool_is_written_beside_the_solution(
+    run: Run, model: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = with_pool(monkeypatch)
+    path, solution = model(KNAPSACK), tmp_path / "a.sol"
+    answer = run("solve", path, "--solution", solution, "--pool", "5")
+    assert answer.code == ExitCode.FEASIBLE
+    assert sizes == [5]
+    files = [solution, tmp_path / "a-2.sol", tmp_path / "a-3.sol"]
+    assert answer.value("Written") == ", ".join(map(str, files))
+    assert ["=obj= 9" in files[0].read_text(), "=obj= 8" in files[1].read_text()] == [True, True]
+    assert files[2].read_text() == "=obj= 7.0\na 0\nb 1\nc 1\n"
+    assert not (tmp_path / "a-4.sol").exists()
+
+
+def test_no_more_points_are_written_than_asked_for(
+    run: Run, model: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = with_pool(monkeypatch)
+    solution = tmp_path / "a.sol"
+    run("solve", model(KNAPSACK), "--solution", solution)
+    assert not (tmp_path / "a-2.sol").exists()
+    run("solve", model(KNAPSACK), "--solution", solution, "--pool", "2", "--pool-size", "7")
+    assert (tmp_path / "a-2.sol").exists()
+    assert not (tmp_path / "a-3.sol").exists()
+    assert sizes == [make_options().pool_size, 7]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--pool", "3"], "--pool needs --solution"),
+        (["--solution", "a.sol", "--pool", "0"], "no whole number of at least 1"),
+        (["--solution", "a.sol", "--pool", "many"], "no whole number of at least 1"),
+        (["--solution", "a.sol", "--pool", "2", "--json", "a-2.sol"], "would overwrite"),
+    ],
+)
+def test_a_pool_that_cannot_be_written_is_refused(
+    run: Run, model: Callable[..., Path], words: list[str], sentence: str
+) -> None:
+    answer = run("solve", model(KNAPSACK), *words)
+    assert answer.code == ExitCode.USAGE
+    assert sentence in complaint(answer)
+
+
+def test_json_has_the_pool_with_times_and_sources(
+    run: Run, model: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_pool(monkeypatch)
+    everything = tmp_path / "a.json"
+    run("solve", model(KNAPSACK), "--json", everything)
+    pool = json.loads(everything.read_text())["pool"]
+    assert [entry["objective"] for entry in pool] == [9.0, 8.0, 7.0]
+    assert pool[1] == {
+        "objective": 8.0,
+        "seconds": 0.1,
+        "source": "walk",
+        "x": {"a": 1.0, "b": 0.0, "c": 1.0},
+    }

@@ -15,7 +15,9 @@ OPTION_PREFIX = "option_"
 NOT_FLAGS = frozenset({"log"})
 """Options of the table that the command line sets itself: the log is on unless --quiet."""
 
-FILE_FLAGS = ("--solution", "--json", "--plot", "--start", "--quiet", "--option", "--roofline")
+FILE_FLAGS = (
+    *("--solution", "--pool", "--json", "--plot", "--start", "--quiet", "--option", "--roofline"),
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -102,11 +104,31 @@ def _add_solve(commands: Any) -> None:
     solve.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
     files = solve.add_argument_group("files")
     files.add_argument("--solution", metavar="FILE.sol", help="write the point in MIPLIB's format")
+    files.add_argument(
+        "--pool",
+        metavar="N",
+        type=_at_least_one,
+        help="with --solution: write up to N distinct points, best first, the others as "
+        "FILE-2.sol, FILE-3.sol, ...",
+    )
     files.add_argument("--json", metavar="FILE.json", help="write everything known as JSON")
     files.add_argument("--plot", metavar="FILE.png", help="draw incumbent and bound over time")
     files.add_argument("--start", metavar="FILE.sol", help="start from the point in this file")
     solve.add_argument("--quiet", action="store_true", help="show the result without the log")
     _add_options(solve)
+
+
+def _at_least_one(text: str) -> int:
+    """Read a number of files.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        It is no whole number from 1 on.
+    """
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of at least 1")
+    return int(text)
 
 
 def _add_info(commands: Any) -> None:

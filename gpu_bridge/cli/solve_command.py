@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
@@ -43,10 +45,9 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
         outcome = crossed_bounds_outcome(error)
     else:
         outcome = _solve(problem, _start(arguments.start, problem), options)
-    _write_outputs(outcome, arguments)
+    written = _write_outputs(outcome, arguments)
     if not options["log"] or not outcome.log:
         _show_result(outcome)
-    written = [path for path in (arguments.solution, arguments.json, arguments.plot) if path]
     if written and not arguments.quiet:
         print(labelled("Written", ", ".join(written)), flush=True)
     return exit_code(outcome)
@@ -83,6 +84,12 @@ def read_model(path: str) -> Problem:
 
 def _checked_options(arguments: argparse.Namespace) -> dict[str, Any]:
     options: dict[str, Any] = {"log": not arguments.quiet}
+    if arguments.pool is not None:
+        if arguments.solution is None:
+            raise CommandError(
+                ExitCode.USAGE, "--pool needs --solution, which names the files it writes."
+            )
+        options["pool_size"] = arguments.pool
     try:
         options.update(given_options(arguments))
         make_options(options)
@@ -96,12 +103,14 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
     from gpu_bridge.adapters.files import check_writable
     from gpu_bridge.plot import check_picture_format
 
-    outputs = {
+    outputs: dict[str, str | None] = {
         "--solution": arguments.solution,
         "--json": arguments.json,
         "--plot": arguments.plot,
         "--log-file": options.get("log_file"),
     }
+    for number in range(2, (arguments.pool or 1) + 1):
+        outputs[f"--pool ({number})"] = pool_path(arguments.solution, number)
     given = {flag: path for flag, path in outputs.items() if path is not None}
     inputs = [path for path in (arguments.model, arguments.start) if path is not None]
     seen: dict[str, str] = {os.path.realpath(path): "an input file" for path in inputs}
@@ -149,18 +158,36 @@ def _solve(problem: Problem, start: Start | None, options: dict[str, Any]) -> Ou
         raise CommandError(ExitCode.ENGINE_TROUBLE, str(error)) from error
 
 
-def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> None:
-    from gpu_bridge.adapters.files import write_json, write_solution
+def pool_path(solution: str, number: int) -> str:
+    """Return the file for a further point: a.sol becomes a-2.sol for the second."""
+    path = Path(solution)
+    return str(path.with_name(f"{path.stem}-{number}{path.suffix}"))
 
+
+def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
+    """Write what was asked for and return the paths."""
+    from gpu_bridge.adapters.files import write_json, write_solution
+    from gpu_bridge.adapters.pool import pool_solutions
+
+    written = []
     try:
         if arguments.solution is not None:
             write_solution(outcome, arguments.solution)
+            written.append(arguments.solution)
+            points = pool_solutions(outcome)[: arguments.pool or 1]
+            for number, entry in enumerate(points[1:], start=2):
+                path = pool_path(arguments.solution, number)
+                write_solution(replace(outcome, x=entry.x, objective=entry.objective), path)
+                written.append(path)
         if arguments.json is not None:
             write_json(outcome, arguments.json)
+            written.append(arguments.json)
         if arguments.plot is not None:
             outcome.plot(arguments.plot)
+            written.append(arguments.plot)
     except FileFormatError as error:
         raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
+    return written
 
 
 def _show_result(outcome: Outcome) -> None:
