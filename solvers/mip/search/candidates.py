@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.search.loops import compiled
+from solvers.mip.search.loops import compiled, inlined
 from solvers.mip.search.moves import draw
 from solvers.mip.search.scoring import jump_value
 from solvers.mip.search.settings import SMALLEST_STEP, VIOLATION_TOLERANCE
@@ -14,29 +14,36 @@ LIFT_WINDOW = 64
 """Columns looked at for a better lift after the first (notes, section 4.4)."""
 
 
-@compiled
-def put(state, columns, steps, count, j, delta, tabu):
+ANY, NOT_BACK, FREE_ONLY = np.int64(0), np.int64(1), np.int64(2)
+"""Which steps are let in: all, all but the direct way back of the last, those not forbidden."""
+
+NONE = np.int64(0)
+"""No candidates so far. (A plain 0 would be a type of its own and compile all once more.)"""
+
+
+@inlined
+def put(state, pairs, count, j, delta, tabu):
     """Add a step of column j, cut to its bounds, unless it is nothing or forbidden.
 
-    ``tabu`` is 2 to keep to the marks, 1 to forbid only the direct way back, 0 to allow all.
+    ``tabu`` says which steps are forbidden.
     """
     status = state.status[0]
     column = state.columns[j]
     value = min(max(column.x + delta, column.lower), column.upper)
     delta = value - column.x
-    if abs(delta) <= SMALLEST_STEP or count >= columns.size:
+    if abs(delta) <= SMALLEST_STEP or count >= pairs.size:
         return count
     until = column.no_rise if delta > 0.0 else column.no_fall
-    if tabu == 2 and status.step < until:
+    if tabu == FREE_ONLY and status.step < until:
         return count
-    if tabu == 1 and status.step < until and column.changed >= status.step - 1:
+    if tabu == NOT_BACK and status.step < until and column.changed >= status.step - 1:
         return count
-    columns[count], steps[count] = j, delta
+    pairs[count].place, pairs[count].value = j, delta
     return count + 1
 
 
-@compiled
-def put_steps(matrix, state, parameters, j, delta, equation, columns, steps, count, tabu):
+@inlined
+def put_steps(matrix, state, parameters, j, delta, equation, pairs, count, tabu):
     """Add the steps of column j that close a gap for which it would have to change by ``delta``.
 
     Integers step far enough, in equations also just short of it. For Feasibility Jump the jump
@@ -46,8 +53,8 @@ def put_steps(matrix, state, parameters, j, delta, equation, columns, steps, cou
     if column.whole == 0:
         if parameters.jump == 1:
             jump = jump_value(matrix, state, j) - column.x
-            count = put(state, columns, steps, count, j, jump, tabu)
-        return put(state, columns, steps, count, j, delta, tabu)
+            count = put(state, pairs, count, j, jump, tabu)
+        return put(state, pairs, count, j, delta, tabu)
     if (delta > 0.0 and column.x >= column.upper) or (delta < 0.0 and column.x <= column.lower):
         return count
     low, high = np.floor(delta + SMALLEST_STEP), np.ceil(delta - SMALLEST_STEP)
@@ -56,14 +63,14 @@ def put_steps(matrix, state, parameters, j, delta, equation, columns, steps, cou
         if parameters.jump == 1:
             jump = jump_value(matrix, state, j) - column.x
             if jump != far:
-                count = put(state, columns, steps, count, j, jump, tabu)
+                count = put(state, pairs, count, j, jump, tabu)
         if equation and short != far:
-            count = put(state, columns, steps, count, j, short, tabu)
-    return put(state, columns, steps, count, j, far, tabu)
+            count = put(state, pairs, count, j, short, tabu)
+    return put(state, pairs, count, j, far, tabu)
 
 
 @compiled
-def gather_row(matrix, state, parameters, i, gap, room, columns, steps, count, tabu):
+def gather_row(matrix, state, parameters, i, gap, room, pairs, count, tabu):
     """Add up to about ``room`` steps of columns of row i that close ``gap``; return the count.
 
     A violated row has the gap that brings its activity to the side it has left. Where the row
@@ -75,7 +82,7 @@ def gather_row(matrix, state, parameters, i, gap, room, columns, steps, count, t
     first, length = matrix.row_start[i], matrix.row_start[i + 1] - matrix.row_start[i]
     if length == 0:
         return count
-    at = draw(state.random, length) if length > room else 0
+    at = draw(status, length) if length > room else 0
     stop, visited, scanned = count + room, 0, min(length, parameters.scan)
     while visited < scanned and count < stop:
         k = first + at
@@ -83,16 +90,14 @@ def gather_row(matrix, state, parameters, i, gap, room, columns, steps, count, t
         if at == length:
             at = 0
         visited += 1
-        j = np.uint32(matrix.row_column[np.uint64(k)])
+        j = np.int64(matrix.row_column[np.uint64(k)])
         delta = gap / matrix.row_value[np.uint64(k)]
-        count = put_steps(
-            matrix, state, parameters, j, delta, equation, columns, steps, count, tabu
-        )
+        count = put_steps(matrix, state, parameters, j, delta, equation, pairs, count, tabu)
     status.work += visited
     return count
 
 
-@compiled
+@inlined
 def gap_of(row):
     """Return by how much a violated row's activity has to change, with its sign."""
     if row.activity < row.lower:
@@ -104,13 +109,13 @@ def gap_of(row):
 def gather_violated(matrix, state, parameters, rows, tabu):
     """Fill the candidates from so many sampled violated rows; return their number."""
     status = state.status[0]
-    count = 0
+    count = NONE
     sampled = min(rows, status.num_violated)
     for _ in range(sampled):
-        i = state.violated[draw(state.random, status.num_violated)]
+        i = state.violated[draw(status, status.num_violated)]
         gap = gap_of(state.rows[i])
         count = gather_row(
-            matrix, state, parameters, i, gap, parameters.breadth, state.column, state.step,
+            matrix, state, parameters, i, gap, parameters.breadth, state.candidates,
             count, tabu,
         )  # fmt: skip
     return count
@@ -119,27 +124,28 @@ def gather_violated(matrix, state, parameters, rows, tabu):
 @compiled
 def gather_satisfied(matrix, state, parameters, count):
     """Add steps that use up the room of sampled satisfied rows; return the count."""
+    status = state.status[0]
     num_rows = state.rows.size
     for _ in range(parameters.satisfied_rows if num_rows > 0 else 0):
-        i = draw(state.random, num_rows)
+        i = draw(status, num_rows)
         row = state.rows[i]
         if row.place >= 0:
             continue
-        side = row.upper if draw(state.random, 2) == 0 else row.lower
+        side = row.upper if draw(status, 2) == 0 else row.lower
         gap = side - row.activity
         if not np.isfinite(gap) or abs(gap) <= VIOLATION_TOLERANCE:
             continue
         length = matrix.row_start[i + 1] - matrix.row_start[i]
         scanned = min(length, parameters.breadth)
-        at = draw(state.random, max(length, 1))
+        at = draw(status, max(length, 1))
         for _ in range(scanned):
             k = matrix.row_start[i] + at
             at = at + 1 if at + 1 < length else 0
-            j = matrix.row_column[k]
+            j = np.int64(matrix.row_column[k])
             delta = gap / matrix.row_value[k]
             if state.columns[j].whole == 1:
                 delta = np.trunc(delta + np.copysign(SMALLEST_STEP, delta))
-            count = put(state, state.column, state.step, count, j, delta, 2)
+            count = put(state, state.candidates, count, j, delta, FREE_ONLY)
     return count
 
 
@@ -152,19 +158,19 @@ def gather_breakthroughs(state, parameters, count, tabu):
         return count
     gap = status.target - status.objective
     for _ in range(min(parameters.breakthroughs, priced)):
-        j = state.priced[draw(state.random, priced)]
+        j = state.priced[draw(status, priced)]
         column = state.columns[j]
         delta = gap / column.cost
         if column.whole == 1:
             delta = np.ceil(delta) if delta > 0.0 else np.floor(delta)
             if delta != 0.0 and column.upper - column.lower > 1.0:
-                count = put(state, state.column, state.step, count, j, np.sign(delta), tabu)
+                count = put(state, state.candidates, count, j, np.sign(delta), tabu)
         if abs(delta) <= 1e15:
-            count = put(state, state.column, state.step, count, j, delta, tabu)
+            count = put(state, state.candidates, count, j, delta, tabu)
         elif abs(column.x) < 1e14:
             value = column.lower if delta < 0.0 else column.upper
             if abs(value) < 1e14:
-                count = put(state, state.column, state.step, count, j, value - column.x, tabu)
+                count = put(state, state.candidates, count, j, value - column.x, tabu)
     return count
 
 
@@ -196,7 +202,7 @@ def find_lift(matrix, state, parameters):
         shortest = 1.0 if column.whole == 1 else SMALLEST_STEP
         k, last = matrix.column_start[j], matrix.column_start[j + 1]
         while k < last and length >= shortest - SMALLEST_STEP:
-            row = state.rows[matrix.column_row[k]]
+            row = state.rows[np.uint32(matrix.column_row[np.uint64(k)])]
             effect = sign * matrix.column_value[k]
             room = row.upper - row.activity if effect > 0.0 else row.activity - row.lower
             length = min(length, max(room, 0.0) / abs(effect))

@@ -11,7 +11,9 @@ flows; continuous columns take up what an integer column has left over. (Notes, 
 
 from __future__ import annotations
 
-from solvers.mip.search.candidates import gap_of, gather_row
+import numpy as np
+
+from solvers.mip.search.candidates import ANY, NONE, gap_of, gather_row
 from solvers.mip.search.loops import compiled
 from solvers.mip.search.moves import draw, set_value
 from solvers.mip.search.scoring import choose, progress_of
@@ -25,8 +27,8 @@ ROW_LOOKS = 32
 def try_link(matrix, state, j, delta):
     """Change a column for a trial, and remember its value from before."""
     status = state.status[0]
-    state.link[status.num_chain] = j
-    state.value[status.num_chain] = state.columns[j].x
+    link = state.chain[status.num_chain]
+    link.place, link.value = j, state.columns[j].x
     status.num_chain += 1
     set_value(matrix, state, j, state.columns[j].x + delta)
 
@@ -39,13 +41,13 @@ def opened_row(matrix, state, before):
     """
     status = state.status[0]
     for back in range(status.num_chain):
-        j = state.link[status.num_chain - 1 - back]
+        j = state.chain[status.num_chain - 1 - back].place
         first = matrix.column_start[j]
         length = matrix.column_start[j + 1] - first
-        at = draw(state.random, length) if length > ROW_LOOKS else 0
-        best, heaviest = -1, -1.0
+        at = draw(status, length) if length > ROW_LOOKS else 0
+        best, heaviest = np.int64(-1), -1.0
         for _ in range(min(length, ROW_LOOKS)):
-            i = matrix.column_row[first + at]
+            i = np.int64(matrix.column_row[first + at])
             at = at + 1 if at + 1 < length else 0
             row = state.rows[i]
             if row.place >= 0 and i != before:
@@ -54,14 +56,14 @@ def opened_row(matrix, state, before):
                     best, heaviest = i, weight
         if best >= 0:
             return best
-    return -1
+    return np.int64(-1)
 
 
 @compiled
 def follow(matrix, state, parameters, total):
     """Add links to the chain while it is worth nothing; return whether it came to be."""
     status = state.status[0]
-    before = -1
+    before = np.int64(-1)
     while status.num_chain < parameters.chain_depth:
         i = opened_row(matrix, state, before)
         if i < 0:
@@ -69,22 +71,22 @@ def follow(matrix, state, parameters, total):
         before = i
         count = gather_row(
             matrix, state, parameters, i, gap_of(state.rows[i]), parameters.chain_breadth,
-            state.chain_column, state.chain_step, 0, 0,
+            state.links, NONE, ANY,
         )  # fmt: skip
         for link in range(status.num_chain):
             place = 0
             while place < count:
-                if state.chain_column[place] == state.link[link]:
+                if state.links[place].place == state.chain[link].place:
                     count -= 1
-                    state.chain_column[place] = state.chain_column[count]
-                    state.chain_step[place] = state.chain_step[count]
+                    state.links[place].place = state.links[count].place
+                    state.links[place].value = state.links[count].value
                 else:
                     place += 1
-        best = choose(matrix, state, parameters, state.chain_column, state.chain_step, count)
+        best = choose(matrix, state, parameters, state.links, count)
         if best < 0:
             return False
         total += status.progress
-        try_link(matrix, state, state.chain_column[best], state.chain_step[best])
+        try_link(matrix, state, state.links[best].place, state.links[best].value)
         if total > SMALLEST_STEP:
             return True
     return False
@@ -98,20 +100,18 @@ def try_chains(matrix, state, parameters, count, first):
     """
     status = state.status[0]
     for trial in range(parameters.chain_trials):
-        place = first if trial == 0 else draw(state.random, count)
-        j, delta = state.column[place], state.step[place]
+        place = first if trial == 0 else draw(status, count)
+        j, delta = state.candidates[place].place, state.candidates[place].value
         status.num_chain = 0
         total = progress_of(matrix, state, parameters, j, delta)
         try_link(matrix, state, j, delta)
         if follow(matrix, state, parameters, total):
             for link in range(status.num_chain):
-                column = state.columns[state.link[link]]
+                column = state.columns[state.chain[link].place]
                 until = (
-                    status.step
-                    + parameters.tabu_base
-                    + draw(state.random, parameters.tabu_spread + 1)
+                    status.step + parameters.tabu_base + draw(status, parameters.tabu_spread + 1)
                 )
-                if column.x > state.value[link]:
+                if column.x > state.chain[link].value:
                     column.no_fall = until
                 else:
                     column.no_rise = until
@@ -121,5 +121,6 @@ def try_chains(matrix, state, parameters, count, first):
             return True
         while status.num_chain > 0:
             status.num_chain -= 1
-            set_value(matrix, state, state.link[status.num_chain], state.value[status.num_chain])
+            undo_link = state.chain[status.num_chain]
+            set_value(matrix, state, undo_link.place, undo_link.value)
     return False

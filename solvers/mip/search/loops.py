@@ -8,6 +8,12 @@ from typing import Any, cast
 import numba
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile into whatever calls it: what is called for every candidate cannot afford a call."""
+    made = numba.njit(nogil=True, _nrt=False, forceinline=True)(function)
+    return cast("Callable[..., Any]", made)
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, without the interpreter lock and without counting references.
 

@@ -5,28 +5,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.search.loops import compiled
+from solvers.mip.search.loops import compiled, inlined
 from solvers.mip.search.settings import LARGEST_VALUE, VIOLATION_TOLERANCE, WIDENING
 
 SHIFT_A, SHIFT_B, SHIFT_C, HALF = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(32)
 """Shifts of Marsaglia's xorshift generator of 64 bits, and the half of them that is used."""
 
+FINE = np.int64(1 << 30)
+"""Steps between 0 and 1 of :func:`uniform`."""
 
-@compiled
-def draw(random, bound):
+
+@inlined
+def draw(status, bound):
     """Return a whole number from 0 to ``bound`` - 1 (below 2^32)."""
-    word = random[0]
+    word = status.random
     word ^= word << SHIFT_A
     word ^= word >> SHIFT_B
     word ^= word << SHIFT_C
-    random[0] = word
+    status.random = word
     return np.int64(((word >> HALF) * np.uint64(bound)) >> HALF)
 
 
-@compiled
-def uniform(random):
+@inlined
+def uniform(status):
     """Return a number in [0, 1)."""
-    return draw(random, 1 << 30) / (1 << 30)
+    return draw(status, FINE) / FINE
 
 
 @compiled
@@ -71,7 +74,7 @@ def make_move(matrix, state, parameters, j, delta):
         if status.boxed == 1 and (value == column.lower or value == column.upper):
             widen(state, j)
     set_value(matrix, state, j, value)
-    until = status.step + parameters.tabu_base + draw(state.random, parameters.tabu_spread + 1)
+    until = status.step + parameters.tabu_base + draw(status, parameters.tabu_spread + 1)
     if delta > 0.0:
         column.no_fall = until
     else:
@@ -85,12 +88,12 @@ def make_move(matrix, state, parameters, j, delta):
 def widen(state, j):
     """Push the walls of a free integer's box outward; true bounds stay."""
     column = state.columns[j]
-    if state.true_lower[j] < column.lower:
+    if state.bounds[j, 0] < column.lower:
         low = column.lower - (WIDENING - 1.0) * max(1.0, abs(column.lower))
-        column.lower = max(state.true_lower[j], max(low, -LARGEST_VALUE))
-    if state.true_upper[j] > column.upper:
+        column.lower = max(state.bounds[j, 0], max(low, -LARGEST_VALUE))
+    if state.bounds[j, 1] > column.upper:
         high = column.upper + (WIDENING - 1.0) * max(1.0, abs(column.upper))
-        column.upper = min(state.true_upper[j], min(high, LARGEST_VALUE))
+        column.upper = min(state.bounds[j, 1], min(high, LARGEST_VALUE))
 
 
 @compiled
@@ -102,7 +105,7 @@ def refresh(matrix, state):
         row = state.rows[i]
         total, error = 0.0, 0.0
         for k in range(matrix.row_start[i], matrix.row_start[i + 1]):
-            change = matrix.row_value[k] * state.columns[matrix.row_column[k]].x - error
+            change = matrix.row_value[k] * state.columns[np.uint32(matrix.row_column[k])].x - error
             larger = total + change
             error = (larger - total) - change
             total = larger
@@ -120,7 +123,7 @@ def refresh(matrix, state):
 
 
 @compiled
-def copy_point(state, out):
-    """Write the current point to ``out`` (n,)."""
+def keep_point(state, which):
+    """Write the current point to one of those kept."""
     for j in range(state.columns.size):
-        out[j] = state.columns[j].x
+        state.kept[which, j] = state.columns[j].x

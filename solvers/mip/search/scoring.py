@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.search.loops import compiled
+from solvers.mip.search.loops import compiled, inlined
 from solvers.mip.search.settings import SMALLEST_STEP, VIOLATION_TOLERANCE
 from solvers.mip.search.state import BREAKPOINTS
 
 
-@compiled
+@inlined
 def objective_progress(status, change):
     """Return the progress of the objective's side for a change of the objective."""
     if change == 0.0:
@@ -31,7 +31,7 @@ def objective_progress(status, change):
     return -weight if after > status.target else 0.0
 
 
-@compiled
+@inlined
 def progress_of(matrix, state, parameters, j, delta):
     """Return the progress of changing column j by ``delta``, or the drop of the violation.
 
@@ -87,7 +87,7 @@ def bonus_of(matrix, state, j, delta):
 
 
 @compiled
-def choose(matrix, state, parameters, columns, steps, count):
+def choose(matrix, state, parameters, pairs, count):
     """Return the best of ``count`` candidates, -1 without one; its progress goes to the status.
 
     Ties go to the larger bonus, which is only then worked out, then to the older column.
@@ -95,17 +95,17 @@ def choose(matrix, state, parameters, columns, steps, count):
     status = state.status[0]
     best, best_progress, best_bonus = -1, -np.inf, np.nan
     for place in range(count):
-        j, step = columns[place], steps[place]
+        j, step = pairs[place].place, pairs[place].value
         progress = progress_of(matrix, state, parameters, j, step)
         if progress < best_progress:
             continue
         bonus = np.nan
         if progress == best_progress:
-            other = columns[best]
-            if j == other and step == steps[best]:
+            other, other_step = pairs[best].place, pairs[best].value
+            if j == other and step == other_step:
                 continue
             if np.isnan(best_bonus):
-                best_bonus = bonus_of(matrix, state, other, steps[best])
+                best_bonus = bonus_of(matrix, state, other, other_step)
             bonus = bonus_of(matrix, state, j, step)
             if bonus < best_bonus or (
                 bonus == best_bonus and state.columns[j].changed >= state.columns[other].changed
@@ -131,28 +131,28 @@ def jump_value(matrix, state, j):
         return column.x
     status.work += last - first
     slope = status.objective_weight * status.objective_scale * column.cost
-    count = 0
+    count = np.int64(0)
     for k in range(first, last):
-        row = state.rows[matrix.column_row[k]]
-        value = matrix.column_value[k]
+        row = state.rows[np.uint32(matrix.column_row[np.uint64(k)])]
+        value = matrix.column_value[np.uint64(k)]
         size = abs(value) * row.scale
         rising, falling = row.lower_weight * size, row.upper_weight * size
         at_lower = column.x + (row.lower - row.activity) / value
         at_upper = column.x + (row.upper - row.activity) / value
         if row.lower > -np.inf:
             slope -= rising if value > 0.0 else 0.0
-            count = _insert(state.points, state.slopes, count, at_lower, rising)
+            count = _insert(state.breaks, count, at_lower, rising)
         if row.upper < np.inf:
             slope -= falling if value < 0.0 else 0.0
-            count = _insert(state.points, state.slopes, count, at_upper, falling)
+            count = _insert(state.breaks, count, at_upper, falling)
     place = 0
-    while place < count and slope + state.slopes[place] < 0.0:
-        slope += state.slopes[place]
+    while place < count and slope + state.breaks[1, place] < 0.0:
+        slope += state.breaks[1, place]
         place += 1
     if slope >= 0.0:
         value = column.lower if column.lower > -1e14 else column.x
     elif place < count:
-        value = state.points[place]
+        value = state.breaks[0, place]
     else:
         value = column.upper if column.upper < 1e14 else column.x
     if column.whole == 1:
@@ -164,12 +164,12 @@ def jump_value(matrix, state, j):
     return min(max(value, column.lower), column.upper)
 
 
-@compiled
-def _insert(points, slopes, count, point, slope):
+@inlined
+def _insert(breaks, count, point, slope):
     """Put a breakpoint in its place among ``count`` sorted ones; return their number."""
     at = count
-    while at > 0 and points[at - 1] > point:
-        points[at], slopes[at] = points[at - 1], slopes[at - 1]
+    while at > 0 and breaks[0, at - 1] > point:
+        breaks[0, at], breaks[1, at] = breaks[0, at - 1], breaks[1, at - 1]
         at -= 1
-    points[at], slopes[at] = point, slope
+    breaks[0, at], breaks[1, at] = point, slope
     return count + 1

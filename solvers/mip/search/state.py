@@ -17,6 +17,10 @@ from solvers.mip.search.settings import INTEGER_BOX, LARGEST_VALUE, WalkerSettin
 from solvers.problem import FloatArray
 
 Records = npt.NDArray[np.void]
+LongArray = npt.NDArray[np.int64]
+
+BEST, LEAST = np.int64(0), np.int64(1)
+"""Which of the points kept is the best feasible one, and which the least violated."""
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -75,13 +79,18 @@ STATUS = np.dtype(
         ("objective_scale", np.float64),
         ("progress", np.float64),
         ("chain_chance", np.float64),
+        ("random", np.uint64),
     ],
     align=True,
 )
 """Counters and sums of a walk: ``best`` is the objective to beat, ``target`` what moves aim at,
 ``aim`` how far below the best that is (relative), ``improved`` the step of the last better point,
 ``done`` set where nothing is left to improve, ``found`` where ``best_x`` was written, ``progress``
-that of the candidate chosen last, ``chain_chance`` how often chains are tried."""
+that of the candidate chosen last, ``chain_chance`` how often chains are tried, ``random``
+the state of the generator."""
+
+PAIR = np.dtype([("place", np.int64), ("value", np.float64)], align=True)
+"""A column and its step, or its value from before."""
 
 CANDIDATES = 4096
 """Places for the candidates of one step."""
@@ -108,32 +117,24 @@ class State(NamedTuple):
     """Everything that changes while a walker runs.
 
     ``rows`` (m,), ``columns`` (n,) and ``status`` (1,) are records; ``violated`` (m,) lists the
-    violated rows; ``priced`` the columns with a cost; ``true_lower``, ``true_upper`` (n,)
-    the model's bounds, beyond which no box widens; ``best_x`` and ``least_x`` (n,) hold the
-    best feasible and the least violated point; ``column``, ``step`` and their ``chain_``
-    namesakes the candidates of a step and of a chain's link; ``link`` and ``value`` what a chain
-    changed and the values from before; ``points``, ``slopes`` a jump's breakpoints; ``random``
-    (1,) the state of the generator.
+    violated rows, ``priced`` the columns with a cost; ``bounds`` (n, 2) are the model's, beyond
+    which no box widens; ``kept`` (2, n) holds the best feasible and the least violated point.
+    Of pairs, ``candidates`` are those of a step, ``links`` those of a link of a chain, ``chain``
+    what a chain has changed with the values from before; ``breaks`` (2, .) are the breakpoints
+    of a jump and the changes of the slope at them.
     """
 
     rows: Records
     columns: Records
     status: Records
-    violated: IndexArray
-    priced: IndexArray
-    true_lower: FloatArray
-    true_upper: FloatArray
-    best_x: FloatArray
-    least_x: FloatArray
-    column: IndexArray
-    step: FloatArray
-    chain_column: IndexArray
-    chain_step: FloatArray
-    link: IndexArray
-    value: FloatArray
-    points: FloatArray
-    slopes: FloatArray
-    random: npt.NDArray[np.uint64]
+    violated: LongArray
+    priced: LongArray
+    bounds: FloatArray
+    kept: FloatArray
+    candidates: Records
+    links: Records
+    chain: Records
+    breaks: FloatArray
 
 
 def matrix_of(model: MipModel) -> Matrix:
@@ -171,25 +172,19 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
             & ((columns["lower"] != model.lower) | (columns["upper"] != model.upper))
         )
     )
+    status["random"] = _scrambled(seed)
     return State(
         rows=rows,
         columns=columns,
         status=status,
-        violated=np.zeros(m, dtype=np.int32),
-        priced=np.flatnonzero((model.cost != 0.0) & (model.lower < model.upper)).astype(np.int32),
-        true_lower=_frozen(model.lower),
-        true_upper=_frozen(model.upper),
-        best_x=np.zeros(n),
-        least_x=np.zeros(n),
-        column=np.zeros(CANDIDATES, dtype=np.int32),
-        step=np.zeros(CANDIDATES),
-        chain_column=np.zeros(CANDIDATES, dtype=np.int32),
-        chain_step=np.zeros(CANDIDATES),
-        link=np.zeros(LONGEST_CHAIN, dtype=np.int32),
-        value=np.zeros(LONGEST_CHAIN),
-        points=np.zeros(BREAKPOINTS),
-        slopes=np.zeros(BREAKPOINTS),
-        random=np.array([_scrambled(seed)], dtype=np.uint64),
+        violated=np.zeros(m, dtype=np.int64),
+        priced=np.flatnonzero((model.cost != 0.0) & (model.lower < model.upper)),
+        bounds=np.column_stack([model.lower, model.upper]),
+        kept=np.zeros((2, n)),
+        candidates=np.zeros(CANDIDATES, dtype=PAIR),
+        links=np.zeros(CANDIDATES, dtype=PAIR),
+        chain=np.zeros(LONGEST_CHAIN, dtype=PAIR),
+        breaks=np.zeros((2, BREAKPOINTS)),
     )
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.mip.search.candidates import (
+    FREE_ONLY,
+    NOT_BACK,
     find_lift,
     gather_breakthroughs,
     gather_satisfied,
@@ -13,7 +15,7 @@ from solvers.mip.search.candidates import (
 )
 from solvers.mip.search.chains import try_chains
 from solvers.mip.search.loops import compiled
-from solvers.mip.search.moves import copy_point, draw, make_move, refresh, uniform
+from solvers.mip.search.moves import draw, keep_point, make_move, refresh, uniform
 from solvers.mip.search.scoring import choose
 from solvers.mip.search.settings import (
     BUMPED_ROWS,
@@ -21,6 +23,9 @@ from solvers.mip.search.settings import (
     REFRESH_MOVES,
     SMALLEST_STEP,
 )
+from solvers.mip.search.state import BEST, LEAST
+
+ONE_ROW = np.int64(1)
 
 CHAIN_REWARD, CHAIN_FADE, CHAIN_LEAST = 0.2, 0.98, 0.05
 """A chain that is worth it raises the chance of the next by the first, others fade it by the
@@ -44,7 +49,7 @@ def record_feasible(state):
     least = max(SMALLEST_STEP * max(1.0, abs(status.best)), 0.5 * status.granularity)
     if status.best < np.inf and status.objective >= status.best - least:
         return
-    copy_point(state, state.best_x)
+    keep_point(state, BEST)
     status.found = 1
     status.improved = status.step
     status.least_violated = 0
@@ -60,7 +65,7 @@ def raise_weights(state, parameters):
     if status.num_violated == 0:
         status.objective_weight += 1.0
         return
-    if uniform(state.random) < parameters.smoothing:
+    if uniform(status) < parameters.smoothing:
         if status.objective <= status.target and status.objective_weight > 0.0:
             status.objective_weight = max(0.0, status.objective_weight - 1.0)
         for i in range(state.rows.size):
@@ -71,7 +76,7 @@ def raise_weights(state, parameters):
         status.work += state.rows.size
         return
     bumped = min(status.num_violated, BUMPED_ROWS)
-    at = draw(state.random, status.num_violated) if bumped < status.num_violated else 0
+    at = draw(status, status.num_violated) if bumped < status.num_violated else 0
     heaviest = 0.0
     for _ in range(bumped):
         row = state.rows[state.violated[at]]
@@ -92,11 +97,18 @@ def raise_weights(state, parameters):
 
 
 @compiled
+def make_candidate(matrix, state, parameters, best):
+    """Make the move of a candidate."""
+    pair = state.candidates[best]
+    make_move(matrix, state, parameters, pair.place, pair.value)
+
+
+@compiled
 def gather(matrix, state, parameters):
     """Fill the candidates of a step, and leave the best of them in the status."""
-    count = gather_violated(matrix, state, parameters, parameters.rows, 2)
+    count = gather_violated(matrix, state, parameters, parameters.rows, FREE_ONLY)
     if state.status[0].target > -np.inf:
-        count = gather_breakthroughs(state, parameters, count, 2)
+        count = gather_breakthroughs(state, parameters, count, FREE_ONLY)
     return count
 
 
@@ -107,12 +119,14 @@ def kick(matrix, state, parameters, count, best):
     Where a step samples one row only, that row's best move is taken instead of another's.
     """
     if parameters.rows > 1 or best < 0:
-        count = gather_violated(matrix, state, parameters, 1, 1)
+        count = gather_violated(matrix, state, parameters, ONE_ROW, NOT_BACK)
         if count == 0 or state.status[0].num_violated == 0:
-            count = gather_breakthroughs(state, parameters, count, 1)
-        best = choose(matrix, state, parameters, state.column, state.step, count)
+            count = gather_breakthroughs(state, parameters, count, NOT_BACK)
+        best = choose(matrix, state, parameters, state.candidates, count)
     if best >= 0:
-        make_move(matrix, state, parameters, state.column[best], state.step[best])
+        make_move(
+            matrix, state, parameters, state.candidates[best].place, state.candidates[best].value
+        )
 
 
 @compiled
@@ -130,20 +144,22 @@ def take_step(matrix, state, parameters):
         if status.done == 1:
             return
     count = gather(matrix, state, parameters)
-    best = choose(matrix, state, parameters, state.column, state.step, count)
+    best = choose(matrix, state, parameters, state.candidates, count)
     if best < 0 or status.progress <= SMALLEST_STEP:
         more = gather_satisfied(matrix, state, parameters, count)
         if more > count:
             count = more
-            best = choose(matrix, state, parameters, state.column, state.step, count)
+            best = choose(matrix, state, parameters, state.candidates, count)
     if best >= 0 and status.progress > SMALLEST_STEP:
-        make_move(matrix, state, parameters, state.column[best], state.step[best])
+        make_move(
+            matrix, state, parameters, state.candidates[best].place, state.candidates[best].value
+        )
         return
     if 0 < status.num_violated < status.least_violated:
         status.least_violated = status.num_violated
         status.improved = status.step
-        copy_point(state, state.least_x)
-    if count > 0 and uniform(state.random) < status.chain_chance:
+        keep_point(state, LEAST)
+    if count > 0 and uniform(status) < status.chain_chance:
         if try_chains(matrix, state, parameters, count, best):
             status.chain_chance = min(1.0, status.chain_chance + CHAIN_REWARD)
             return

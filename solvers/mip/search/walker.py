@@ -10,7 +10,7 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.search.moves import refresh
 from solvers.mip.search.settings import BALANCED, WalkerSettings
 from solvers.mip.search.starts import perturbed, starting_point
-from solvers.mip.search.state import matrix_of, state_of, working_bounds
+from solvers.mip.search.state import BEST, LEAST, matrix_of, state_of, working_bounds
 from solvers.mip.search.steps import aim_below, run_slice
 from solvers.problem import FloatArray
 
@@ -120,7 +120,7 @@ class Walker:
         """The point (n,) with the fewest violated rows at a local minimum, and their number."""
         if self._state.status["least_violated"][0] > self._model.num_rows:
             return self.x, self.num_violated
-        return self._state.least_x.copy(), int(self._state.status["least_violated"][0])
+        return self._state.kept[LEAST].copy(), int(self._state.status["least_violated"][0])
 
     def start(
         self, x: FloatArray | None = None, *, weights: float = 0.0, perturbation: float = 0.0
@@ -199,5 +199,5 @@ class Walker:
 
     def _checked(self) -> FloatArray | None:
         """Return a copy of the recorded point if it really is feasible."""
-        point = self._model.rounded(self._state.best_x)
+        point = self._model.rounded(self._state.kept[BEST])
         return point if is_feasible(self._model, point) else None
