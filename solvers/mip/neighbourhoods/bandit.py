@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-START_FREE = (0.5, 0.2)
+START_FREE = (0.3, 0.1)
 """Share of free columns that the two sizes of a neighbourhood begin with."""
 
 MOST_FREE_AT_FIRST = 30_000
@@ -27,11 +27,15 @@ SHRINK, GROW, GROW_FAST = 0.7, 1.3, 2.0
 """Factors of the free share: after running out of time without a better point, after a proof, and
 after a proof in a small part of it. In between lies what pays."""
 
-FADING = 0.8
-"""What remains of an arm's gains and efforts when a new one is counted."""
+FADING = 0.6
+"""What remains of an arm's gains and efforts when a new one is counted: five times without success
+leave less than a tenth of an early stroke of luck."""
 
-EXPLORATION = 0.3
+EXPLORATION = 0.5
 """Weight of the confidence term beside gains that are scaled to at most one."""
+
+LEAST_TRIED = 1e-3
+"""Typical plays that an arm counts at least, however quick its searches were."""
 
 PATIENCE, MOST_PATIENCE = 1.5, 8.0
 """Factor of an arm's time after running out of it at its smallest size, and its limit."""
@@ -41,7 +45,8 @@ PATIENCE, MOST_PATIENCE = 1.5, 8.0
 class Arm:
     """A neighbourhood in one size; changed by :class:`Bandit` only.
 
-    ``free`` is the share of columns left free, ``patience`` multiplies the time of its searches.
+    ``free`` is the share of columns left free, ``patience`` multiplies the time of its searches;
+    ``gain`` and ``effort`` fade, ``spent`` is all the effort there was.
     """
 
     name: str
@@ -52,6 +57,7 @@ class Arm:
     pending: int = 0
     gain: float = 0.0
     effort: float = 0.0
+    spent: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -149,8 +155,10 @@ class Bandit:
             arm = self._arms[number]
             arm.pending -= 1
             arm.plays += 1
-            arm.gain = FADING * arm.gain + play.gain
+            # the root keeps a first large step from outweighing all the small ones to come
+            arm.gain = FADING * arm.gain + float(np.sqrt(play.gain))
             arm.effort = FADING * arm.effort + play.effort
+            arm.spent += play.effort
             self._resize(arm, play)
             old = self._tallies[arm.name]
             self._tallies[arm.name] = Tally(
@@ -164,13 +172,16 @@ class Bandit:
     def _score(self, number: int) -> tuple[float, int]:
         """Return what the highest is picked by; ties go to the arm that comes first."""
         arm = self._arms[number]
-        tried = arm.plays + arm.pending
-        if not tried:
+        if not arm.plays + arm.pending:
             return np.inf, -number
-        total = sum(one.plays + one.pending for one in self._arms)
-        best = max((_pace(one) for one in self._arms), default=0.0)
+        plays = sum(one.plays for one in self._arms)
+        typical = sum(one.spent for one in self._arms) / plays if plays else 1.0
+        # effort in typical plays, so that an arm whose searches end at once is soon tried again
+        tried = arm.spent / typical + arm.pending
+        best = max(_pace(one) for one in self._arms)
         mean = _pace(arm) / best if best > 0 else 0.0
-        return mean + EXPLORATION * float(np.sqrt(np.log(1.0 + total) / tried)), -number
+        doubt = np.sqrt(np.log(2.0 + plays) / max(tried, LEAST_TRIED))
+        return mean + EXPLORATION * float(doubt), -number
 
     def _resize(self, arm: Arm, play: Play) -> None:
         if play.proven:

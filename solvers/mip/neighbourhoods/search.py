@@ -120,9 +120,12 @@ def search_neighbourhoods(
             search.bandit.put_back(number)
             out.add(number)
             continue
+        unfixed = search.bandit.arms[number].free >= 1.0
         result = search.play(number, sub, int(rng.integers(2**31 - 1)), log)
         if result.status.is_proven and search.is_whole(sub):
             return Counts(search.bandit.tallies, is_exhausted=True)
+        if result.status.is_proven and unfixed:
+            out.add(number)  # it would be the same again, until there is another point
     return Counts(search.bandit.tallies)
 
 
