@@ -16,6 +16,7 @@ KEY_LINE = {
     "files_and_matrices.py": "The first-order engine with crossover agrees",
     "pulp/cutting_stock.py": "no plan at all can cost less than 3,301.50",
     "pulp/facility_location.py": "3 ambulances: 38,300 people",
+    "pulp/festival_programme.py": "The most even plan among the good ones is in the model now",
     "pulp/fuel_network.py": "A day's fuel costs 592,520 euros",
     "pulp/infeasible_diet.py": "There is no such menu:",
     "pulp/knapsack.py": "Within the volume it is worth 14757",

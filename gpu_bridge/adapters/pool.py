@@ -27,7 +27,8 @@ def pool_solutions(outcome: Outcome) -> tuple[PoolSolution, ...]:
         if np.array_equal(_key(entry.x, outcome.problem), key):
             seconds, source = entry.seconds, entry.source
         else:
-            others.append(dataclasses.replace(entry, x=_whole(entry.x, outcome.problem)))
+            x_whole = _whole(entry.x, outcome.problem)
+            others.append(dataclasses.replace(entry, x=x_whole, objective=entry.objective + 0.0))
     return (PoolSolution(x, outcome.objective, seconds, source), *others)
 
 
