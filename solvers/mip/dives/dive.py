@@ -64,9 +64,10 @@ def dive(
     boxes.load(guide.lower, guide.upper)
     steps.begin(order, lanes)
     failed, adopted, made = 0, 0, 0
+    most = order.size
     lost = 0  # the word of the lanes that are left alone
     while not budget.spent():
-        steps.select()
+        steps.select(most)
         boxes.save()
         steps.fix(ALL, WHOLE)
         verdict = _charged(boxes, budget)
@@ -75,6 +76,7 @@ def dive(
             return Ended(ALL & ~verdict.dead, failed, made)
         made += 1
         dead = verdict.dead & ~lost
+        most = _next_bulk(bulk, dead, order.size)
         if not dead:
             continue
         dead = _retried(boxes, steps, dead, bulk, budget)
@@ -89,6 +91,13 @@ def dive(
             steps.set_lanes(lanes)
             boxes.adopt(_heirs(dead, ALL & ~(dead | lost), random))
     return Ended(0, failed, made)
+
+
+def _next_bulk(bulk: int, dead: int, columns: int) -> int:
+    """Return the most columns to fix next: fewer where many lanes died of this bulk."""
+    if dead.bit_count() > LANES // 4:
+        return max(1, bulk // 2)
+    return min(columns, 2 * bulk)
 
 
 def _charged(boxes: BatchBoxes, budget: Budget) -> Verdict:

@@ -53,10 +53,10 @@ class Steps:
         write(self._seed, lanes.seed)
         write(self._noise, lanes.noise)
 
-    def select(self) -> None:
-        """Choose the next bulk."""
+    def select(self, most: int) -> None:
+        """Choose the next bulk of at most so many columns."""
         boxes = self._boxes
-        order = (int(self._order.size), self._order, boxes.places.binaries)
+        order = (int(self._order.size), most, self._order, boxes.places.binaries)
         DIVE["dive_select"](*order, boxes.masks, boxes.wide, self._bulk, boxes.control)
 
     def fix(self, lanes: int, amount: int) -> None:

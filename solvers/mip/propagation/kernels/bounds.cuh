@@ -51,7 +51,8 @@ struct Activity {
     }
 };
 
-// What is left between a row's activities and its sides, of finite terms; never negative.
+// What is left between a row's activities and its sides, of finite terms; not negative where all
+// are finite.
 struct Room {
     REAL above, below;  // upper side - smallest activity, largest activity - lower side
     int above_infinite, below_infinite;
@@ -77,11 +78,13 @@ __device__ __forceinline__ Room room_of(const Activity& activity, REAL lower, RE
     room.redundant = above_kept && below_kept;
     if (has_upper) {
         const REAL size = larger(magnitude(upper), magnitude(activity.low));
-        room.above = larger(room.above, REAL(0)) + times(REAL(SUM_ERROR), size);
+        if (room.above_infinite == 0) room.above = larger(room.above, REAL(0));
+        room.above += times(REAL(SUM_ERROR), size);
     }
     if (has_lower) {
         const REAL size = larger(magnitude(lower), magnitude(activity.high));
-        room.below = larger(room.below, REAL(0)) + times(REAL(SUM_ERROR), size);
+        if (room.below_infinite == 0) room.below = larger(room.below, REAL(0));
+        room.below += times(REAL(SUM_ERROR), size);
     }
     return room;
 }

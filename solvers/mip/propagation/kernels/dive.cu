@@ -85,8 +85,8 @@ __device__ __forceinline__ bool is_open(
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_BLOCK) dive_select(
-    int total, const INDEX* __restrict__ order, int binaries, const INDEX* __restrict__ masks,
-    const REAL* __restrict__ wide, INDEX* bulk, INDEX* control) {
+    int total, int most, const INDEX* __restrict__ order, int binaries,
+    const INDEX* __restrict__ masks, const REAL* __restrict__ wide, INDEX* bulk, INDEX* control) {
     __shared__ int sums[32];
     __shared__ int first_open;
     const int lane = threadIdx.x & 31;
@@ -111,6 +111,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_BLOCK) dive_select(
             first = first_open;
             const int left = total - first;
             wanted = left <= LAST_ONES ? 1 : (int)sqrt((double)left);
+            if (wanted > most) wanted = most;
         }
         int before = 0, all = 0;
         for (int other = 0; other < SELECT_BLOCK / 32; ++other) {

@@ -34,6 +34,7 @@ SELECT = Kernel(
     name="dive_select",
     arguments=(
         Argument("total", "int"),
+        Argument("most", "int"),
         Argument("order", "index[]"),
         Argument("binaries", "int"),
         Argument("masks", "index[]"),
@@ -41,9 +42,7 @@ SELECT = Kernel(
         Argument("bulk", "index[]", "out"),
         Argument("control", "index[]", "inout"),
     ),
-    contract="'bulk' holds the next columns of the order that some living lane has not fixed, as "
-    "many as the square root of what is left, or one of the last 36; the cursor moves to the "
-    "first of them.",
+    contract="'bulk' holds the next columns of the order that some living lane has not fixed, as X",
     launch=lambda values: Launch(1, SELECT_BLOCK),
     work=lambda values: LANES * int(values["total"]),
     bytes_moved=lambda values: 12 * int(values["total"]),

@@ -112,7 +112,7 @@ def is_open(place, binaries, live, masks, wide):
 
 
 @sequential
-def dive_select(total, order, binaries, masks, wide, bulk, control):
+def dive_select(total, most, order, binaries, masks, wide, bulk, control):
     """Choose the next columns of the order that some living lane has not fixed."""
     live = ~control[DEAD]
     count, wanted, first = 0, 0, total
@@ -121,7 +121,7 @@ def dive_select(total, order, binaries, masks, wide, bulk, control):
             if first == total:
                 first = at
                 left = total - first
-                wanted = 1 if left <= LAST_ONES else int(np.sqrt(left))
+                wanted = 1 if left <= LAST_ONES else min(most, int(np.sqrt(left)))
             bulk[count] = order[at]
             count += 1
             if count == wanted:

@@ -42,7 +42,7 @@ def sequential(function):
 
 @inlined
 def room_below_side(side, activity, infinite):
-    """Return what is left below an upper side: inf without one, never negative otherwise.
+    """Return what is left below an upper side: inf without one, else not negative if finite.
 
     The second value says whether the row is infeasible. A lower side is an upper side of the
     negated row, with its largest activity negated.
@@ -52,7 +52,9 @@ def room_below_side(side, activity, infinite):
     room = side - activity
     tolerance = max(ROW_TOLERANCE, ROW_RELATIVE * abs(side))
     infeasible = infinite == 0 and room < -tolerance
-    return max(room, 0.0) + SUM_ERROR * max(abs(side), abs(activity)), infeasible
+    if infinite == 0:
+        room = max(room, 0.0)
+    return room + SUM_ERROR * max(abs(side), abs(activity)), infeasible
 
 
 @inlined
