@@ -85,3 +85,16 @@ def test_first_steps_run_as_printed(page, tmp_path):
         )
         assert done.returncode == 0, f"{block}\n{done.stderr}"
         assert "16.5" in done.stdout, done.stdout
+
+
+def test_the_page_on_mixed_integer_models_runs_as_printed(tmp_path):
+    found = snippets("docs/mip.md")
+    assert len(found) == 4
+    for number, block in enumerate(found):
+        script = tmp_path / f"snippet_{number}.py"
+        script.write_text(block, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, timeout=120
+        )
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+        assert done.stdout.rstrip().endswith(("32", "32.0")), done.stdout
