@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,9 @@ START_SECONDS = 180.0
 
 KILL_SHARE, KILL_LOW = 0.25, 10.0
 """A process is killed this part of the limit after it, and no sooner than so many seconds."""
+
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
 
 LATE = 0.5
 """Seconds beyond the limit up to which a point still counts, for those who hand it over late."""
@@ -154,8 +158,15 @@ def _wait(process: subprocess.Popen[bytes], task: MipTask) -> tuple[str, float]:
     seconds = 0.0 if began is None else time.perf_counter() - began
     if code == 0:
         return "", seconds
-    lines = (task.folder / "errors.txt").read_text(errors="replace").strip().splitlines()
-    return f"crash, exit {code}: {(lines or ['no output'])[-1][:160]}", seconds
+    words = _last_words((task.folder / "errors.txt").read_text(errors="replace"))
+    return f"crash, exit {code}: {words}", seconds
+
+
+def _last_words(text: str) -> str:
+    """Return the line that names the error, or the last one, without colours."""
+    lines = [COLOUR.sub("", line).strip() for line in text.strip().splitlines()]
+    naming = [line for line in lines if ERROR.match(line)]
+    return (naming or lines or ["no output"])[-1][:160]
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
