@@ -23,7 +23,7 @@ from solvers.mip.propagation.kernels.dive import (
     TIGHT,
     UP,
 )
-from solvers.mip.propagation.kernels.implied_cpu import inlined, sequential
+from solvers.mip.propagation.kernels.implied_cpu import sequential
 from solvers.mip.propagation.kernels.layout import DEAD, LANES
 
 DRAWN_WIDTH = 1e6
@@ -32,7 +32,7 @@ DRAWN_WIDTH = 1e6
 _WORD = uint64(0xFFFFFFFF)
 
 
-@inlined
+@compiled
 def uniform(seed, column, which):
     """Return one number in [0, 1) for each triple."""
     h = uint64(seed & _WORD) * uint64(0x9E3779B1) + uint64(column) * uint64(0x85EBCA77)
@@ -45,7 +45,7 @@ def uniform(seed, column, which):
     return float(h >> uint64(8)) * (1.0 / 16777216.0)
 
 
-@inlined
+@compiled
 def at_end(direction, lower, upper):
     """Return the bound in a direction, the other where that is infinite, or 0."""
     first, second = (upper, lower) if direction > 0 else (lower, upper)
@@ -56,7 +56,7 @@ def at_end(direction, lower, upper):
     return 0.0
 
 
-@inlined
+@compiled
 def near_reference(chance, x, lower, upper):
     """Round a number at random: up with a probability that grows with its fraction."""
     threshold = (2.0 * chance) * (1.0 - chance)
@@ -65,7 +65,7 @@ def near_reference(chance, x, lower, upper):
     return min(max(np.floor(x + threshold), lower), upper)
 
 
-@inlined
+@compiled
 def other_than(value, lower, upper):
     """Return another value: the other end, or the next number."""
     if value == lower:

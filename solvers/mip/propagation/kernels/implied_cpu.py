@@ -1,7 +1,6 @@
 """What ``bounds.cuh`` does, for Numba: what one row implies for the bounds of its columns.
 
-The functions are copied into the loops that use them; products are rounded before they are added,
-as there.
+Products are rounded before they are added, as there.
 """
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 
@@ -40,7 +39,7 @@ def sequential(function):
     return Twin(loop, loop)
 
 
-@inlined
+@compiled
 def room_below_side(side, activity, infinite):
     """Return what is left below an upper side: inf without one, else not negative if finite.
 
@@ -57,7 +56,7 @@ def room_below_side(side, activity, infinite):
     return room + SUM_ERROR * max(abs(side), abs(activity)), infeasible
 
 
-@inlined
+@compiled
 def is_redundant(lower, upper, low, high, low_infinite, high_infinite):
     """Whether a row with these sides and activities holds whatever the columns do."""
     above_kept = upper == np.inf or (high_infinite == 0 and high <= upper)
@@ -65,7 +64,7 @@ def is_redundant(lower, upper, low, high, low_infinite, high_infinite):
     return above_kept and below_kept
 
 
-@inlined
+@compiled
 def tightened(base, bound, room, infinite, weight, is_integer):
     """Return the upper bound that a row implies for a column with bounds [base, bound].
 
@@ -100,7 +99,7 @@ def tightened(base, bound, room, infinite, weight, is_integer):
     return bound
 
 
-@inlined
+@compiled
 def settled(lower, upper):
     """Return the bounds after a crossing by rounding is mended, and whether they contradict."""
     if lower > upper:

@@ -1,0 +1,244 @@
+"""Bound propagation: one box and 32 side by side, against what the device copies in the same time.
+
+    python -m benchmarks.mip_propagation                   # device='auto'
+    python -m benchmarks.mip_propagation --device cpu --rows 2e4
+    python -m benchmarks.mip_propagation --data FOLDER --names air04 gesa2
+
+Synthetic models are square with ten entries in each row; ``binary`` ones have two bits for each
+column and candidate in a batch, ``integer`` ones two numbers. A *pass* is the launch that sums
+every row and tests it, with sides so wide that nothing is tightened; a *propagation* begins with
+fixing one column in a hundred, in each lane others, and goes on until nothing changes, with all
+that the host does for it. Times are medians; those of the batch are also given for each candidate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import gpu_bridge as gb
+from benchmarks.kernels import copy_bandwidth, launcher, median_seconds
+from benchmarks.record import Column, print_table, write_record
+from solvers.device import Device, find_device
+from solvers.kernels.family import Kernel
+from solvers.mip.model import MipModel
+from solvers.mip.propagation import ALL, BatchBoxes, DeviceModel, Propagator
+from solvers.mip.propagation.kernels.batch import BATCH
+from solvers.mip.propagation.kernels.box import BOX
+from solvers.mip.propagation.kernels.layout import LANES
+from solvers.mip.propagation.tolerances import ROUND_LIMIT
+from solvers.problem import Problem
+
+ROW_LENGTH = 10
+REPEATS = 15
+FIXED_SHARE = 0.01
+"""Share of the columns that a propagation begins with fixing."""
+
+
+def main() -> None:
+    """Measure all models and record the table."""
+    arguments = _arguments()
+    device = find_device(arguments.device)
+    with device.activate():
+        copy = copy_bandwidth(device)
+        device.release_memory()
+        rows = []
+        for name, model in models(arguments):
+            rows.append({"model": name, **measure(device, copy, model, arguments.seed)})
+            device.release_memory()
+    print_table(
+        f"Propagation on {device.name}, which copies at {copy / 1e9:.4g} GB/s",
+        [Column(title, 3) for title in rows[0]],
+        [list(row.values()) for row in rows],
+    )
+    content = {"copy GB/s": copy / 1e9, "row length": ROW_LENGTH, "rows": rows}
+    write_record("mip-propagation", content, device=device, seed=arguments.seed)
+
+
+def models(arguments: argparse.Namespace) -> Iterator[tuple[str, MipModel]]:
+    """Yield the models that were asked for, with their names."""
+    if arguments.data is not None:
+        for path in sorted(Path(arguments.data).glob("*.mps*")):
+            name = path.name.split(".mps")[0]
+            if not arguments.names or name in arguments.names:
+                yield name, MipModel.of(gb.read(str(path)))
+        return
+    for size in arguments.rows:
+        for kind in ("binary", "integer"):
+            yield f"{kind} {int(size)}", synthetic(int(size), kind, arguments.seed)
+
+
+def synthetic(size: int, kind: str, seed: int) -> MipModel:
+    """Return a square model with ten entries in each row, in which few fixings imply others."""
+    random = np.random.default_rng(seed)
+    columns = random.integers(0, size, (size, ROW_LENGTH))
+    values = random.integers(1, 6, columns.shape) * random.choice([-1.0, 1.0], columns.shape)
+    matrix = sp.csr_array(
+        (values.ravel(), columns.ravel(), np.arange(size + 1) * ROW_LENGTH), (size, size)
+    )
+    matrix.sum_duplicates()
+    upper = 1.0 if kind == "binary" else 9.0
+    most = matrix.maximum(0) @ np.full(size, upper)
+    largest = upper * abs(matrix).max(axis=1).toarray().ravel()
+    return MipModel.of(
+        Problem.from_arrays(
+            random.standard_normal(size),
+            matrix,
+            np.full(size, -np.inf),
+            np.maximum(most - largest, 0.0),
+            lower=np.zeros(size),
+            upper=np.full(size, upper),
+            integrality=np.ones(size, dtype=bool),
+        )
+    )
+
+
+def measure(device: Device, copy: float, model: MipModel, seed: int) -> dict[str, Any]:
+    """Time passes and propagations on one model; ``copy`` is in bytes per second."""
+    device_model = DeviceModel.of(model, device)
+    row: dict[str, Any] = {
+        "rows": model.num_rows,
+        "nonzeros": model.num_nonzeros,
+        "binary": float(model.is_binary.mean()),
+    }
+    propagator = Propagator(device_model)
+    seconds, moved = one_pass(device, propagator, model)
+    row |= {"pass K=1 us": 1e6 * seconds, "of copy": moved / seconds / copy}
+    boxes = BatchBoxes(device_model)
+    seconds, moved = batch_pass(device, boxes, model)
+    row |= {"pass K=32 us": 1e6 * seconds, "us/candidate": 1e6 * seconds / LANES}
+    row["of copy K=32"] = moved / seconds / copy
+    seconds, rounds = one_propagation(device, propagator, model, seed)
+    row |= {"propagation K=1 us": 1e6 * seconds, "rounds": rounds}
+    seconds, rounds = batch_propagation(device, boxes, model, seed)
+    row |= {"propagation K=32 us/candidate": 1e6 * seconds / LANES, "rounds K=32": rounds}
+    return row
+
+
+def widest(model: MipModel) -> tuple[Any, Any]:
+    """Return bounds with which every column is fixed, so that a pass has nothing to tighten."""
+    value = np.where(np.isfinite(model.lower), model.lower, np.minimum(model.upper, 0.0))
+    return value, value
+
+
+def one_pass(device: Device, propagator: Propagator, model: MipModel) -> tuple[float, int]:
+    """Return the seconds and the bytes of a launch over all rows, for one box."""
+    propagator.load(*widest(model), None, ROUND_LIMIT)
+    arguments = propagator.arguments()["box_rows"]
+    seconds = median_seconds(device, launcher(device, BOX, "box_rows", arguments))
+    return seconds, _bytes(BOX.kernels["box_rows"], arguments)
+
+
+def batch_pass(device: Device, boxes: BatchBoxes, model: MipModel) -> tuple[float, int]:
+    """Return the seconds and the bytes of a launch over all rows, for 32 boxes."""
+    columns, rows = boxes.arguments()
+    boxes.load(*widest(model))
+    run_rows = launcher(device, BATCH, "batch_rows", (0, *rows))
+
+    def before() -> None:
+        boxes.wake()
+        BATCH["batch_columns"](0, *columns)
+
+    def after() -> None:  # an odd round clears the lists
+        BATCH["batch_columns"](1, *columns)
+        BATCH["batch_rows"](1, *rows)
+
+    seconds = between(device, before, run_rows, after)
+    return seconds, _bytes(BATCH.kernels["batch_rows"], (0, *rows))
+
+
+def one_propagation(
+    device: Device, propagator: Propagator, model: MipModel, seed: int
+) -> tuple[float, int]:
+    """Return the seconds of a propagation of one box from its load on the device, and its rounds."""
+    random = np.random.default_rng(seed)
+    columns, values = _fixings(model, random)
+    lower, upper = model.lower.copy(), model.upper.copy()
+    lower[columns] = upper[columns] = values
+    touched = np.unique(model.problem.matrix_csc[:, columns].indices)
+
+    def load() -> None:
+        propagator.load(lower, upper, touched, ROUND_LIMIT)
+
+    seconds = between(device, load, propagator.run, lambda: None)
+    return seconds, int(device.to_host(propagator.control)[1])
+
+
+def batch_propagation(
+    device: Device, boxes: BatchBoxes, model: MipModel, seed: int
+) -> tuple[float, int]:
+    """Return the seconds of a propagation of 32 boxes after fixings, and its rounds."""
+    random = np.random.default_rng(seed)
+    drawn = [_fixings(model, random) for _ in range(LANES)]
+    lane = np.repeat(np.arange(LANES), [columns.size for columns, _ in drawn])
+    column = np.concatenate([columns for columns, _ in drawn])
+    value = np.concatenate([values for _, values in drawn])
+    rounds: list[int] = []
+
+    def load() -> None:
+        boxes.load(model.lower, model.upper, ALL)
+        boxes.tighten(lane, column, value, value)
+
+    def run() -> None:
+        rounds.append(boxes.propagate().rounds)
+
+    return between(device, load, run, lambda: None), rounds[-1]
+
+
+def between(
+    device: Device,
+    before: Callable[[], Any],
+    work: Callable[[], Any],
+    after: Callable[[], Any],
+) -> float:
+    """Return the median seconds of ``work`` alone, where each time needs something around it."""
+    found = []
+    for _ in range(REPEATS + 1):
+        before()
+        if device.kind == "cuda":
+            begin, end = device.xp.cuda.Event(), device.xp.cuda.Event()
+            begin.record()
+            work()
+            end.record()
+            end.synchronize()
+            found.append(1e-3 * float(device.xp.cuda.get_elapsed_time(begin, end)))
+        else:
+            began = time.perf_counter()
+            work()
+            found.append(time.perf_counter() - began)
+        after()
+    return statistics.median(found[1:])
+
+
+def _fixings(model: MipModel, random: np.random.Generator) -> tuple[Any, Any]:
+    """Return columns to fix and values for them."""
+    able = np.flatnonzero(np.isfinite(model.lower) & np.isfinite(model.upper))
+    count = max(1, int(FIXED_SHARE * able.size))
+    columns = random.choice(able, min(count, able.size), replace=False)
+    upward = random.random(columns.size) < 0.5
+    return columns, np.where(upward, model.upper[columns], model.lower[columns])
+
+
+def _bytes(kernel: Kernel, arguments: tuple[Any, ...]) -> int:
+    return kernel.bytes_moved(kernel.by_name(arguments))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    parser.add_argument("--rows", type=float, nargs="+", default=[2e4, 2e5, 1e6])
+    parser.add_argument("--data", help="a folder of MPS files to use instead")
+    parser.add_argument("--names", nargs="*", default=(), help="only these files of the folder")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
