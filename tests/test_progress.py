@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import pty
@@ -15,7 +16,7 @@ import pytest
 from gpu_bridge import log_text
 from gpu_bridge.live_line import LogStream
 from gpu_bridge.options import make_options
-from gpu_bridge.outcome import Outcome
+from gpu_bridge.outcome import Outcome, PoolSolution
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.throttle import BURST_LINES, MOST_RECORDS, line_interval
 from gpu_bridge.versions import version_line
@@ -547,3 +548,62 @@ def test_clock(seconds: float, text: str) -> None:
 def test_byte_size() -> None:
     sizes = [log_text.byte_size(count) for count in (5, 2048, 3 * 2**30, 5 * 2**40)]
     assert sizes == ["5 B", "2.0 KiB", "3.0 GiB", "5.0 TiB"]
+
+
+def test_a_better_point_withheld_until_a_bound_comes_keeps_its_finder(clock: FakeClock) -> None:
+    progress = BridgeProgress()
+    for k in range(BURST_LINES + 3):
+        progress.incumbent(100.0 - k, "local search")
+    clock.now += 5.0
+    progress.bound(10.0, "branch and bound")
+    clock.now += 5.0
+    progress.bound(20.0, "branch and bound")
+    last_but_one, last = progress.text.splitlines()[-2:]
+    assert last_but_one.startswith("*")
+    assert last_but_one.endswith("local search")
+    assert last.startswith(" ")
+    assert last.endswith("branch and bound")
+
+
+def mip_outcome(history: list[Event], **more: object) -> Outcome:
+    values = {"objective": history[-1].incumbent, "bound": 1.0, "seconds": 9.0, **more}
+    return Outcome(
+        SolutionStatus.FEASIBLE,
+        StopReason.TIME_LIMIT,
+        history=tuple(history),
+        problem=small_mip(),
+        **values,
+    )
+
+
+def test_the_footer_says_who_found_the_point_and_who_came_before() -> None:
+    history = [
+        Event(0.1, np.nan, 0.5, "highs"),
+        Event(0.2, 30.0, 0.5, "rounding"),
+        Event(0.3, 20.0, 0.5, "local search"),
+        Event(0.4, 20.0, 1.0, "highs"),
+        Event(1.5, 10.0, 1.0, "local search"),
+        Event(2.5, 10.0 - 1e-12, 1.0, "checked"),
+    ]
+    x = np.zeros(3)
+    pool = tuple(PoolSolution(x, value, 0.1, "s") for value in (10.0, 20.0))
+    lines = log_text.footer_lines(mip_outcome(history, pool=pool))
+    assert "Found by    local search after 1.5s" in lines
+    assert "Improved by local search 2, rounding 1" in lines
+    assert "Pool        2 points, the last worth 20" in lines
+
+
+def test_one_finder_alone_needs_no_list_and_nobody_no_line() -> None:
+    alone = log_text.footer_lines(mip_outcome([Event(0.2, 30.0, 0.5, "rounding")]))
+    assert "Found by    rounding after 0.2s" in alone
+    assert not [line for line in alone if line.startswith(("Improved by", "Pool"))]
+    strange = mip_outcome([Event(0.2, 30.0, 0.5, "rounding")], objective=29.0)
+    assert log_text.attribution_lines(strange) == []
+    linear = dataclasses.replace(strange, objective=30.0, problem=small_mip().relaxation())
+    assert log_text.attribution_lines(linear) == []
+
+
+def test_the_live_line_names_who_found_the_incumbent() -> None:
+    progress = BridgeProgress(60.0, maximize=True)
+    progress.incumbent(-12.0, "local search")
+    assert "incumbent 12 by local search" in progress._live_text()
