@@ -14,6 +14,9 @@ LIFT_WINDOW = 64
 """Columns looked at for a better lift after the first (notes, section 4.4)."""
 
 
+LONGEST_STEP = 1e14
+"""Steps towards the objective's target are no longer: they would leave for the box's wall."""
+
 ANY, NOT_BACK, FREE_ONLY = np.int64(0), np.int64(1), np.int64(2)
 """Which steps are let in: all, all but the direct way back of the last, those not forbidden."""
 
@@ -151,7 +154,7 @@ def gather_satisfied(matrix, state, parameters, count):
 
 @compiled
 def gather_breakthroughs(state, parameters, count, tabu):
-    """Add steps of columns with a cost that reach the target, or go one unit there."""
+    """Add steps of columns with a cost that reach the target, go one unit there, or all the way."""
     status = state.status[0]
     priced = state.priced.size
     if priced == 0 or status.objective <= status.target:
@@ -165,12 +168,11 @@ def gather_breakthroughs(state, parameters, count, tabu):
             delta = np.ceil(delta) if delta > 0.0 else np.floor(delta)
             if delta != 0.0 and column.upper - column.lower > 1.0:
                 count = put(state, state.candidates, count, j, np.sign(delta), tabu)
-        if abs(delta) <= 1e15:
-            count = put(state, state.candidates, count, j, delta, tabu)
-        elif abs(column.x) < 1e14:
+        elif draw(status, 2) == 0:
             value = column.lower if delta < 0.0 else column.upper
-            if abs(value) < 1e14:
-                count = put(state, state.candidates, count, j, value - column.x, tabu)
+            delta = value - column.x
+        if abs(delta) < LONGEST_STEP:
+            count = put(state, state.candidates, count, j, delta, tabu)
     return count
 
 
@@ -210,7 +212,7 @@ def find_lift(matrix, state, parameters):
             k += 1
         if column.whole == 1:
             length = np.floor(length + SMALLEST_STEP)
-        if length >= shortest and length < 1e14 and length * abs(column.cost) > best_gain:
+        if length >= shortest and length < LONGEST_STEP and length * abs(column.cost) > best_gain:
             best, best_step, best_gain = j, sign * length, length * abs(column.cost)
     status.work += visited
     return best, best_step

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.mip.search.candidates import ANY, NONE, gap_of, gather_row
-from solvers.mip.search.loops import compiled
+from solvers.mip.search.loops import compiled, inlined
 from solvers.mip.search.moves import draw, set_value
-from solvers.mip.search.scoring import choose, progress_of
+from solvers.mip.search.scoring import choose, objective_progress, progress_of
 from solvers.mip.search.settings import SMALLEST_STEP
 
 ROW_LOOKS = 32
@@ -59,35 +59,68 @@ def opened_row(matrix, state, before):
     return np.int64(-1)
 
 
-@compiled
-def follow(matrix, state, parameters, total):
-    """Add links to the chain while it is worth nothing; return whether it came to be."""
+@inlined
+def rows_part(state, parameters, j, delta, progress):
+    """Return the progress of a step without the objective's part of it."""
     status = state.status[0]
-    before = np.int64(-1)
+    return progress - objective_progress(status, parameters.jump, state.columns[j].cost * delta)
+
+
+@inlined
+def worth(state, parameters, rows, before):
+    """Return the progress of a whole chain: of its rows, and of the objective from end to end.
+
+    Step by step the objective would count by signs, and a chain that saves much and then pays
+    twice a little would seem a loss.
+    """
+    status = state.status[0]
+    now = status.objective
+    status.objective = before
+    progress = rows + objective_progress(status, parameters.jump, now - before)
+    status.objective = now
+    return progress
+
+
+@compiled
+def drop_used(state, count):
+    """Take the columns of the chain out of the candidates for its next link."""
+    for place in range(state.status[0].num_chain):
+        j, at = state.chain[place].place, 0
+        while at < count:
+            if state.links[at].place == j:
+                count -= 1
+                state.links[at].place = state.links[count].place
+                state.links[at].value = state.links[count].value
+            else:
+                at += 1
+    return count
+
+
+@compiled
+def follow(matrix, state, parameters, rows, before):
+    """Add links to the chain while it is worth nothing; return whether it came to be.
+
+    ``rows`` is the progress of its first step without the objective, ``before`` the objective
+    before that.
+    """
+    status = state.status[0]
+    last = np.int64(-1)
     while status.num_chain < parameters.chain_depth:
-        i = opened_row(matrix, state, before)
+        i = opened_row(matrix, state, last)
         if i < 0:
             return False
-        before = i
-        count = gather_row(
-            matrix, state, parameters, i, gap_of(state.rows[i]), parameters.chain_breadth,
-            state.links, NONE, ANY,
-        )  # fmt: skip
-        for link in range(status.num_chain):
-            place = 0
-            while place < count:
-                if state.links[place].place == state.chain[link].place:
-                    count -= 1
-                    state.links[place].place = state.links[count].place
-                    state.links[place].value = state.links[count].value
-                else:
-                    place += 1
+        last = i
+        gap = gap_of(state.rows[i])
+        room = parameters.chain_breadth
+        count = gather_row(matrix, state, parameters, i, gap, room, state.links, NONE, ANY)
+        count = drop_used(state, count)
         best = choose(matrix, state, parameters, state.links, count)
         if best < 0:
             return False
-        total += status.progress
-        try_link(matrix, state, state.links[best].place, state.links[best].value)
-        if total > SMALLEST_STEP:
+        j, delta = state.links[best].place, state.links[best].value
+        rows += rows_part(state, parameters, j, delta, status.progress)
+        try_link(matrix, state, j, delta)
+        if worth(state, parameters, rows, before) > SMALLEST_STEP:
             return True
     return False
 
@@ -103,9 +136,12 @@ def try_chains(matrix, state, parameters, count, first):
         place = first if trial == 0 else draw(status, count)
         j, delta = state.candidates[place].place, state.candidates[place].value
         status.num_chain = 0
-        total = progress_of(matrix, state, parameters, j, delta)
+        rows = rows_part(
+            state, parameters, j, delta, progress_of(matrix, state, parameters, j, delta)
+        )
+        before = status.objective
         try_link(matrix, state, j, delta)
-        if follow(matrix, state, parameters, total):
+        if follow(matrix, state, parameters, rows, before):
             for link in range(status.num_chain):
                 column = state.columns[state.chain[link].place]
                 until = (

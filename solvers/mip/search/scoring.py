@@ -18,10 +18,12 @@ from solvers.mip.search.state import BREAKPOINTS
 
 
 @inlined
-def objective_progress(status, change):
+def objective_progress(status, jump, change):
     """Return the progress of the objective's side for a change of the objective."""
     if change == 0.0:
         return 0.0
+    if jump == 1:
+        return -status.objective_weight * status.objective_scale * change
     weight = status.objective_weight
     after = status.objective + change
     if status.objective > status.target:
@@ -50,7 +52,7 @@ def progress_of(matrix, state, parameters, j, delta):
             lower_drop = max(row.lower - before, 0.0) - max(row.lower - after, 0.0)
             upper_drop = max(before - row.upper, 0.0) - max(after - row.upper, 0.0)
             progress += row.scale * (row.lower_weight * lower_drop + row.upper_weight * upper_drop)
-        return progress - status.objective_weight * status.objective_scale * change
+        return progress + objective_progress(status, parameters.jump, change)
     for k in range(first, last):
         row = state.rows[np.uint32(matrix.column_row[np.uint64(k)])]
         before = row.activity
@@ -62,7 +64,7 @@ def progress_of(matrix, state, parameters, j, delta):
         still_below, still_above = np.float64(after < lower), np.float64(after > upper)
         progress += row.lower_weight * (below - still_below + half * below * still_below)
         progress += row.upper_weight * (above - still_above - half * above * still_above)
-    return progress + objective_progress(status, change)
+    return progress + objective_progress(status, parameters.jump, change)
 
 
 @compiled
