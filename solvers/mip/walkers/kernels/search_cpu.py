@@ -117,25 +117,34 @@ def _row_score(jump, before, after, weight, width):
     return progress, bonus
 
 
-@numba.njit(inline="always")
-def _rows_score(model, cells, jump, j, delta, first, stride):
+@part
+def _rows_score(
+    column_row, column_value, cells, ranges, inequalities, first, end, stride, jump, delta
+):
+    """Return progress and bonus of some entries of a column that moves by ``delta``."""
     progress, bonus = 0.0, 0.0
-    for e in range(model.column_start[j] + first, model.column_start[j + 1], stride):
-        row = model.column_row[e]
+    for e in range(first, end, stride):
+        row = column_row[e]
+        width = UNBOUNDED if row < inequalities else float(ranges[row - inequalities])
         before = float(cells[2 * row])
-        after = before - model.column_value[e] * delta
-        gain, room = _row_score(jump, before, after, float(cells[2 * row + 1]), _width(model, row))
+        after = before - column_value[e] * delta
+        gain, room = _row_score(jump, before, after, float(cells[2 * row + 1]), width)
         progress += gain
         bonus += room
     return progress, bonus
 
 
 @part
-def _long_rows_score(model, walker, jump, j, delta):
+def _long_rows_score(
+    lanes, column_row, column_value, cells, ranges, inequalities, begin, end, jump, delta
+):
     """Score a long column as all lanes together do."""
-    progress, bonus = np.zeros(walker.lanes), np.zeros(walker.lanes)
-    for lane in range(walker.lanes):
-        gain, room = _rows_score(model, walker.cells, jump, j, delta, lane, walker.lanes)
+    progress, bonus = np.zeros(lanes), np.zeros(lanes)
+    for lane in range(lanes):
+        gain, room = _rows_score(
+            column_row, column_value, cells, ranges, inequalities,
+            begin + lane, end, lanes, jump, delta,
+        )  # fmt: skip
         progress[lane] = gain
         bonus[lane] = room
     return lane_sum(progress), lane_sum(bonus)
@@ -273,7 +282,10 @@ def _objective_column(model, start, number):
 @part
 def search(model, walker, rows, entries, breaks, weak, purpose):
     """Return the best of the sample's entries and of moves that lower the objective."""
-    record, cells = walker.record, walker.cells
+    record, cells, values, sample = walker.record, walker.cells, walker.values, walker.sample
+    column_start, column_row = model.column_start, model.column_row
+    column_value, ranges = model.column_value, model.ranges
+    visited = 0
     base = draw(walker.key, record[STEP], purpose)
     start = below(walker.key, record[STEP], DRAW_BREAK, model.objectives) if breaks else 0
     jump = record[JUMP] > 0.0
@@ -281,50 +293,63 @@ def search(model, walker, rows, entries, breaks, weak, purpose):
     at = 0
     for candidate in range(entries + breaks):
         if candidate < entries:
-            while at + 1 < rows and candidate >= walker.sample[BEFORE + at + 1]:
+            while at + 1 < rows and candidate >= sample[BEFORE + at + 1]:
                 at += 1
             j, value = _sampled_column(model, walker, at, candidate)
         else:
             j = _objective_column(model, start, candidate - entries)
-            value = _breaking(model, record, j, float(walker.values[2 * j]))
-        delta = value - float(walker.values[2 * j])
-        if abs(delta) <= LEAST_GAIN or _forbidden(
-            record, j, delta, float(walker.values[2 * j + 1]), weak
-        ):
+            value = _breaking(model, record, j, float(values[2 * j]))
+        delta = value - float(values[2 * j])
+        if abs(delta) <= LEAST_GAIN or _forbidden(record, j, delta, float(values[2 * j + 1]), weak):
             continue
-        length = model.column_start[j + 1] - model.column_start[j]
-        walker.notes[VISITED_NOW] += length
-        if length <= LONG_COLUMN:
-            progress, bonus = _rows_score(model, cells, jump, j, delta, 0, 1)
+        begin, end = column_start[j], column_start[j + 1]
+        visited += end - begin
+        if end - begin <= LONG_COLUMN:
+            progress, bonus = _rows_score(
+                column_row, column_value, cells, ranges, model.inequalities,
+                begin, end, 1, jump, delta,
+            )  # fmt: skip
         else:
-            progress, bonus = _long_rows_score(model, walker, jump, j, delta)
+            progress, bonus = _long_rows_score(
+                walker.lanes, column_row, column_value, cells, ranges, model.inequalities,
+                begin, end, jump, delta,
+            )  # fmt: skip
         gain, room = _objective_score(model, record, j, delta)
         progress += gain
         bonus = min(max(bonus + room, -1e9), 1e9)
         tie = tie_rank(base, candidate)
         if _better(progress, bonus, tie, best):
             best = (progress, bonus, tie, j, value)
+    walker.notes[VISITED_NOW] += visited
     return best
 
 
 @part
 def lift(model, walker, start, window):
     """Return the best step of one objective column that keeps every row."""
+    column_start, column_row, column_value = (
+        model.column_start,
+        model.column_row,
+        model.column_value,
+    )
+    cells, ranges, inequalities = walker.cells, model.ranges, model.inequalities
     base = draw(walker.key, walker.record[STEP], DRAW_LIFT_TIE)
     best = NO_CHOICE
     for candidate in range(window):
         j = _objective_column(model, start, candidate)
-        begin, end = model.column_start[j], model.column_start[j + 1]
+        begin, end = column_start[j], column_start[j + 1]
         walker.notes[VISITED_NOW] += end - begin
         cost, x = float(model.costs[j]), float(walker.values[2 * j])
         sign = -1.0 if cost > 0.0 else 1.0
         excess = 0.5 * TOLERANCE if j < model.integers else 0.0
         most = NONE
         for e in range(begin, end):
-            row = model.column_row[e]
-            slack = float(walker.cells[2 * row])
-            pace = sign * float(model.column_value[e])
-            left = slack if pace > 0.0 else _width(model, row) - slack
+            row = column_row[e]
+            left = float(cells[2 * row])
+            pace = sign * float(column_value[e])
+            if pace < 0.0:
+                width = UNBOUNDED if row < inequalities else float(ranges[row - inequalities])
+                left = width - left
             most = min(most, max(left + excess, 0.0) / abs(pace))
         if j < model.integers:
             most = np.floor(most)
@@ -358,23 +383,32 @@ def _broken_row(model, walker, j, delta):
 
 
 @part
-def _coefficient(model, j, row):
-    low, end = model.column_start[j], model.column_start[j + 1]
-    at = low + np.searchsorted(model.column_row[low:end], row)
-    return float(model.column_value[at]) if at < end and model.column_row[at] == row else 0.0
+def _coefficient(column_row, column_value, low, end, row):
+    """Return the coefficient of a row among entries ``low`` to ``end`` of a column, or 0."""
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if column_row[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return float(column_value[low]) if low < end and column_row[low] == row else 0.0
 
 
 @part
 def _second_score(model, walker, jump, j, delta, first, first_delta):
     """Return what moving column ``j`` adds after ``first`` has moved."""
     progress, bonus = 0.0, 0.0
+    column_row, column_value = model.column_row, model.column_value
+    cells, ranges, inequalities = walker.cells, model.ranges, model.inequalities
+    low, high = model.column_start[first], model.column_start[first + 1]
     for e in range(model.column_start[j], model.column_start[j + 1]):
-        row = model.column_row[e]
-        weight, width = float(walker.cells[2 * row + 1]), _width(model, row)
-        before = float(walker.cells[2 * row])
-        a = _coefficient(model, first, row)
+        row = column_row[e]
+        width = UNBOUNDED if row < inequalities else float(ranges[row - inequalities])
+        weight, before = float(cells[2 * row + 1]), float(cells[2 * row])
+        a = _coefficient(column_row, column_value, low, high, row)
         middle = before if a == 0.0 else before - a * first_delta
-        after = middle - model.column_value[e] * delta
+        after = middle - column_value[e] * delta
         gain, room = _row_score(jump, before, after, weight, width)
         progress += gain
         bonus += room

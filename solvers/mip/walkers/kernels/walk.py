@@ -69,12 +69,12 @@ STATE = (
 
 
 def _work(values: Values) -> int:
-    """Steps times some sixty entries each: what decides about threads."""
+    """Return the entries scored, by an estimate of 64 in a step."""
     return int(values["walkers"]) * int(values["steps"]) * 64
 
 
 def _bytes(values: Values) -> int:
-    """A sector of state for each scored entry, which is an estimate of sixty in a step."""
+    """Return a sector of state for each scored entry."""
     return _work(values) * 32
 
 

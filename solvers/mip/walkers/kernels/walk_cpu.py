@@ -188,7 +188,10 @@ def _choose(model, walker):
     rows = _change_weights(model, walker)
     breaks = min(FORCED_BREAKTHROUGHS, model.objectives) if rows == 0 and has_target else 0
     entries = sampled(walker, rows)
-    return search(model, walker, rows, entries, breaks, True, DRAW_FORCED_TIE), NO_CHOICE
+    one = search(model, walker, rows, entries, breaks, True, DRAW_FORCED_TIE)
+    if one[3] < 0:
+        record[LAST] = float(model.columns)  # nothing is forbidden next
+    return one, NO_CHOICE
 
 
 @part

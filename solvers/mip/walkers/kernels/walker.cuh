@@ -495,6 +495,7 @@ struct Walker {
         for (int attempt = 0; attempt < 2; ++attempt) {
             const int entries = rows ? sampled(rows) : 0;
             one = search(rows, entries, breaks, attempt == 1, attempt ? DRAW_FORCED_TIE : DRAW_TIE);
+            if (attempt == 1 && one.column < 0) last = model.columns;  // nothing is forbidden next
             if (attempt == 1 || (one.column >= 0 && one.progress > LEAST_GAIN)) return;
             ++minima;
             if (one.column >= 0 && random.chance(step, DRAW_PAIR, double(record[PAIRS]))) {
