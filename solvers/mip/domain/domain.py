@@ -9,6 +9,7 @@ from solvers.mip.domain.state import (
     CAPPED,
     CONFLICT,
     INFEASIBLE,
+    STRICT,
     WORK,
     Box,
     Matrix,
@@ -51,7 +52,7 @@ class Domain:
 
         ``widened`` moves the sides of all rows outward, relative to ``max(1, |side|)``.
         """
-        matrix, box = matrix_of(model, widened), empty_box(model)
+        matrix, box = matrix_of(model), empty_box(model, widened)
         sum_all(matrix, box)
         return cls(matrix, box)
 
@@ -89,10 +90,10 @@ class Domain:
         """Propagate the given rows, or all, and what follows; False if there is no point left."""
         self.reserve()
         if rows is None:
-            wake_all(self.matrix, self.box)
+            wake_all(self.box)
         else:
-            wake(self.matrix, self.box, np.ascontiguousarray(rows, dtype=np.int32))
-        return bool(propagate(self.matrix, self.box, self.cap, False))
+            wake(self.box, np.ascontiguousarray(rows, dtype=np.int32))
+        return bool(propagate(self.matrix, self.box, self.cap, STRICT))
 
     def fix(self, j: int, value: float) -> bool:
         """Fix a column and propagate; False if that leaves no point."""
@@ -104,7 +105,9 @@ class Domain:
         Bounds of integer columns have to be whole.
         """
         self.reserve()
-        return bool(decide(self.matrix, self.box, j, float(low), float(high), self.cap, False))
+        return bool(
+            decide(self.matrix, self.box, int(j), float(low), float(high), self.cap, STRICT)
+        )
 
     def mark(self) -> int:
         """Return a place to come back to."""

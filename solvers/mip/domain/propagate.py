@@ -6,9 +6,11 @@ join the queue. Rows keep an upper bound on their widest term, so that a row of 
 not walked again each time that one of them changes while it has slack to spare.
 
 Infinite terms are counted and never added (Sofranac, Gleixner, Pokutta 2022, section 2), which lets
-a row tighten its only unbounded column. The thresholds are those of notes on propagation that the
-whole package shares; integer columns take any change, so that on bounded integer models the end
-point is the unique fixed point. Everything here is compiled and needs no Python.
+a row tighten its only unbounded column. Integer columns take any change, so that on bounded
+integer models the end point is the unique fixed point; continuous ones take changes that matter.
+
+Everything here is compiled and needs no Python. Tuples of arrays are taken apart before a loop,
+as each access inside would count references.
 """
 
 from __future__ import annotations
@@ -16,19 +18,25 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.inlined import inlined
+from solvers.mip.domain.internal import internal
 from solvers.mip.domain.state import (
     CAPPED,
     CONFLICT,
     INFEASIBLE,
+    INFINITE,
     LEVEL,
+    LOWER,
+    NOISE,
     QUEUE_HEAD,
     QUEUE_SIZE,
     TRAIL,
+    UPPER,
+    WIDEST,
     WORK,
     Box,
     Matrix,
 )
+from solvers.problem import FloatArray
 
 SMALLEST_COEFFICIENT = 1e-9
 """Coefficients below this tighten nothing: dividing by them would blow rounding errors up."""
@@ -67,177 +75,126 @@ EPSILON = 2.2e-16
 """Relative rounding error of one addition."""
 
 
-@inlined
+@internal
+def excess_of(rows: FloatArray, i: int, which: int) -> float:
+    """Return by how much a side is missed wherever the columns are, beyond its tolerance; or 0."""
+    if rows[i, INFINITE + which] > 0.0:
+        return 0.0
+    side = rows[i, UPPER + which]
+    excess = rows[i, which] - side if which == 0 else side - rows[i, which]
+    least = max(ROW_TOLERANCE, RELATIVE_ROW_TOLERANCE * abs(side))
+    return float(excess) if excess > least else 0.0
+
+
+@internal
+def may_act(rows: FloatArray, i: int, which: int) -> bool:
+    """Whether a side of a row may tighten something or be contradicted."""
+    count = rows[i, INFINITE + which]
+    slack = abs(rows[i, UPPER + which])
+    if count > 1.0 or slack == np.inf:
+        return False
+    slack = rows[i, UPPER + which] - rows[i, which]
+    if which == 1:
+        slack = -slack
+    return bool(count == 1.0 or slack < rows[i, WIDEST] + max(0.0, rows[i, NOISE]))
+
+
+@internal
 def record(box: Box, code: int, old: float) -> None:
     """Put a value on the trail, unless it is there already at this level."""
-    counts = box.counts
-    if box.stamp[code] != counts[LEVEL]:
-        box.stamp[code] = counts[LEVEL]
+    counts, stamp = box.counts, box.stamp
+    if stamp[code] != counts[LEVEL]:
+        stamp[code] = counts[LEVEL]
         box.trail_code[counts[TRAIL]] = code
         box.trail_old[counts[TRAIL]] = old
         counts[TRAIL] += 1
 
 
-@inlined
-def slack_of(matrix: Matrix, box: Box, which: int, i: int) -> float:
-    """Return how far an activity is from its side: 0 for smallest and upper, 1 for the other."""
-    if which == 0:
-        return float(matrix.row_upper[i] - box.activity[0, i])
-    return float(box.activity[1, i] - matrix.row_lower[i])
-
-
-@inlined
-def may_act(matrix: Matrix, box: Box, which: int, i: int) -> bool:
-    """Whether the row's side may tighten something or be contradicted."""
-    count = box.infinite[which, i]
-    slack = slack_of(matrix, box, which, i)
-    return slack < np.inf and (count == 1 or (count == 0 and slack < box.widest[i] + box.noise[i]))
-
-
-@inlined
-def enqueue(box: Box, i: int) -> None:
-    """Put a row at the end of the queue if it is not in it."""
-    if box.queued[i] == 0:
-        box.queued[i] = 1
-        counts = box.counts
-        place = counts[QUEUE_HEAD] + counts[QUEUE_SIZE]
-        if place >= box.queue.size:
-            place -= box.queue.size
-        box.queue[place] = i
-        counts[QUEUE_SIZE] += 1
-
-
-@inlined
-def shift_activities(matrix: Matrix, box: Box, j: int, side: int, new: float, wake: bool) -> None:
-    """Carry a bound's change to ``new`` into the rows, and wake those it may matter to."""
+@internal
+def move_bound(matrix: Matrix, box: Box, j: int, side: int, new: float, wake: bool) -> None:
+    """Change a bound, carry it into the activities, and wake the rows that it may matter to."""
+    rows, queue, queued, counts = box.rows, box.queue, box.queued, box.counts
+    column_row, column_value = matrix.column_row, matrix.column_value
+    first, last = matrix.column_start[j], matrix.column_start[j + 1]
     old = box.bounds[side, j]
     box.bounds[side, j] = new
-    was, becomes = np.isfinite(old), np.isfinite(new)
-    for p in range(matrix.column_start[j], matrix.column_start[j + 1]):
-        i = matrix.column_row[p]
-        a = matrix.column_value[p]
-        which = side if a > 0.0 else 1 - side
-        if was and becomes:
-            change = a * (new - old)
-        elif was:
-            change = -a * old
-            box.infinite[which, i] += 1
-        elif becomes:
-            change = a * new
-            box.infinite[which, i] -= 1
-        else:
-            change = 0.0
-        box.activity[which, i] += change
-        if matrix.exact[i] == 0:
-            box.noise[i] += EPSILON * (abs(box.activity[which, i]) + abs(change))
-        if wake and box.queued[i] == 0 and may_act(matrix, box, which, i):
-            enqueue(box, i)
-    box.counts[WORK] += matrix.column_start[j + 1] - matrix.column_start[j]
+    step, count = 0.0, 0.0
+    if np.isfinite(new):
+        step, count = new, -1.0
+    if np.isfinite(old):
+        step, count = step - old, count + 1.0
+    end = counts[QUEUE_HEAD] + counts[QUEUE_SIZE]
+    for p in range(first, last):
+        i = column_row[p]
+        which = side if column_value[p] > 0.0 else 1 - side
+        change = column_value[p] * step
+        rows[i, which] += change
+        rows[i, INFINITE + which] += count
+        if rows[i, NOISE] >= 0.0:
+            rows[i, NOISE] += EPSILON * (abs(rows[i, which]) + abs(change))
+        if wake and queued[i] == 0 and may_act(rows, i, which):
+            queued[i] = 1
+            queue[end if end < queue.size else end - queue.size] = i
+            end += 1
+    counts[QUEUE_SIZE] = end - counts[QUEUE_HEAD]
+    counts[WORK] += last - first
 
 
-@inlined
+@internal
 def set_bound(matrix: Matrix, box: Box, j: int, side: int, new: float) -> None:
     """Change a bound, with trail, activities and queue."""
     record(box, side * matrix.is_integer.size + j, box.bounds[side, j])
-    shift_activities(matrix, box, j, side, new, True)
+    move_bound(matrix, box, j, side, new, True)
 
 
 @compiled
 def sum_row(matrix: Matrix, box: Box, i: int) -> None:
     """Sum a row's activities from the bounds."""
-    bounds = box.bounds
-    box.activity[0, i] = box.activity[1, i] = 0.0
-    box.infinite[0, i] = box.infinite[1, i] = 0
-    box.noise[i] = 0.0
+    bounds, rows = box.bounds, box.rows
+    row_column, row_value = matrix.row_column, matrix.row_value
+    for place in range(INFINITE + 2):
+        rows[i, place] = 0.0
+    rows[i, NOISE] = min(rows[i, NOISE], 0.0)
     for p in range(matrix.row_start[i], matrix.row_start[i + 1]):
-        j = matrix.row_column[p]
-        a = matrix.row_value[p]
+        j, a = row_column[p], row_value[p]
         for side in range(2):
             which = side if a > 0.0 else 1 - side
             if np.isfinite(bounds[side, j]):
-                box.activity[which, i] += a * bounds[side, j]
+                rows[i, which] += a * bounds[side, j]
             else:
-                box.infinite[which, i] += 1
+                rows[i, INFINITE + which] += 1.0
     box.counts[WORK] += matrix.row_start[i + 1] - matrix.row_start[i]
 
 
 @compiled
 def sum_all(matrix: Matrix, box: Box) -> None:
     """Sum all activities and find the widest term of each row."""
-    for i in range(matrix.row_lower.size):
+    bounds, rows = box.bounds, box.rows
+    row_start, row_column, row_value = matrix.row_start, matrix.row_column, matrix.row_value
+    for i in range(rows.shape[0]):
         sum_row(matrix, box, i)
         widest = 0.0
-        for p in range(matrix.row_start[i], matrix.row_start[i + 1]):
-            j = matrix.row_column[p]
-            width = box.bounds[1, j] - box.bounds[0, j]
-            if width > 0.0 and matrix.row_value[p] != 0.0:
-                widest = max(widest, abs(matrix.row_value[p]) * width)
-        box.widest[i] = widest
+        for p in range(row_start[i], row_start[i + 1]):
+            width = bounds[1, row_column[p]] - bounds[0, row_column[p]]
+            if width > 0.0 and row_value[p] != 0.0:
+                widest = max(widest, abs(row_value[p]) * width)
+        rows[i, WIDEST] = widest
 
 
-@compiled
+@internal
 def rest_of_row(matrix: Matrix, box: Box, i: int, without: int, which: int) -> float:
     """Sum a row's smallest (0) or largest (1) activity without one place; the rest is finite."""
+    bounds, row_column, row_value = box.bounds, matrix.row_column, matrix.row_value
     total = 0.0
     for p in range(matrix.row_start[i], matrix.row_start[i + 1]):
         if p != without:
-            a = matrix.row_value[p]
-            total += a * box.bounds[which if a > 0.0 else 1 - which, matrix.row_column[p]]
+            a = row_value[p]
+            total += a * bounds[which if a > 0.0 else 1 - which, row_column[p]]
     box.counts[WORK] += matrix.row_start[i + 1] - matrix.row_start[i]
     return total
 
 
-@inlined
-def excess_of(matrix: Matrix, box: Box, which: int, i: int) -> float:
-    """Return by how much a side is missed whatever the columns do, beyond its tolerance; or 0."""
-    if box.infinite[which, i] > 0:
-        return 0.0
-    side = matrix.row_upper[i] if which == 0 else matrix.row_lower[i]
-    excess = -slack_of(matrix, box, which, i)
-    least = max(ROW_TOLERANCE, RELATIVE_ROW_TOLERANCE * abs(side))
-    return float(excess) if excess > least else 0.0
-
-
-@inlined
-def implied(matrix: Matrix, box: Box, i: int, p: int, which: int) -> float:
-    """Return what one side of a row allows its entry ``p`` at most (a > 0 for which 0), or NaN."""
-    j, a = matrix.row_column[p], matrix.row_value[p]
-    bound = box.bounds[which if a > 0.0 else 1 - which, j]
-    count = box.infinite[which, i]
-    own = 0.0
-    if np.isfinite(bound):
-        if count > 0:
-            return np.nan
-        own = a * bound
-    elif count > 1:
-        return np.nan
-    rest = box.activity[which, i] - own
-    side = matrix.row_upper[i] if which == 0 else matrix.row_lower[i]
-    if matrix.exact[i] == 1:
-        return float((side - rest) / a)
-    if abs(own) > CANCELLED * max(1.0, abs(rest)):
-        rest = rest_of_row(matrix, box, i, p, which)
-    error = box.noise[i] + SUM_ERROR * max(abs(side), abs(rest))
-    return float((side - rest + (error if which == 0 else -error)) / a)
-
-
-@inlined
-def narrowed(
-    matrix: Matrix, box: Box, i: int, p: int, which: int, low: float, high: float
-) -> tuple[float, float]:
-    """Return an entry's interval [low, high] cut by what one side of the row allows."""
-    if box.infinite[which, i] == 0:
-        j = matrix.row_column[p]
-        width = abs(matrix.row_value[p]) * (box.bounds[1, j] - box.bounds[0, j])
-        if width <= slack_of(matrix, box, which, i):
-            return low, high
-    bound = implied(matrix, box, i, p, which)
-    if (matrix.row_value[p] > 0.0) == (which == 0):
-        return low, (bound if bound < high else high)
-    return (bound if bound > low else low), high
-
-
-@inlined
+@internal
 def accepted_low(low: float, old: float, high: float, is_integer: int) -> float:
     """Return the lower bound to be set, or ``old`` where the change is not worth it."""
     if not abs(low) <= LARGEST_BOUND:
@@ -248,20 +205,21 @@ def accepted_low(low: float, old: float, high: float, is_integer: int) -> float:
     least = SIGNIFICANT * max(1.0, abs(low))
     if high < np.inf:
         least = max(least, SIGNIFICANT * (high - old))
-    return float(low) if old == -np.inf or low - old > least else float(old)
+    return low if old == -np.inf or low - old > least else old
 
 
-@inlined
+@internal
 def conflict(box: Box, i: int, lenient: bool) -> None:
     """Note a contradiction; unless lenient, the box is empty from here on."""
-    box.counts[CONFLICT] = i
-    if not lenient and box.counts[INFEASIBLE] == 0:
-        box.counts[INFEASIBLE] = 1
-        box.trail_code[box.counts[TRAIL]] = -1
-        box.counts[TRAIL] += 1
+    counts = box.counts
+    counts[CONFLICT] = i
+    if not lenient and counts[INFEASIBLE] == 0:
+        counts[INFEASIBLE] = 1
+        box.trail_code[counts[TRAIL]] = -1
+        counts[TRAIL] += 1
 
 
-@inlined
+@internal
 def tighten_column(
     matrix: Matrix, box: Box, j: int, i: int, low: float, high: float, lenient: bool
 ) -> bool:
@@ -281,51 +239,77 @@ def tighten_column(
     return True
 
 
-@compiled
-def visit_row(matrix: Matrix, box: Box, i: int, lenient: bool) -> bool:
-    """Check a row and tighten its columns; False on a contradiction."""
-    if box.noise[i] > NOISE_LIMIT:
+@internal
+def visit_row(matrix: Matrix, box: Box, i: int, lenient: bool) -> bool:  # noqa: C901 (one hot loop)
+    """Check a row and tighten its columns; False on a contradiction.
+
+    Each side is read as ``b x <= side`` with the smallest activity of ``b x``: the lower one with
+    all signs turned.
+    """
+    bounds, rows = box.bounds, box.rows
+    row_column, row_value = matrix.row_column, matrix.row_value
+    if rows[i, NOISE] > NOISE_LIMIT:
         sum_row(matrix, box, i)
-    if excess_of(matrix, box, 0, i) > 0.0 or excess_of(matrix, box, 1, i) > 0.0:
+    if excess_of(rows, i, 0) > 0.0 or excess_of(rows, i, 1) > 0.0:
         conflict(box, i, lenient)
         return False
     first, last = matrix.row_start[i], matrix.row_start[i + 1]
-    acts_upper, acts_lower = may_act(matrix, box, 0, i), may_act(matrix, box, 1, i)
-    if not (acts_upper or acts_lower):
+    from_which = 0 if may_act(rows, i, 0) else 1
+    to_which = 2 if may_act(rows, i, 1) else 1
+    if from_which == to_which:
         return True
     box.counts[WORK] += last - first
     consistent = True
     widest = 0.0
     for p in range(first, last):
-        j, a = matrix.row_column[p], matrix.row_value[p]
-        low, high = box.bounds[0, j], box.bounds[1, j]
+        j, a = np.int64(row_column[p]), row_value[p]
+        low, high = bounds[0, j], bounds[1, j]
         width = abs(a) * (high - low)
         if not width > 0.0 or abs(a) < SMALLEST_COEFFICIENT:
             continue
         new_low, new_high = low, high
-        if acts_upper:
-            new_low, new_high = narrowed(matrix, box, i, p, 0, new_low, new_high)
-        if acts_lower:
-            new_low, new_high = narrowed(matrix, box, i, p, 1, new_low, new_high)
+        for which in range(from_which, to_which):
+            sign = 1.0 - 2.0 * which
+            side, activity = sign * rows[i, UPPER + which], sign * rows[i, which]
+            count = rows[i, INFINITE + which]
+            if count > 1.0 or (count == 0.0 and width <= side - activity):
+                continue
+            b = sign * a
+            own = b * low if b > 0.0 else b * high
+            if np.isfinite(own):
+                if count > 0.0:
+                    continue
+            else:
+                own = 0.0
+            rest, error = activity - own, 0.0
+            if rows[i, NOISE] >= 0.0:
+                if abs(own) > CANCELLED * max(1.0, abs(rest)):
+                    rest = sign * rest_of_row(matrix, box, i, p, which)
+                error = rows[i, NOISE] + SUM_ERROR * max(abs(side), abs(rest))
+            bound = (side - rest + error) / b
+            if b > 0.0:
+                new_high = min(new_high, bound)
+            else:
+                new_low = max(new_low, bound)
         if new_low > low or new_high < high:
             if not tighten_column(matrix, box, j, i, new_low, new_high, lenient):
                 if not lenient:
                     return False
                 consistent = False
-            width = abs(a) * (box.bounds[1, j] - box.bounds[0, j])
+            width = abs(a) * (bounds[1, j] - bounds[0, j])
         widest = max(widest, width)
-    if widest < box.widest[i]:
-        record(box, 2 * matrix.is_integer.size + i, box.widest[i])
-        box.widest[i] = widest
-    return bool(consistent)
+    if widest < rows[i, WIDEST]:
+        record(box, 2 * matrix.is_integer.size + i, rows[i, WIDEST])
+        rows[i, WIDEST] = widest
+    return consistent
 
 
-@compiled
+@internal
 def drain(box: Box) -> None:
     """Forget the queued rows."""
-    counts = box.counts
+    counts, queue, queued = box.counts, box.queue, box.queued
     for place in range(counts[QUEUE_HEAD], counts[QUEUE_HEAD] + counts[QUEUE_SIZE]):
-        box.queued[box.queue[place % box.queue.size]] = 0
+        queued[queue[place if place < queue.size else place - queue.size]] = 0
     counts[QUEUE_HEAD] = counts[QUEUE_SIZE] = 0
 
 
@@ -336,38 +320,48 @@ def propagate(matrix: Matrix, box: Box, cap: int, lenient: bool) -> bool:
     A lenient propagation passes over contradicted rows and bounds that would cross, and goes on:
     for points that are to be repaired later. The room of one level is needed on the trail.
     """
-    counts = box.counts
-    consistent = counts[INFEASIBLE] == 0
+    counts, queue, queued = box.counts, box.queue, box.queued
+    consistent = bool(counts[INFEASIBLE] == 0)
     end = counts[WORK] + cap
     while counts[QUEUE_SIZE] > 0 and (consistent or lenient):
         if counts[WORK] > end:
             counts[CAPPED] += 1
             break
-        i = box.queue[counts[QUEUE_HEAD]]
+        i = np.int64(queue[counts[QUEUE_HEAD]])
         counts[QUEUE_HEAD] += 1
-        if counts[QUEUE_HEAD] == box.queue.size:
+        if counts[QUEUE_HEAD] == queue.size:
             counts[QUEUE_HEAD] = 0
         counts[QUEUE_SIZE] -= 1
-        box.queued[i] = 0
+        queued[i] = 0
         if not visit_row(matrix, box, i, lenient):
             consistent = False
     drain(box)
-    return bool(consistent)
+    return consistent
 
 
 @compiled
-def wake_all(matrix: Matrix, box: Box) -> None:
-    """Queue every row that may act."""
-    for i in range(matrix.row_lower.size):
-        if may_act(matrix, box, 0, i) or may_act(matrix, box, 1, i):
-            enqueue(box, i)
-
-
-@compiled
-def wake(matrix: Matrix, box: Box, rows: np.ndarray) -> None:
+def wake(box: Box, rows: np.ndarray) -> None:
     """Queue the given rows."""
-    for place in range(rows.size):
-        enqueue(box, rows[place])
+    counts, queue, queued = box.counts, box.queue, box.queued
+    for i in rows:
+        if queued[i] == 0:
+            queued[i] = 1
+            queue[(counts[QUEUE_HEAD] + counts[QUEUE_SIZE]) % queue.size] = i
+            counts[QUEUE_SIZE] += 1
+
+
+@compiled
+def wake_all(box: Box) -> None:
+    """Queue every row that may act, in the order of the rows."""
+    drain(box)
+    counts, queue, queued, rows = box.counts, box.queue, box.queued, box.rows
+    size = 0
+    for i in range(queue.size):
+        if may_act(rows, i, 0) or may_act(rows, i, 1):
+            queue[size] = i
+            queued[i] = 1
+            size += 1
+    counts[QUEUE_SIZE] = size
 
 
 @compiled
@@ -397,14 +391,17 @@ def mark(box: Box) -> int:
 def undo(matrix: Matrix, box: Box, place: int) -> None:
     """Give all values back that they had when the trail was ``place`` long."""
     counts, n = box.counts, matrix.is_integer.size
+    trail_code, trail_old, rows = box.trail_code, box.trail_old, box.rows
     drain(box)
     for entry in range(counts[TRAIL] - 1, place - 1, -1):
-        code, old = box.trail_code[entry], box.trail_old[entry]
+        code, old = np.int64(trail_code[entry]), trail_old[entry]
         if code < 0:
             counts[INFEASIBLE] = 0
         elif code >= 2 * n:
-            box.widest[code - 2 * n] = old
+            rows[code - 2 * n, WIDEST] = old
+        elif code >= n:
+            move_bound(matrix, box, code - n, 1, old, False)
         else:
-            shift_activities(matrix, box, code % n, code // n, old, False)
+            move_bound(matrix, box, code, 0, old, False)
     counts[TRAIL] = place
     counts[LEVEL] += 1

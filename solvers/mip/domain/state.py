@@ -7,13 +7,13 @@ run without Python. Whoever calls the compiled functions makes room on the trail
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.mip.model import ByteArray, IndexArray, MipModel
-from solvers.problem import FloatArray
+from solvers.problem import BoolArray, FloatArray
 
 CountArray = npt.NDArray[np.int64]
 
@@ -35,12 +35,33 @@ CAPPED = 7
 """How often the cap on work ended a propagation early."""
 NUM_COUNTS = 8
 
+STRICT, LENIENT = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))
+"""How to take contradictions: the first ends a propagation, or each is passed over.
+
+Compiled code is to use these and not ``False`` and ``True``, for which Numba would compile every
+function anew.
+"""
+
+
+SMALLEST, LARGEST = 0, 1
+"""Places in a row of ``Box.rows``: the finite parts of its smallest and largest activity."""
+INFINITE = 2
+"""How many infinite terms the smallest activity has; the largest has its count in the next."""
+UPPER, LOWER = 4, 5
+"""The row's sides, in the order of the activities that can miss them."""
+WIDEST = 6
+"""At least the largest ``|a| (upper - lower)``: with more slack a row cannot tighten anything."""
+NOISE = 7
+"""Rounding error that updates may have left in the activities; -1 where there can be none."""
+ROW_SIZE = 8
+"""Numbers for each row: one line of the cache."""
+
 
 class Matrix(NamedTuple):
-    """What never changes: the rows, both ways, their sides and which columns are integer.
+    """What never changes: the entries, by rows and by columns, and which columns are integer.
 
-    Names and shapes are those of ``MipModel``; ``exact`` (m,) tells the rows whose activities are
-    sums of whole numbers. All arrays are read-only, so that every model has the same types.
+    Names and shapes are those of ``MipModel``. All arrays are read-only, so that every model has
+    the same types.
     """
 
     row_start: IndexArray
@@ -49,10 +70,7 @@ class Matrix(NamedTuple):
     column_start: IndexArray
     column_row: IndexArray
     column_value: FloatArray
-    row_lower: FloatArray
-    row_upper: FloatArray
     is_integer: ByteArray
-    exact: ByteArray
 
 
 class Box(NamedTuple):
@@ -62,30 +80,20 @@ class Box(NamedTuple):
     ----------
     bounds : (2, n) float64
         Lower and upper bounds.
-    activity : (2, m) float64
-        Smallest and largest activity of each row, without infinite terms.
-    infinite : (2, m) int32
-        How many infinite terms each of the two has.
-    widest : (m,) float64
-        At least the largest ``|a| (upper - lower)`` in the row: a row with more slack than this
-        cannot tighten anything.
-    noise : (m,) float64
-        Rounding error that the updates of the activities may have left.
+    rows : (m, ROW_SIZE) float64
+        What is known about each row; see the constants above.
     queue, queued : (m,) int32, uint8
         Rows to be visited, in a ring, and whether each is in it.
     trail_code, trail_old : (capacity,) int32, float64
         What was changed, and its value before. Codes below n are lower bounds, below 2 n upper
-        bounds, below 2 n + m ``widest``; -1 stands for the proof of infeasibility.
+        bounds, below 2 n + m widest terms; -1 stands for the proof of infeasibility.
     stamp : (2 n + m,) int32
         Level at which each was recorded last.
     counts : (NUM_COUNTS,) int64
     """
 
     bounds: FloatArray
-    activity: FloatArray
-    infinite: IndexArray
-    widest: FloatArray
-    noise: FloatArray
+    rows: FloatArray
     queue: IndexArray
     queued: ByteArray
     trail_code: IndexArray
@@ -94,12 +102,8 @@ class Box(NamedTuple):
     counts: CountArray
 
 
-def matrix_of(model: MipModel, widened: float = 0.0) -> Matrix:
-    """Return the model's matrix, with its sides moved outward by ``widened * max(1, |side|)``."""
-    lower, upper = model.row_lower, model.row_upper
-    if widened:
-        lower = lower - widened * _scale(lower)
-        upper = upper + widened * _scale(upper)
+def matrix_of(model: MipModel) -> Matrix:
+    """Return the entries of a model."""
     arrays = (
         model.row_start,
         model.row_column,
@@ -107,27 +111,28 @@ def matrix_of(model: MipModel, widened: float = 0.0) -> Matrix:
         model.column_start,
         model.column_row,
         model.column_value,
-        lower,
-        upper,
         model.is_integer,
-        _exact_rows(model),
     )
-    return Matrix(*(_sealed(array) for array in arrays))
+    return Matrix._make(_sealed(array) for array in arrays)
 
 
-def empty_box(model: MipModel) -> Box:
-    """Return a box with the model's bounds, whose activities are still to be summed."""
+def empty_box(model: MipModel, widened: float = 0.0) -> Box:
+    """Return a box with the model's bounds, whose activities are still to be summed.
+
+    ``widened`` moves the sides of all rows outward, relative to ``max(1, |side|)``.
+    """
     m, n = model.num_rows, model.num_columns
     counts = np.zeros(NUM_COUNTS, dtype=np.int64)
     counts[LEVEL] = 1
     counts[CONFLICT] = -1
     capacity = room_for_a_level(m, n)
+    rows = np.zeros((m, ROW_SIZE))
+    rows[:, LOWER] = model.row_lower - widened * _scale(model.row_lower)
+    rows[:, UPPER] = model.row_upper + widened * _scale(model.row_upper)
+    rows[:, NOISE] = np.where(_is_exact(model), -1.0, 0.0)
     return Box(
         bounds=np.ascontiguousarray(np.stack([model.lower, model.upper])),
-        activity=np.zeros((2, m)),
-        infinite=np.zeros((2, m), dtype=np.int32),
-        widest=np.zeros(m),
-        noise=np.zeros(m),
+        rows=rows,
         queue=np.zeros(m, dtype=np.int32),
         queued=np.zeros(m, dtype=np.uint8),
         trail_code=np.zeros(capacity, dtype=np.int32),
@@ -172,13 +177,11 @@ def _scale(side: FloatArray) -> FloatArray:
     return np.where(np.isfinite(side), np.maximum(1.0, np.abs(side)), 0.0)
 
 
-def _exact_rows(model: MipModel) -> ByteArray:
+def _is_exact(model: MipModel) -> BoolArray:
     """Whether each row (m,) has whole coefficients of integer columns only: its sums are exact."""
     whole = (model.row_value == np.round(model.row_value)) & (
         model.is_integer[model.row_column] == 1
     )
-    broken = np.zeros(model.num_rows + 1, dtype=np.int64)
-    rows = np.repeat(np.arange(model.num_rows), np.diff(model.row_start))
-    np.add.at(broken, rows[~whole], 1)
-    exact: ByteArray = (broken[:-1] == 0).astype(np.uint8)
+    row = np.repeat(np.arange(model.num_rows), np.diff(model.row_start))
+    exact: BoolArray = np.bincount(row[~whole], minlength=model.num_rows) == 0
     return exact

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.domain.domain import Domain
-from solvers.mip.domain.state import Box, Matrix
+from solvers.mip.domain.state import INFINITE, LARGEST, LOWER, NOISE, SMALLEST, UPPER, Box
 from solvers.mip.model import MipModel
 from solvers.problem import BoolArray, FloatArray
 
@@ -59,16 +59,18 @@ def tighten_model(model: MipModel, budget: Budget) -> Tightened:
         budget.charge(proof.work)
         nothing = np.zeros(model.num_rows, dtype=bool)
         return Tightened(model, Domain.of(model), nothing, proven)
-    redundant = redundant_rows(domain.matrix, domain.box)
+    redundant = redundant_rows(domain.box)
     return Tightened(_with_bounds(model, domain), domain, redundant, False)
 
 
-def redundant_rows(matrix: Matrix, box: Box) -> BoolArray:
+def redundant_rows(box: Box) -> BoolArray:
     """Return which rows (m,) hold wherever the columns are in the box, with room for rounding."""
-    smallest = np.where(box.infinite[0] > 0, -np.inf, box.activity[0])
-    largest = np.where(box.infinite[1] > 0, np.inf, box.activity[1])
-    below = smallest - _room(matrix.row_lower, box.noise) >= matrix.row_lower
-    above = largest + _room(matrix.row_upper, box.noise) <= matrix.row_upper
+    rows = box.rows
+    noise = np.maximum(rows[:, NOISE], 0.0)
+    smallest = np.where(rows[:, INFINITE + SMALLEST] > 0, -np.inf, rows[:, SMALLEST])
+    largest = np.where(rows[:, INFINITE + LARGEST] > 0, np.inf, rows[:, LARGEST])
+    below = smallest - _room(rows[:, LOWER], noise) >= rows[:, LOWER]
+    above = largest + _room(rows[:, UPPER], noise) <= rows[:, UPPER]
     redundant: BoolArray = below & above
     return redundant
 

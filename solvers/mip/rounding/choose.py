@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.inlined import inlined
+from solvers.mip.domain.internal import internal
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.random import RandomState, uniform
 from solvers.mip.rounding.strategy import Value
@@ -48,7 +48,11 @@ def guide_of(model: MipModel, reference: FloatArray | None) -> Guide:
 
 
 def _locks(
-    start: IndexArray, row: IndexArray, value: FloatArray, has_lower: np.ndarray, has_upper: np.ndarray
+    start: IndexArray,
+    row: IndexArray,
+    value: FloatArray,
+    has_lower: np.ndarray,
+    has_upper: np.ndarray,
 ) -> tuple[IndexArray, IndexArray]:
     column = np.repeat(np.arange(start.size - 1), np.diff(start))
     rises = value > 0.0
@@ -60,7 +64,7 @@ def _locks(
     return up, down
 
 
-@inlined
+@internal
 def round_randomly(x: float, random: RandomState) -> float:
     """Round: almost always to the nearest for nearly whole numbers, by chance in the middle.
 
@@ -72,9 +76,22 @@ def round_randomly(x: float, random: RandomState) -> float:
     return float(np.floor(x + (1.0 - t if w > 0.5 else t)))
 
 
-@compiled
-def choose(rule: int, j: int, low: float, high: float, guide: Guide, random: RandomState) -> float:
-    """Return a whole value in [low, high] for an integer column j."""
+@internal
+def choose_continuous(rule: int, j: int, low: float, high: float, guide: Guide) -> float:
+    """Return a finite value in [low, high]: near the reference, or at the better end."""
+    cost = guide.cost[j]
+    if rule != REFERENCE and cost > 0.0 and low > -np.inf:
+        return float(low)
+    if rule != REFERENCE and cost < 0.0 and high < np.inf:
+        return float(high)
+    return float(min(max(guide.reference[j] if rule == REFERENCE else 0.0, low), high))
+
+
+@internal
+def choose_whole(
+    rule: int, j: int, low: float, high: float, guide: Guide, random: RandomState
+) -> float:
+    """Return a whole value in [low, high]."""
     if low == -np.inf and high == np.inf:
         low = min(0.0, np.floor(guide.reference[j]))
     if high == np.inf:
@@ -103,13 +120,17 @@ def choose(rule: int, j: int, low: float, high: float, guide: Guide, random: Ran
     return float(high if direction > 0.0 else low)
 
 
-@compiled
-def choose_continuous(j: int, low: float, high: float, guide: Guide, by_reference: bool) -> float:
-    """Return a finite value in [low, high]: the better end, or what is nearest to the reference."""
-    cost = guide.cost[j]
-    if not by_reference:
-        if cost > 0.0 and low > -np.inf:
-            return float(low)
-        if cost < 0.0 and high < np.inf:
-            return float(high)
-    return float(min(max(guide.reference[j] if by_reference else 0.0, low), high))
+@internal
+def choose(
+    rule: int,
+    j: int,
+    low: float,
+    high: float,
+    is_integer: int,
+    guide: Guide,
+    random: RandomState,
+) -> float:
+    """Return the value in [low, high] that column j is to be fixed to."""
+    if is_integer == 1:
+        return float(choose_whole(rule, j, low, high, guide, random))
+    return float(choose_continuous(rule, j, low, high, guide))

@@ -22,15 +22,13 @@ from solvers.mip.rounding.dive_loops import (
     RUNNING,
     Search,
     dive_leniently,
-    is_open,
     new_search,
-    place_continuous,
     search_depth_first,
 )
 from solvers.mip.rounding.orders import order_columns
 from solvers.mip.rounding.random import seeded
 from solvers.mip.rounding.repair import MAX_SHIFTS, Walk, collect, new_walk, release, repair
-from solvers.mip.rounding.strategy import Mode, Strategy
+from solvers.mip.rounding.strategy import Mode, Strategy, Value
 from solvers.problem import FloatArray
 
 SLICE = 1_000_000
@@ -169,6 +167,16 @@ class _Attempt:
         mode, rule = strategy.mode.value, strategy.value.value
         if strategy.mode in (Mode.DFS, Mode.DFS_REPAIR) and not self._search(rule, mode):
             mode = Mode.DIVE_PROPAGATE.value
+        self._fix_all(self.search, rule, mode)
+
+    def fix_continuous(self, columns: IndexArray, by_reference: bool) -> None:
+        """Fix the continuous columns one by one where propagation leaves them."""
+        self.search.counts[CURSOR] = 0
+        rule = Value.REFERENCE if by_reference else Value.GOOD_OBJECTIVE
+        search = self.search._replace(order=columns)
+        self._fix_all(search, rule.value, Mode.DIVE_PROPAGATE.value)
+
+    def _fix_all(self, search: Search, rule: int, mode: int) -> None:
         domain = self.domain
         while True:
             domain.reserve()
@@ -176,7 +184,7 @@ class _Attempt:
                 domain.matrix,
                 domain.box,
                 self.guide,
-                self.search,
+                search,
                 self.walk,
                 rule,
                 mode,
@@ -208,7 +216,7 @@ class _Attempt:
             )
             if not self._goes_on(status) or status == DONE:
                 break
-        if not is_open(domain.box):
+        if domain.is_infeasible:
             self._start_over()
         return bool(status == DONE)
 
@@ -222,7 +230,7 @@ class _Attempt:
         matrix, search = self.domain.matrix, self.search
         self.domain.reserve()
         if not self.is_complete:
-            return int(collect(matrix, self.domain.box, self.walk))
+            return int(collect(self.domain.box, self.walk))
         box, cap = self.domain.box, self.domain.cap
         self.is_consistent = release(matrix, box, search.root, cap)
         if not self.is_consistent:
@@ -231,26 +239,7 @@ class _Attempt:
                 matrix, box, search.root, self.walk, search.random, MAX_SHIFTS, end, cap
             )
         self._charge()
-        return int(collect(matrix, box, self.walk))
-
-    def fix_continuous(self, columns: IndexArray, by_reference: bool) -> None:
-        """Fix the continuous columns one by one."""
-        domain, search = self.domain, self.search
-        search.counts[CURSOR] = 0
-        placing = search._replace(order=columns)
-        while True:
-            domain.reserve()
-            status = place_continuous(
-                domain.matrix,
-                domain.box,
-                self.guide,
-                placing,
-                by_reference,
-                self._slice_end(),
-                domain.cap,
-            )
-            if not self._goes_on(status):
-                return
+        return int(collect(box, self.walk))
 
     def result(self, broken: int) -> Dive:
         """Read the point off the box."""

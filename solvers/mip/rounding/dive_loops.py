@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.inlined import inlined
+from solvers.mip.domain.internal import internal
 from solvers.mip.domain.propagate import decide, mark, undo
-from solvers.mip.domain.state import INFEASIBLE, TRAIL, WORK, Box, Matrix
+from solvers.mip.domain.state import LENIENT, STRICT, TRAIL, WORK, Box, Matrix
 from solvers.mip.model import IndexArray
-from solvers.mip.rounding.choose import Guide, choose, choose_continuous
+from solvers.mip.rounding.choose import Guide, choose
 from solvers.mip.rounding.random import RandomState, uniform
 from solvers.mip.rounding.repair import Walk, repair
 from solvers.mip.rounding.strategy import Mode
@@ -27,7 +27,7 @@ RUNNING, FULL, DONE, GAVE_UP = 0, 1, 2, 3
 CURSOR, DEPTH, NODES, CONFLICTS, REPAIRS = 0, 1, 2, 3, 4
 """Places in ``Search.counts``: next column of the order, decisions on the stack, and tallies."""
 
-SHIFTS_ON_THE_WAY = 200
+SHIFTS_ON_THE_WAY = np.int64(200)
 """Shifts of a repair in the middle of a dive (the paper's limit)."""
 
 REPAIR_WORK = 500_000
@@ -80,35 +80,34 @@ def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Se
     )
 
 
-@inlined
+@internal
 def is_full(box: Box) -> bool:
     """Whether the trail may not hold another level."""
     return bool(box.trail_code.size - box.counts[TRAIL] < box.stamp.size + 2)
 
 
-@inlined
+@internal
 def next_column(box: Box, search: Search) -> int:
     """Return the first column of the order that is not fixed, or -1."""
-    counts = search.counts
-    while counts[CURSOR] < search.order.size:
-        j = search.order[counts[CURSOR]]
-        if box.bounds[0, j] < box.bounds[1, j]:
-            return int(j)
-        counts[CURSOR] += 1
-    return -1
+    counts, order, bounds = search.counts, search.order, box.bounds
+    place = counts[CURSOR]
+    while place < order.size and not bounds[0, order[place]] < bounds[1, order[place]]:
+        place += 1
+    counts[CURSOR] = place
+    return np.int64(order[place]) if place < order.size else np.int64(-1)
 
 
-@compiled
+@internal
 def other_side(matrix: Matrix, box: Box, search: Search, j: int, value: float, cap: int) -> bool:
     """Exclude a value: the interval beside it, or one of the two by chance; False if impossible."""
     low, high = box.bounds[0, j], box.bounds[1, j]
     above = value <= low or (value < high and uniform(search.random) < 0.5)
     if above:
-        return bool(decide(matrix, box, j, value + 1.0, high, cap, False))
-    return bool(decide(matrix, box, j, low, value - 1.0, cap, False))
+        return bool(decide(matrix, box, j, value + 1.0, high, cap, STRICT))
+    return bool(decide(matrix, box, j, low, value - 1.0, cap, STRICT))
 
 
-@compiled
+@internal
 def backtrack(matrix: Matrix, box: Box, search: Search, cap: int) -> bool:
     """Undo decisions until excluding the last one's value is consistent; False if none is left."""
     counts = search.counts
@@ -118,7 +117,7 @@ def backtrack(matrix: Matrix, box: Box, search: Search, cap: int) -> bool:
         undo(matrix, box, search.stack_place[depth])
         counts[CURSOR] = search.stack_cursor[depth]
         counts[NODES] += 1
-        j = search.stack_column[depth]
+        j = np.int64(search.stack_column[depth])
         if other_side(matrix, box, search, j, search.stack_value[depth], cap):
             return True
     return False
@@ -148,7 +147,9 @@ def search_depth_first(
             return GAVE_UP
         if is_full(box):
             return FULL
-        value = choose(rule, j, box.bounds[0, j], box.bounds[1, j], guide, search.random)
+        value = choose(
+            rule, j, box.bounds[0, j], box.bounds[1, j], matrix.is_integer[j], guide, search.random
+        )
         depth = counts[DEPTH]
         search.stack_column[depth] = j
         search.stack_value[depth] = value
@@ -162,9 +163,7 @@ def search_depth_first(
         if repairs and counts[REPAIRS] < MAX_REPAIRS:
             counts[REPAIRS] += 1
             end = box.counts[WORK] + REPAIR_WORK
-            if repair(
-                matrix, box, search.root, walk, search.random, SHIFTS_ON_THE_WAY, end, cap
-            ):
+            if repair(matrix, box, search.root, walk, search.random, SHIFTS_ON_THE_WAY, end, cap):
                 counts[CURSOR] = 0
                 continue
         if not backtrack(matrix, box, search, cap):
@@ -191,8 +190,10 @@ def dive_leniently(
         j = next_column(box, search)
         if j < 0:
             return DONE
-        value = choose(rule, j, box.bounds[0, j], box.bounds[1, j], guide, search.random)
-        if decide(matrix, box, j, value, value, limit, True):
+        value = choose(
+            rule, j, box.bounds[0, j], box.bounds[1, j], matrix.is_integer[j], guide, search.random
+        )
+        if decide(matrix, box, j, value, value, limit, LENIENT):
             continue
         counts[CONFLICTS] += 1
         if mode == DIVE_REPAIR and counts[REPAIRS] < MAX_REPAIRS:
@@ -201,31 +202,3 @@ def dive_leniently(
             repair(matrix, box, search.root, walk, search.random, SHIFTS_ON_THE_WAY, end, cap)
             counts[CURSOR] = 0
     return RUNNING
-
-
-@compiled
-def place_continuous(
-    matrix: Matrix,
-    box: Box,
-    guide: Guide,
-    search: Search,
-    by_reference: bool,
-    slice_end: int,
-    cap: int,
-) -> int:
-    """Fix columns one by one where propagation leaves them, toward the objective; as leniently."""
-    counts = search.counts
-    while box.counts[WORK] < slice_end:
-        j = next_column(box, search)
-        if j < 0:
-            return DONE
-        value = choose_continuous(j, box.bounds[0, j], box.bounds[1, j], guide, by_reference)
-        if not decide(matrix, box, j, value, value, cap, True):
-            counts[CONFLICTS] += 1
-    return RUNNING
-
-
-@compiled
-def is_open(box: Box) -> bool:
-    """Whether the box has not been proven empty."""
-    return bool(box.counts[INFEASIBLE] == 0)

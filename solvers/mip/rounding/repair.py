@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.inlined import inlined
+from solvers.mip.domain.internal import internal
 from solvers.mip.domain.propagate import (
     EPSILON,
     NOISE_LIMIT,
@@ -26,12 +26,23 @@ from solvers.mip.domain.propagate import (
     sum_row,
     wake_all,
 )
-from solvers.mip.domain.state import WORK, Box, Matrix
+from solvers.mip.domain.state import (
+    INFINITE,
+    LARGEST,
+    LENIENT,
+    LOWER,
+    NOISE,
+    SMALLEST,
+    UPPER,
+    WORK,
+    Box,
+    Matrix,
+)
 from solvers.mip.model import IndexArray
 from solvers.mip.rounding.random import RandomState, below, uniform
 from solvers.problem import FloatArray
 
-MAX_SHIFTS = 1000
+MAX_SHIFTS = np.int64(1000)
 """Shifts of one walk (200 in the paper, whose walks may also search)."""
 
 MAX_CANDIDATES = 100
@@ -83,123 +94,133 @@ def new_walk(num_rows: int, num_columns: int) -> Walk:
     )
 
 
-@inlined
-def violation(matrix: Matrix, box: Box, i: int) -> float:
+@internal
+def violation(rows: FloatArray, i: int) -> float:
     """Return by how much a row is broken whatever the columns do within the box."""
-    return max(excess_of(matrix, box, 0, i), excess_of(matrix, box, 1, i))
+    return max(excess_of(rows, i, 0), excess_of(rows, i, 1))
 
 
-@inlined
-def violation_after(matrix: Matrix, box: Box, i: int, change: float) -> float:
+@internal
+def violation_after(rows: FloatArray, i: int, change: float) -> float:
     """Return the same after both activities have moved by ``change``; no tolerance."""
-    worst = 0.0
-    if box.infinite[0, i] == 0:
-        worst = max(worst, box.activity[0, i] + change - matrix.row_upper[i])
-    if box.infinite[1, i] == 0:
-        worst = max(worst, matrix.row_lower[i] - box.activity[1, i] - change)
-    return float(worst) if worst > NOISE_LIMIT else 0.0
+    worst = NOISE_LIMIT
+    if rows[i, INFINITE] == 0.0:
+        worst = max(worst, rows[i, SMALLEST] + change - rows[i, UPPER])
+    if rows[i, INFINITE + 1] == 0.0:
+        worst = max(worst, rows[i, LOWER] - rows[i, LARGEST] - change)
+    return worst if worst > NOISE_LIMIT else 0.0
 
 
 @compiled
-def collect(matrix: Matrix, box: Box, walk: Walk) -> int:
+def collect(box: Box, walk: Walk) -> int:
     """List the broken rows and return their number."""
+    rows, place, broken = box.rows, walk.place, walk.broken
     size = 0
-    for i in range(matrix.row_lower.size):
-        walk.place[i] = -1
-        if violation(matrix, box, i) > 0.0:
-            walk.place[i] = size
-            walk.broken[size] = i
+    for i in range(place.size):
+        place[i] = -1
+        if violation(rows, i) > 0.0:
+            place[i] = size
+            broken[size] = i
             size += 1
-    box.counts[WORK] += matrix.row_lower.size
+    box.counts[WORK] += place.size
     return size
 
 
-@compiled
+@internal
 def apply_shift(matrix: Matrix, box: Box, walk: Walk, j: int, shift: float, size: int) -> int:
     """Move both bounds of a column, and return the new number of broken rows."""
-    n = matrix.is_integer.size
+    n, bounds, rows = matrix.is_integer.size, box.bounds, box.rows
+    place, broken = walk.place, walk.broken
+    column_row, column_value = matrix.column_row, matrix.column_value
     for side in range(2):
-        record(box, side * n + j, box.bounds[side, j])
-        box.bounds[side, j] += shift
+        record(box, side * n + j, bounds[side, j])
+        bounds[side, j] += shift
     for p in range(matrix.column_start[j], matrix.column_start[j + 1]):
-        i = matrix.column_row[p]
-        change = matrix.column_value[p] * shift
-        for which in range(2):
-            box.activity[which, i] += change
-            if matrix.exact[i] == 0:
-                box.noise[i] += EPSILON * (abs(box.activity[which, i]) + abs(change))
-        if box.noise[i] > NOISE_LIMIT:
-            sum_row(matrix, box, i)
-        place = walk.place[i]
-        is_broken = violation(matrix, box, i) > 0.0
-        if is_broken and place < 0:
-            walk.place[i] = size
-            walk.broken[size] = i
+        i = np.int64(column_row[p])
+        change = column_value[p] * shift
+        rows[i, SMALLEST] += change
+        rows[i, LARGEST] += change
+        if rows[i, NOISE] >= 0.0:
+            size_now = max(abs(rows[i, SMALLEST]), abs(rows[i, LARGEST]))
+            rows[i, NOISE] += EPSILON * (size_now + abs(change))
+            if rows[i, NOISE] > NOISE_LIMIT:
+                sum_row(matrix, box, i)
+        is_broken = violation(rows, i) > 0.0
+        if is_broken and place[i] < 0:
+            place[i] = size
+            broken[size] = i
             size += 1
-        elif place >= 0 and not is_broken:
+        elif place[i] >= 0 and not is_broken:
             size -= 1
-            other = walk.broken[size]
-            walk.broken[place] = other
-            walk.place[other] = place
-            walk.place[i] = -1
+            other = broken[size]
+            broken[place[i]] = other
+            place[other] = place[i]
+            place[i] = -1
     box.counts[WORK] += matrix.column_start[j + 1] - matrix.column_start[j]
     return size
 
 
-@inlined
-def shift_for(matrix: Matrix, box: Box, root: FloatArray, i: int, p: int) -> float:
-    """Return the shift of an entry's column that mends the row as far as the root allows."""
-    j, a = matrix.row_column[p], matrix.row_value[p]
-    low, high = box.bounds[0, j], box.bounds[1, j]
-    if not (low > -np.inf and high < np.inf) or abs(a) < NOISE_LIMIT:
-        return 0.0
-    excess = excess_of(matrix, box, 0, i)
-    wanted = -excess / a if excess > 0.0 else excess_of(matrix, box, 1, i) / a
-    if matrix.is_integer[j] == 1:
+@internal
+def shift_for(rows: FloatArray, i: int, a: float, is_integer: int) -> float:
+    """Return the shift of a column with coefficient ``a`` that mends a broken row."""
+    excess = excess_of(rows, i, 0)
+    wanted = -excess / a if excess > 0.0 else excess_of(rows, i, 1) / a
+    if is_integer == 1:
         size = np.ceil(abs(wanted) - ROUNDING)
-        wanted = size if wanted > 0.0 else -size
-    return float(min(max(wanted, root[0, j] - low), root[1, j] - high))
+        return float(size if wanted > 0.0 else -size)
+    return wanted
 
 
-@compiled
+@internal
 def pick_shift(
     matrix: Matrix, box: Box, root: FloatArray, walk: Walk, random: RandomState, i: int
 ) -> tuple[int, float]:
     """Choose a column of a broken row and its shift; column -1 if none helps."""
+    bounds, rows, last, now = box.bounds, box.rows, walk.last, walk.clock[0]
+    row_column, row_value = matrix.row_column, matrix.row_value
+    column_start, column_row = matrix.column_start, matrix.column_row
+    column_value, is_integer = matrix.column_value, matrix.is_integer
     first, length = matrix.row_start[i], matrix.row_start[i + 1] - matrix.row_start[i]
-    before = violation(matrix, box, i)
-    offset = below(random, length) if length > MAX_CANDIDATES else 0
-    seen, chosen, best = 0, -1, -1
+    before = violation_after(rows, i, 0.0)
+    offset = below(random, length) if length > MAX_CANDIDATES else np.int64(0)
+    work, seen, chosen, best = 0, 0, -1, -1
     chosen_shift, best_shift = 0.0, 0.0
     best_count, best_damage, best_last = 0, np.inf, np.int64(0)
     for step in range(min(length, MAX_CANDIDATES)):
         p = first + (offset + step) % length
-        j = matrix.row_column[p]
-        shift = shift_for(matrix, box, root, i, p)
-        if shift == 0.0 or walk.clock[0] - walk.last[j] < TABU:
+        j, a = np.int64(row_column[p]), row_value[p]
+        low, high = bounds[0, j], bounds[1, j]
+        if now - last[j] < TABU or not (low > -np.inf and high < np.inf) or abs(a) < NOISE_LIMIT:
             continue
-        if violation_after(matrix, box, i, matrix.row_value[p] * shift) >= before:
+        shift = shift_for(rows, i, a, is_integer[j])
+        shift = min(max(shift, root[0, j] - low), root[1, j] - high)
+        if shift == 0.0 or violation_after(rows, i, a * shift) >= before:
             continue
         damage, count = 0.0, 0
-        for q in range(matrix.column_start[j], matrix.column_start[j + 1]):
-            k = matrix.column_row[q]
-            old = violation_after(matrix, box, k, 0.0)
-            new = violation_after(matrix, box, k, matrix.column_value[q] * shift)
+        for q in range(column_start[j], column_start[j + 1]):
+            k = column_row[q]
+            old = violation_after(rows, k, 0.0)
+            new = violation_after(rows, k, column_value[q] * shift)
             damage += max(0.0, new - old)
-            count += (new > 0.0) - (old > 0.0)
-        box.counts[WORK] += matrix.column_start[j + 1] - matrix.column_start[j]
+            count += int(new > 0.0) - int(old > 0.0)
+        work += column_start[j + 1] - column_start[j]
         seen += 1
         if below(random, seen) == 0:
             chosen, chosen_shift = j, shift
-        if best < 0 or (count, damage, walk.last[j]) < (best_count, best_damage, best_last):
+        is_better = count < best_count or (
+            count == best_count
+            and (damage < best_damage or (damage == best_damage and last[j] < best_last))
+        )
+        if best < 0 or is_better:
             best, best_shift = j, shift
-            best_count, best_damage, best_last = count, damage, walk.last[j]
+            best_count, best_damage, best_last = count, damage, last[j]
+    box.counts[WORK] += work
     if seen > 0 and best_damage > 0.0 and uniform(random) < RANDOM_WALK:
         return chosen, chosen_shift
     return best, best_shift
 
 
-@compiled
+@internal
 def walk_once(
     matrix: Matrix,
     box: Box,
@@ -210,7 +231,7 @@ def walk_once(
     work_end: int,
 ) -> int:
     """Shift columns until nothing is broken; return how many rows still are, the fewest seen."""
-    size = collect(matrix, box, walk)
+    size = collect(box, walk)
     done, best_at, fewest, stuck = 0, 0, size, 0
     while size > 0 and done < max_shifts and stuck < 2 * TABU and box.counts[WORK] < work_end:
         i = walk.broken[below(random, size)]
@@ -228,20 +249,21 @@ def walk_once(
         if size < fewest:
             fewest, best_at = size, done
     for move in range(done - 1, best_at - 1, -1):
-        size = apply_shift(matrix, box, walk, walk.column[move], -walk.shift[move], size)
+        size = apply_shift(matrix, box, walk, np.int64(walk.column[move]), -walk.shift[move], size)
     return size
 
 
 @compiled
 def release(matrix: Matrix, box: Box, root: FloatArray, cap: int) -> bool:
     """Give unfixed columns the root's bounds back and propagate all rows; False on contradiction."""
+    bounds = box.bounds
     for j in range(matrix.is_integer.size):
-        if box.bounds[0, j] < box.bounds[1, j]:
+        if bounds[0, j] < bounds[1, j]:
             for side in range(2):
-                if box.bounds[side, j] != root[side, j]:
+                if bounds[side, j] != root[side, j]:
                     set_bound(matrix, box, j, side, root[side, j])
-    wake_all(matrix, box)
-    return bool(propagate(matrix, box, cap, True))
+    wake_all(box)
+    return bool(propagate(matrix, box, cap, LENIENT))
 
 
 @compiled
