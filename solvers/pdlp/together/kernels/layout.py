@@ -1,0 +1,51 @@
+"""What the kernels of this folder have in common: a matrix by rows, and vectors side by side.
+
+K = ``width`` problems share the matrix. Element i of problem p stands at ``[i * width + p]`` of
+an interleaved vector, so that neighbouring threads, one for each problem, read one entry of the
+matrix together and K neighbouring numbers for it.
+
+Rows come in units, the work of one block: ``unit_table[u] = (first row, rows)``, with rows at
+most :func:`rows_of_unit`, or 0 for a single long row that the block shares.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Launch, Values
+
+TEAM = 256
+"""Threads of a block."""
+
+LONG_ROW = 512
+"""Rows with more entries than this are shared by a block."""
+
+REAL_BYTES = 8
+
+MATRIX = (
+    Argument("units", "int"),
+    Argument("unit_table", "index[]"),
+    Argument("starts", "index[]"),
+    Argument("indices", "index[]"),
+    Argument("values", "real[]"),
+    Argument("width", "int"),
+)
+
+
+def rows_of_unit(width: int) -> int:
+    """Return how many rows a block works on at once."""
+    return TEAM // width
+
+
+def unit_launch(values: Values) -> Launch:
+    """Give each unit a block."""
+    return Launch(int(values["units"]), TEAM)
+
+
+def work(values: Values) -> int:
+    """Entries, and a few steps for each row, for every problem."""
+    rows = int(values["starts"].size) - 1
+    return (int(values["values"].size) + 8 * rows) * int(values["width"])
+
+
+def matrix_bytes(values: Values) -> int:
+    """Bytes of the matrix, read once for all problems."""
+    return sum(int(values[name].nbytes) for name in ("unit_table", "starts", "indices", "values"))
