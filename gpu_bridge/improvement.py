@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_bridge.attribution import SAME_VALUE
 from gpu_bridge.verify import integrality_violation, largest_relative_violation, snap
 from solvers.errors import OptionError
 from solvers.outcome import relative_gap
@@ -39,9 +40,6 @@ LOOK_AGAIN = 0.02
 
 WAITING_BYTES = 64 * 2**20
 """Points that may wait for a slow function take at most about this much memory."""
-
-SAME_VALUE = 1e-9
-"""Relative difference up to which two objectives are the same value, rounded differently."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,15 +7,12 @@ that it reads the same on a terminal, in a file and in a notebook.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from gpu_bridge.outcome import Outcome
 from gpu_bridge.statistics import ModelStatistics, Range
-from solvers.outcome import Event, Residuals, relative_gap
+from solvers.outcome import Event, relative_gap
 
 Figures = Mapping[str, float | int | str]
 
@@ -209,93 +206,6 @@ def figure_list(count: int, figures: Figures) -> str:
     return ", ".join(parts)
 
 
-def footer_lines(outcome: Outcome) -> list[str]:
-    """Describe an answer: status, values, residuals, engine and time, in the model's sense."""
-    lines = [
-        labelled("Status", str(outcome.solution_status)),
-        labelled("Stopped", str(outcome.stop_reason)),
-    ]
-    if outcome.message:
-        lines.append(labelled("Note", outcome.message))
-    if np.isfinite(outcome.objective):
-        lines.append(labelled("Objective", f"{outcome.objective + 0.0:.12g}"))
-    if np.isfinite(outcome.bound):
-        lines.append(labelled("Bound", f"{outcome.bound + 0.0:.12g}"))
-    if np.isfinite(outcome.gap):
-        lines.append(labelled("Gap", percentage(outcome.gap)))
-    lines += attribution_lines(outcome)
-    is_mip = outcome.problem is None or outcome.problem.is_mip
-    residuals = residual_text(outcome.residuals, with_integrality=is_mip)
-    if residuals:
-        lines.append(labelled("Residuals", residuals))
-    counts = ", ".join(
-        f"{name.replace('_', ' ')} {_plain(value)}" for name, value in outcome.statistics.items()
-    )
-    if counts:
-        lines.append(labelled("Counts", counts))
-    where = f"{outcome.engine or 'none needed'} on {outcome.device}"
-    lines.append(labelled("Engine", where))
-    lines.append(labelled("Time", f"{outcome.seconds:.2f} s"))
-    return lines
-
-
-def attribution_lines(outcome: Outcome) -> list[str]:
-    """Say who found the point of a mixed-integer program, and whose points came before it."""
-    found = found_by(outcome)
-    if found is None or (outcome.problem is not None and not outcome.problem.is_mip):
-        return []
-    seconds, source = found
-    lines = [labelled("Found by", f"{source} after {clock(seconds)}")]
-    counts = Counter(source for _, source in improvements(outcome.history))
-    if len(counts) > 1:
-        words = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-        lines.append(labelled("Improved by", words))
-    if len(outcome.pool) > 1:
-        worst = outcome.pool[-1].objective
-        lines.append(
-            labelled("Pool", f"{len(outcome.pool)} points, the last worth {number(worst)}")
-        )
-    return lines
-
-
-def found_by(outcome: Outcome) -> tuple[float, str] | None:
-    """Return when and by whom the point was found; None where the history does not tell."""
-    for event, source in improvements(outcome.history):
-        same = math.isclose(event.incumbent, outcome.objective, rel_tol=1e-9, abs_tol=1e-9)
-        if same and outcome.solution_status.has_point:
-            return event.seconds, source
-    return None
-
-
-def improvements(history: Sequence[Event]) -> list[tuple[Event, str]]:
-    """Return the events that brought a better incumbent, beyond rounding, and their sources."""
-    found: list[tuple[Event, str]] = []
-    before = np.nan
-    for event in history:
-        if np.isfinite(event.incumbent) and not math.isclose(
-            event.incumbent, before, rel_tol=1e-9, abs_tol=1e-9
-        ):
-            found.append((event, event.source))
-            before = event.incumbent
-    return found
-
-
-def residual_text(residuals: Residuals, *, with_integrality: bool = True) -> str:
-    """Return the known residuals, absolute and relative; empty when none is known."""
-    pairs = (
-        ("primal", residuals.primal, residuals.primal_relative),
-        ("integrality", residuals.integrality if with_integrality else np.nan, np.nan),
-        ("dual", residuals.dual, residuals.dual_relative),
-        ("gap", residuals.gap, residuals.gap_relative),
-    )
-    parts = []
-    for name, absolute, relative in pairs:
-        if np.isfinite(absolute):
-            share = f" (relative {relative:.1e})" if np.isfinite(relative) else ""
-            parts.append(f"{name} {absolute:.1e}{share}")
-    return ", ".join(parts)
-
-
 def in_model_sense(event: Event) -> Event:
     """Turn an event of the minimised problem into one of a model that maximises."""
     return dataclasses.replace(event, incumbent=-event.incumbent, bound=-event.bound)
@@ -316,7 +226,3 @@ def _counted(total: int, kinds: Sequence[tuple[int, str]]) -> str:
 
 def _interval(extent: Range | None) -> str:
     return "[-]" if extent is None else f"[{extent[0]:.0e}, {extent[1]:.0e}]"
-
-
-def _plain(value: float | int | str) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -12,17 +12,18 @@ before the footer.
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TextIO
 
 import numpy as np
 
 from gpu_bridge import log_text
-from gpu_bridge.improvement import SAME_VALUE, Sighting, Watcher, take_watcher
-from gpu_bridge.live_line import LiveLine, LogStream
+from gpu_bridge.attribution import found_by, same_value
+from gpu_bridge.footer_text import footer_lines
+from gpu_bridge.improvement import Sighting, Watcher, take_watcher
+from gpu_bridge.log_output import LogOutput
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.statistics import model_statistics
@@ -67,9 +68,7 @@ class BridgeProgress(Progress):
         self.maximize = maximize
         self._watcher = take_watcher() if watcher is None else watcher
         self._source = ""
-        self._lines: list[str] = []
-        self._streams = [LogStream(stream) for stream in _distinct(streams)]
-        self._live = self._live_line() if live else None
+        self._output = LogOutput(streams, self._live_text if live else None)
         self._is_mip: bool | None = None
         self._title = ""
         self._figure_names: dict[str, None] = {}
@@ -96,7 +95,7 @@ class BridgeProgress(Progress):
     def text(self) -> str:
         """The whole log so far."""
         with self._lock:
-            return "".join(line + "\n" for line in self._lines)
+            return self._output.text
 
     @property
     def iterations(self) -> tuple[IterationRecord, ...]:
@@ -109,7 +108,7 @@ class BridgeProgress(Progress):
         with self._lock:
             self._show_withheld_iteration()
             for line in message.splitlines() or [""]:
-                self._write(line)
+                self._output.write(line)
 
     def engine_output(self, line: str) -> None:
         """Show a wrapped engine's own line, set in, until the table of improvements begins.
@@ -120,7 +119,7 @@ class BridgeProgress(Progress):
         with self._lock:
             self._show_withheld_iteration()
             if self._title != log_text.EVENT_TITLE:
-                self._write(f"  {line}")
+                self._output.write(f"  {line}")
 
     def header(
         self,
@@ -151,7 +150,7 @@ class BridgeProgress(Progress):
         with self._lock:
             self._is_mip = problem.is_mip
             self.log("\n".join(lines))
-            self._show_live()
+            self._output.show_live()
 
     def decision(self, text: str) -> None:
         """Write which engine was chosen, and why."""
@@ -174,7 +173,7 @@ class BridgeProgress(Progress):
         """Keep and, when a line is due, show how an iterative engine stands."""
         with self._lock:
             self._count = count
-            self._show_live()
+            self._output.show_live()
             if not figures:
                 return
             if self.maximize:
@@ -196,7 +195,7 @@ class BridgeProgress(Progress):
         """Show how one of several engines stands: on the live line, and at times in a row."""
         with self._lock:
             self._standings[runner] = words
-            self._show_live()
+            self._output.show_live()
             seconds = self.seconds
             if words and seconds >= FIRST_STANDING and self._throttle.is_due(seconds):
                 line = log_text.standing_line(seconds, self._standings.values())
@@ -204,7 +203,7 @@ class BridgeProgress(Progress):
 
     def on_event(self, event: Event) -> None:
         """Show an improvement, or withhold it where lines would come too fast."""
-        self._show_live()
+        self._output.show_live()
         if self._is_mip is False:
             return  # a linear program's values are figures of its iterations
         throttle = self._throttle
@@ -222,7 +221,7 @@ class BridgeProgress(Progress):
         self._finish_watching(outcome)
         with self._lock:
             self.close()
-            self.log("\n".join(["", *log_text.footer_lines(outcome)]))
+            self.log("\n".join(["", *footer_lines(outcome)]))
 
     def close(self) -> None:
         """Show what was withheld and take the live line away; may be called more than once."""
@@ -230,9 +229,7 @@ class BridgeProgress(Progress):
             self._show_withheld_iteration()
             if self._withheld is not None:
                 self._event_row(self._withheld)
-            live, self._live = self._live, None
-            if live is not None:
-                live.stop()
+            self._output.stop_live()
 
     def _finish_watching(self, outcome: Outcome) -> None:
         """Wait for the watcher without holding the lock, which it needs for a line in the log."""
@@ -242,7 +239,7 @@ class BridgeProgress(Progress):
         last = None
         if outcome.solution_status.has_point and outcome.x is not None:
             sign = -1.0 if self.maximize else 1.0
-            found = log_text.found_by(outcome)
+            found = found_by(outcome)
             seconds, source = (outcome.seconds, outcome.engine) if found is None else found
             last = Sighting(
                 sign * outcome.objective, sign * outcome.bound, seconds, source, outcome.x, True
@@ -265,9 +262,8 @@ class BridgeProgress(Progress):
 
     def _is_better(self, event: Event) -> bool:
         """Whether an event has a better incumbent than the last row shown."""
-        return bool(np.isfinite(event.incumbent)) and not math.isclose(
-            event.incumbent, self._shown_incumbent, rel_tol=SAME_VALUE, abs_tol=SAME_VALUE
-        )
+        known = bool(np.isfinite(event.incumbent))
+        return known and not same_value(event.incumbent, self._shown_incumbent)
 
     def _show_withheld_iteration(self) -> None:
         record, self._withheld_iteration = self._withheld_iteration, None
@@ -281,36 +277,9 @@ class BridgeProgress(Progress):
         """Write a row of a table, below its title if another table stood there before."""
         if title != self._title:
             self._title = title
-            self._write("")
-            self._write(title)
-        self._write(line)
-
-    def _write(self, line: str) -> None:
-        self._lines.append(line)
-        for stream in self._streams:
-            if self._live is not None and stream is self._live.stream:
-                self._live.print(line)
-            else:
-                stream.write(line + "\n")
-        broken = [stream for stream in self._streams if stream.error]
-        if broken:
-            self._drop(broken)
-
-    def _drop(self, broken: Sequence[LogStream]) -> None:
-        self._streams = [stream for stream in self._streams if stream not in broken]
-        if self._live is not None and self._live.stream in broken:
-            live, self._live = self._live, None
-            live.stop()
-        for stream in broken:
-            self._write(f"A stream of the log could not be written and was dropped: {stream.error}")
-
-    def _live_line(self) -> LiveLine | None:
-        terminals = [stream for stream in self._streams if stream.isatty()]
-        return LiveLine(terminals[0], self._live_text) if terminals else None
-
-    def _show_live(self) -> None:
-        if self._live is not None:
-            self._live.start()
+            self._output.write("")
+            self._output.write(title)
+        self._output.write(line)
 
     def _live_text(self) -> str:
         """Return the text of the live line; runs in its thread and takes no lock."""
@@ -332,10 +301,6 @@ class BridgeProgress(Progress):
         if self.interrupted:
             parts.append("stopping")
         return "   ".join(parts)
-
-
-def _distinct(streams: Iterable[TextIO]) -> list[TextIO]:
-    return list({id(stream): stream for stream in streams}.values())
 
 
 def _threads(wanted: int) -> str:

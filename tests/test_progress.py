@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from gpu_bridge import log_text
+from gpu_bridge.footer_text import attribution_lines, footer_lines
 from gpu_bridge.live_line import LogStream
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome, PoolSolution
@@ -478,7 +479,7 @@ def test_live_line_shares_a_terminal_with_the_log(
         progress.incumbent(-7.0, "rounding")
         progress.log("a line in between")
         progress.iteration(42, residual=0.5)
-        assert progress._live is not None
+        assert progress._output.has_live_line
         assert "of 1:00" in progress._live_text()
         assert "incumbent 7" in progress._live_text()
         assert "iteration 42" in progress._live_text()
@@ -587,20 +588,20 @@ def test_the_footer_says_who_found_the_point_and_who_came_before() -> None:
     ]
     x = np.zeros(3)
     pool = tuple(PoolSolution(x, value, 0.1, "s") for value in (10.0, 20.0))
-    lines = log_text.footer_lines(mip_outcome(history, pool=pool))
+    lines = footer_lines(mip_outcome(history, pool=pool))
     assert "Found by    local search after 1.5s" in lines
     assert "Improved by local search 2, rounding 1" in lines
     assert "Pool        2 points, the last worth 20" in lines
 
 
 def test_one_finder_alone_needs_no_list_and_nobody_no_line() -> None:
-    alone = log_text.footer_lines(mip_outcome([Event(0.2, 30.0, 0.5, "rounding")]))
+    alone = footer_lines(mip_outcome([Event(0.2, 30.0, 0.5, "rounding")]))
     assert "Found by    rounding after 0.2s" in alone
     assert not [line for line in alone if line.startswith(("Improved by", "Pool"))]
     strange = mip_outcome([Event(0.2, 30.0, 0.5, "rounding")], objective=29.0)
-    assert log_text.attribution_lines(strange) == []
+    assert attribution_lines(strange) == []
     linear = dataclasses.replace(strange, objective=30.0, problem=small_mip().relaxation())
-    assert log_text.attribution_lines(linear) == []
+    assert attribution_lines(linear) == []
 
 
 def test_the_live_line_names_who_found_the_incumbent() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from gpu_bridge.log_text import found_by
+from gpu_bridge.attribution import found_by
 from gpu_bridge.outcome import Outcome, PoolSolution
 from solvers.problem import FloatArray, Problem
 

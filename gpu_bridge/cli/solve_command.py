@@ -10,7 +10,8 @@ from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
-from gpu_bridge.log_text import footer_lines, labelled
+from gpu_bridge.footer_text import footer_lines
+from gpu_bridge.log_text import labelled
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import (

@@ -1,0 +1,69 @@
+"""Where the lines of a log go: a list of all of them, streams that may break, and a live line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO
+
+from gpu_bridge.live_line import LiveLine, LogStream
+
+
+class LogOutput:
+    """Writes lines to streams, each once, above the live line where there is one.
+
+    Parameters
+    ----------
+    streams : iterable of TextIO
+        A stream that breaks is left out with a note in the log.
+    live_text : callable, optional
+        What to show on the first stream that is a terminal; see :class:`LiveLine`.
+    """
+
+    def __init__(self, streams: Iterable[TextIO], live_text: Callable[[], str] | None) -> None:
+        distinct = {id(stream): stream for stream in streams}.values()
+        self._lines: list[str] = []
+        self._streams = [LogStream(stream) for stream in distinct]
+        self._live: LiveLine | None = None
+        terminals = [stream for stream in self._streams if stream.isatty()]
+        if live_text is not None and terminals:
+            self._live = LiveLine(terminals[0], live_text)
+
+    @property
+    def text(self) -> str:
+        """All lines so far."""
+        return "".join(line + "\n" for line in self._lines)
+
+    @property
+    def has_live_line(self) -> bool:
+        """Whether there is a live line, shown or yet to be."""
+        return self._live is not None
+
+    def write(self, line: str) -> None:
+        """Write a line everywhere."""
+        self._lines.append(line)
+        for stream in self._streams:
+            if self._live is not None and stream is self._live.stream:
+                self._live.print(line)
+            else:
+                stream.write(line + "\n")
+        broken = [stream for stream in self._streams if stream.error]
+        if broken:
+            self._drop(broken)
+
+    def show_live(self) -> None:
+        """Show the live line, if there is one and it is not shown yet."""
+        if self._live is not None:
+            self._live.start()
+
+    def stop_live(self) -> None:
+        """Take the live line away for good."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+    def _drop(self, broken: Sequence[LogStream]) -> None:
+        self._streams = [stream for stream in self._streams if stream not in broken]
+        if self._live is not None and self._live.stream in broken:
+            self.stop_live()
+        for stream in broken:
+            self.write(f"A stream of the log could not be written and was dropped: {stream.error}")
