@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from math import isfinite
 from time import perf_counter
@@ -14,47 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pulp
 
 from gpu_bridge.adapters.pulp.settings import make_settings
+from gpu_bridge.adapters.pulp.solver_model import SolverModel, collector_paused, set_start, watch
 from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 
 if TYPE_CHECKING:
-    from gpu_bridge.adapters.pulp.arrays import ModelArrays
     from gpu_bridge.adapters.pulp.pool import PooledSolution
-    from gpu_bridge.improvement import Improvement, Watcher
+    from gpu_bridge.improvement import Improvement
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
-    from solvers.outcome import Start
-    from solvers.problem import Problem
-
-
-@dataclass(eq=False)
-class SolverModel:
-    """What stands in ``lp.solverModel``: the model as handed to the engines, and the answer.
-
-    Parameters
-    ----------
-    options : Options
-        Options of this solve; its time limit covers the conversion too.
-    arrays : ModelArrays, optional
-        The model's variables, constraints and numbers, once read.
-    problem : Problem, optional
-        The same as the engines see it; None when its bounds contradict each other.
-    start : Start, optional
-        Values of the variables to start from.
-    outcome : Outcome, optional
-        The verified answer, in the sense of the model.
-    watcher : Watcher, optional
-        Who hears of better points during the solve.
-    began : float
-        Time when the solve began, on the clock ``time.perf_counter``.
-    """
-
-    options: Options
-    arrays: ModelArrays | None = None
-    problem: Problem | None = None
-    start: Start | None = None
-    outcome: Outcome | None = None
-    watcher: Watcher | None = None
-    began: float = field(default_factory=perf_counter)
 
 
 class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
@@ -169,9 +134,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         model = lp.solverModel = SolverModel(options)
         self.buildSolverModel(lp)
         if on_solution is not None:
-            model.watcher = _watcher(on_solution, model)
+            watch(model, on_solution)
         if warm_start:
-            _set_start(lp.solverModel)
+            set_start(lp.solverModel)
         self.callSolver(lp)
         status, held = self.findSolutionValues(lp)
         assert model.outcome is not None
@@ -217,7 +182,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         if not 0 <= number < len(points):
             raise IndexError(f"There is no solution {number}; the pool has {len(points)}.")
         entry = points[number]
-        with _collector_paused():
+        with collector_paused():
             set_values(
                 lp, solved.arrays, replace(solved.outcome, x=entry.x, objective=entry.objective)
             )
@@ -233,7 +198,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
-        with _collector_paused():
+        with collector_paused():
             model.arrays = read(lp)
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
@@ -270,7 +235,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         model: SolverModel = lp.solverModel
         assert model.arrays is not None
         assert model.outcome is not None
-        with _collector_paused():
+        with collector_paused():
             set_values(lp, model.arrays, model.outcome)
         return (pulp_4_status if has_rust_core(lp) else pulp_3_statuses)(model.outcome)
 
@@ -278,33 +243,3 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         named = {**self.optionsDict, **(more or {})}
         limit = named.pop("timeLimit", self.timeLimit)
         return make_settings(self.mip, self.msg, limit, self.options, named)
-
-
-def _watcher(on_solution: Callable[[Improvement], object], model: SolverModel) -> Watcher:
-    from gpu_bridge.adapters.pulp.pool import presenter
-    from gpu_bridge.improvement import Watcher
-
-    assert model.arrays is not None
-    return Watcher(on_solution, presenter(model.arrays))
-
-
-def _set_start(model: SolverModel) -> None:
-    from gpu_bridge.adapters.pulp.values import starting_point
-    from solvers.outcome import Start
-
-    if model.problem is None or model.arrays is None:
-        return
-    point = starting_point(model.arrays, model.problem.num_columns)
-    model.start = None if point is None else Start(x=point)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from walking a large model while objects are made from it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -1,0 +1,81 @@
+"""What one solve of a PuLP model carries from step to step."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.pulp.arrays import ModelArrays
+    from gpu_bridge.improvement import Improvement, Watcher
+    from gpu_bridge.options import Options
+    from gpu_bridge.outcome import Outcome
+    from solvers.outcome import Start
+    from solvers.problem import Problem
+
+
+@dataclass(eq=False)
+class SolverModel:
+    """What stands in ``lp.solverModel``: the model as handed to the engines, and the answer.
+
+    Parameters
+    ----------
+    options : Options
+        Options of this solve; its time limit covers the conversion too.
+    arrays : ModelArrays, optional
+        The model's variables, constraints and numbers, once read.
+    problem : Problem, optional
+        The same as the engines see it; None when its bounds contradict each other.
+    start : Start, optional
+        Values of the variables to start from.
+    outcome : Outcome, optional
+        The verified answer, in the sense of the model.
+    watcher : Watcher, optional
+        Who hears of better points during the solve.
+    began : float
+        Time when the solve began, on the clock ``time.perf_counter``.
+    """
+
+    options: Options
+    arrays: ModelArrays | None = None
+    problem: Problem | None = None
+    start: Start | None = None
+    outcome: Outcome | None = None
+    watcher: Watcher | None = None
+    began: float = field(default_factory=perf_counter)
+
+
+def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> None:
+    """Let a function hear of better points, by variables and names."""
+    from gpu_bridge.adapters.pulp.pool import presenter
+    from gpu_bridge.improvement import Watcher
+
+    assert model.arrays is not None
+    model.watcher = Watcher(on_solution, presenter(model.arrays))
+
+
+def set_start(model: SolverModel) -> None:
+    """Start from the values of the variables, if any has one."""
+    from gpu_bridge.adapters.pulp.values import starting_point
+    from solvers.outcome import Start
+
+    if model.problem is None or model.arrays is None:
+        return
+    point = starting_point(model.arrays, model.problem.num_columns)
+    model.start = None if point is None else Start(x=point)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking a large model while objects are made from it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
