@@ -1,0 +1,1 @@
+"""Kernels that score moves from a feasible point."""
