@@ -24,31 +24,25 @@ def near_rows(
     """Return ``count`` of the ``wanted`` (n,) columns, or all: those nearest to ``rows`` first.
 
     The columns of the last layer that is met are taken at random, and so are those that cannot be
-    reached.
+    reached. Every entry of the matrix is visited a few times at the most.
     """
-    seen = np.zeros(model.num_columns, dtype=bool)
-    layer = _columns_of(model, rows)
-    return _grown(model, seen, layer, wanted, count, rng)
+    columns = _members(model.row_start, model.row_column, np.unique(rows))
+    return _grown(model, columns, wanted, count, rng)
 
 
 def near_columns(
     model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
 ) -> IndexArray:
     """Return ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
-    seen = np.zeros(model.num_columns, dtype=bool)
-    return _grown(model, seen, np.unique(columns), wanted, count, rng)
+    return _grown(model, np.unique(columns), wanted, count, rng)
 
 
 def _grown(
-    model: MipModel,
-    seen: BoolArray,
-    layer: IndexArray,
-    wanted: BoolArray,
-    count: int,
-    rng: np.random.Generator,
+    model: MipModel, layer: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
 ) -> IndexArray:
     lengths = np.diff(model.row_start)
-    passable = lengths < max(LONG_ROW, LONG_SHARE * model.num_columns)
+    seen_row = lengths >= max(LONG_ROW, LONG_SHARE * model.num_columns)
+    seen = np.zeros(model.num_columns, dtype=bool)
     taken: list[IndexArray] = []
     room = count
     while layer.size and room > 0:
@@ -58,8 +52,10 @@ def _grown(
             useful = rng.permutation(useful)[:room]
         taken.append(useful.astype(np.int32))
         room -= useful.size
-        rows = _rows_of(model, layer)
-        around = _columns_of(model, rows[passable[rows]])
+        rows = _members(model.column_start, model.column_row, layer)
+        rows = rows[~seen_row[rows]]
+        seen_row[rows] = True
+        around = _members(model.row_start, model.row_column, rows)
         layer = around[~seen[around]]
     if room > 0:
         others = np.flatnonzero(wanted & ~seen).astype(np.int32)
@@ -67,18 +63,12 @@ def _grown(
     return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
 
 
-def _columns_of(model: MipModel, rows: IndexArray) -> IndexArray:
-    return _members(model.row_start, model.row_column, rows, model.num_columns)
-
-
-def _rows_of(model: MipModel, columns: IndexArray) -> IndexArray:
-    return _members(model.column_start, model.column_row, columns, model.num_rows)
-
-
-def _members(start: IndexArray, index: IndexArray, chosen: IndexArray, size: int) -> IndexArray:
+def _members(start: IndexArray, index: IndexArray, chosen: IndexArray) -> IndexArray:
     """Return the distinct indices stored for the chosen rows (or columns), rising."""
-    flags = np.zeros(start.size - 1, dtype=bool)
-    flags[chosen] = True
-    hit = np.zeros(size, dtype=bool)
-    hit[index[np.repeat(flags, np.diff(start))]] = True
-    return np.flatnonzero(hit).astype(np.int32)
+    begins = start[chosen].astype(np.int64)
+    lengths = start[chosen + 1] - begins
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    places = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
+    members: IndexArray = np.unique(index[places])
+    return members

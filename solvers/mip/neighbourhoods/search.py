@@ -73,6 +73,7 @@ def search_neighbourhoods(
     relaxation: Callable[[], Relaxation | None] = lambda: None,
     near: Callable[[], FloatArray | None] = lambda: None,
     slot: int = 0,
+    apart: bool = False,
     log: Callable[[str], None] | None = None,
 ) -> Counts:
     """Solve sub-MIPs around the pool's points until the budget is spent.
@@ -96,10 +97,14 @@ def search_neighbourhoods(
         Asked for the least-violated point while the pool is empty.
     slot : int
         Number of this search among those side by side.
+    apart : bool
+        Solve small sub-MIPs in child processes, too: for callers whose other threads are busy in
+        Python, for which HiGHS would have to wait at every iteration.
     log : callable, optional
         Told of every sub-MIP in a line.
     """
-    search = _Search(model, pool, offer, budget, make_bandit(model) if bandit is None else bandit)
+    shared = make_bandit(model) if bandit is None else bandit
+    search = _Search(model, pool, offer, budget, shared, apart)
     rng = np.random.default_rng([seed, slot])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None
@@ -133,13 +138,20 @@ class _Search:
     """What one search keeps from sub-MIP to sub-MIP."""
 
     def __init__(
-        self, model: MipModel, pool: Pool, offer: Offer, budget: Budget, bandit: Bandit
+        self,
+        model: MipModel,
+        pool: Pool,
+        offer: Offer,
+        budget: Budget,
+        bandit: Bandit,
+        apart: bool,
     ) -> None:
         self.model = model
         self.pool = pool
         self.offer = offer
         self.budget = budget
         self.bandit = bandit
+        self._apart = apart
         self._step = objective_step(model)
         self._table: dict[str, Neighbourhood] = {one.name: one for one in CATALOGUE}
         self._mended: FloatArray | None = None
@@ -173,6 +185,7 @@ class _Search:
             limits=Limits(solutions=self._table[arm.name].solutions),
             source=arm.name,
             seed=seed,
+            apart=self._apart,
         )
         gain = _gain(before, min(self.pool.objective, before)) if result.improved else 0.0
         timed = self.budget.is_timed

@@ -16,8 +16,11 @@ from solvers.problem import FloatArray
 CHUNKS = 16
 """Steps in which columns are fixed, each followed by propagation."""
 
-MOST_PROPAGATIONS = 48
+MOST_PROPAGATIONS, FEWEST_PROPAGATIONS = 48, 6
 """Propagations of one neighbourhood; a step that fails is halved until these are used up."""
+
+ENTRIES = 1e8
+"""Entries of the matrix that these may visit together, roughly."""
 
 
 def repair(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
@@ -86,9 +89,10 @@ def fixed_step_by_step(
     box = _propagated(model, model.lower, model.upper)
     if box is None:
         return None
-    size = max(1, -(-count // CHUNKS))
+    most = int(np.clip(ENTRIES / (1 + model.num_nonzeros), FEWEST_PROPAGATIONS, MOST_PROPAGATIONS))
+    size = max(1, -(-count // min(CHUNKS, most // 2)))
     position, whole = 0, model.is_integer == 1
-    for _ in range(MOST_PROPAGATIONS):
+    for _ in range(most):
         lower, upper = box
         missing = count - int(np.count_nonzero((lower == upper) & whole & _was_free(model)))
         open_ones = order[position:][lower[order[position:]] < upper[order[position:]]]
