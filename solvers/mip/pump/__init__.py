@@ -8,6 +8,7 @@ improvement heuristic of it, ``simplex`` and ``first_order`` who projects. ``roo
 relaxation, for whoever needs it.
 """
 
+from solvers.mip.pump.batch import PumpBatch, pump_batch
 from solvers.mip.pump.counts import PumpCounts
 from solvers.mip.pump.root import Root, root_relaxation
 from solvers.mip.pump.rounding import Rounded, Rounder, nearest, randomised
@@ -15,6 +16,7 @@ from solvers.mip.pump.run import Pump, Pumps, pump
 
 __all__ = [
     "Pump",
+    "PumpBatch",
     "PumpCounts",
     "Pumps",
     "Root",
@@ -22,6 +24,7 @@ __all__ = [
     "Rounder",
     "nearest",
     "pump",
+    "pump_batch",
     "randomised",
     "root_relaxation",
 ]

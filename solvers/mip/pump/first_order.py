@@ -33,7 +33,7 @@ class FirstOrder:
     def __init__(
         self, problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
     ) -> None:
-        self._watch = _Watch(budget)
+        self._watch = BudgetProgress(budget)
         options = EngineOptions(threads=threads, seed=seed)
         self._sequence = Sequence(problem, options, device, self._watch)
         owners = problem.num_rows + problem.num_columns
@@ -78,7 +78,7 @@ def first_order(
     return FirstOrder(problem, cpu(), budget, threads, seed)
 
 
-class _Watch(Progress):
+class BudgetProgress(Progress):
     """Stops a solve when the budget of the moment is spent."""
 
     def __init__(self, budget: Budget) -> None:

@@ -56,7 +56,7 @@ class Neighbourhood:
             found = self._run(x, part)
             self._spent += part.seconds
             return found
-        part = budget.part(work=LONG_WORK)
+        part = budget.part(work=min(LONG_WORK, LONG_SHARE * budget.work_left))
         found = self._run(x, part)
         self._spent += part.work
         return found
