@@ -10,6 +10,7 @@ from solvers.mip.domain.state import (
     CONFLICT,
     INFEASIBLE,
     STRICT,
+    TRAIL,
     WORK,
     Box,
     Matrix,
@@ -116,6 +117,11 @@ class Domain:
     def undo(self, place: int) -> None:
         """Go back to what :meth:`mark` returned ``place`` for; bounds are the same bit for bit."""
         undo(self.matrix, self.box, place)
+
+    def forget(self) -> None:
+        """Make the present box the one that is never undone: all marks lose their meaning."""
+        mark(self.box)  # a new level: what it changes has to be recorded again
+        self.box.counts[TRAIL] = 0
 
     def reserve(self) -> None:
         """Make room on the trail for one more level."""

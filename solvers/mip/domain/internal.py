@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numba
+import numpy as np
 
 Function = TypeVar("Function", bound="Callable[..., object]")
 
@@ -19,3 +20,9 @@ def internal(function: Function) -> Function:
     """Compile a function that is called from compiled functions only (a decorator)."""
     made = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return cast("Function", made)
+
+
+@internal
+def as_index(value: int) -> int:
+    """Widen an index read from an array, so that functions are compiled for one width only."""
+    return np.int64(value)  # type: ignore[return-value]

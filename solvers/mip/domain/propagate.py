@@ -18,14 +18,13 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.internal import internal
+from solvers.mip.domain.internal import as_index, internal
 from solvers.mip.domain.state import (
     CAPPED,
     CONFLICT,
     INFEASIBLE,
     INFINITE,
     LEVEL,
-    LOWER,
     NOISE,
     QUEUE_HEAD,
     QUEUE_SIZE,
@@ -262,7 +261,7 @@ def visit_row(matrix: Matrix, box: Box, i: int, lenient: bool) -> bool:  # noqa:
     consistent = True
     widest = 0.0
     for p in range(first, last):
-        j, a = np.int64(row_column[p]), row_value[p]
+        j, a = as_index(row_column[p]), row_value[p]
         low, high = bounds[0, j], bounds[1, j]
         width = abs(a) * (high - low)
         if not width > 0.0 or abs(a) < SMALLEST_COEFFICIENT:
@@ -327,7 +326,7 @@ def propagate(matrix: Matrix, box: Box, cap: int, lenient: bool) -> bool:
         if counts[WORK] > end:
             counts[CAPPED] += 1
             break
-        i = np.int64(queue[counts[QUEUE_HEAD]])
+        i = as_index(queue[counts[QUEUE_HEAD]])
         counts[QUEUE_HEAD] += 1
         if counts[QUEUE_HEAD] == queue.size:
             counts[QUEUE_HEAD] = 0
@@ -394,7 +393,7 @@ def undo(matrix: Matrix, box: Box, place: int) -> None:
     trail_code, trail_old, rows = box.trail_code, box.trail_old, box.rows
     drain(box)
     for entry in range(counts[TRAIL] - 1, place - 1, -1):
-        code, old = np.int64(trail_code[entry]), trail_old[entry]
+        code, old = as_index(trail_code[entry]), trail_old[entry]
         if code < 0:
             counts[INFEASIBLE] = 0
         elif code >= 2 * n:

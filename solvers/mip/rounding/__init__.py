@@ -1,5 +1,6 @@
 """Rounding: dives that fix, propagate, go back and repair; bulk rounding along a point."""
 
+from solvers.mip.rounding.bulk import BulkChooser, Rounded, round_point
 from solvers.mip.rounding.dive import Dive, Diver, dive
 from solvers.mip.rounding.portfolio import Dives, run_portfolio
 from solvers.mip.rounding.strategy import LP_FREE, LP_GUIDED, Mode, Order, Strategy, Value
@@ -7,13 +8,16 @@ from solvers.mip.rounding.strategy import LP_FREE, LP_GUIDED, Mode, Order, Strat
 __all__ = [
     "LP_FREE",
     "LP_GUIDED",
+    "BulkChooser",
     "Dive",
     "Diver",
     "Dives",
     "Mode",
     "Order",
+    "Rounded",
     "Strategy",
     "Value",
     "dive",
+    "round_point",
     "run_portfolio",
 ]

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.mip.domain.internal import internal
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.random import RandomState, uniform

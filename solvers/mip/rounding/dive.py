@@ -9,30 +9,24 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.cliques import Cliques
 from solvers.mip.domain import Domain
-from solvers.mip.domain.state import WORK
-from solvers.mip.model import IndexArray, MipModel, is_feasible
-from solvers.mip.rounding.choose import Guide, guide_of
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.rounding.attempt import Attempt
+from solvers.mip.rounding.choose import guide_of
 from solvers.mip.rounding.dive_loops import (
     CONFLICTS,
     CURSOR,
     DONE,
-    FULL,
     GAVE_UP,
     NODES,
     RUNNING,
-    Search,
-    dive_leniently,
     new_search,
     search_depth_first,
 )
 from solvers.mip.rounding.orders import order_columns
 from solvers.mip.rounding.random import seeded
-from solvers.mip.rounding.repair import MAX_SHIFTS, Walk, collect, new_walk, release, repair
-from solvers.mip.rounding.strategy import Mode, Strategy, Value
+from solvers.mip.rounding.repair import new_walk
+from solvers.mip.rounding.strategy import Mode, Strategy
 from solvers.problem import FloatArray
-
-SLICE = 1_000_000
-"""Entries visited between two looks at the budget: about ten milliseconds."""
 
 SEARCH_PER_NONZERO = 30
 """Entries that the depth-first search of one dive may visit, for each entry of the matrix.
@@ -115,12 +109,24 @@ class Diver:
         order = order_columns(
             self.model, domain.box.bounds, strategy.order, self._guide, self._cliques, seed
         )
-        attempt = _Attempt(self.model, domain, self._guide, self._walk, order, seed, budget)
-        attempt.fix_integers(strategy)
-        broken = attempt.repair()
+        search = new_search(order, domain.box.bounds, seeded(seed, order.size))
+        attempt = Attempt(self.model, domain, self._guide, self._walk, search, budget)
+        _fix_integers(attempt, strategy)
+        broken = attempt.settle()
         if self._continuous.size and attempt.is_consistent:
             attempt.fix_continuous(self._continuous, self._has_reference)
-        return attempt.result(broken)
+        x = attempt.point()
+        feasible = is_feasible(self.model, x)
+        return Dive(
+            x=x,
+            is_feasible=feasible,
+            integers_feasible=feasible or attempt.is_consistent,
+            violated_rows=broken,
+            nodes=int(search.counts[NODES]),
+            conflicts=int(search.counts[CONFLICTS]),
+            work=attempt.work,
+            is_complete=attempt.is_complete,
+        )
 
 
 def dive(
@@ -136,140 +142,41 @@ def dive(
     return Diver(model, domain, reference, cliques).dive(strategy, seed, budget)
 
 
-class _Attempt:
-    """A dive on its way: its box, its stack and its share of the budget."""
+def _fix_integers(attempt: Attempt, strategy: Strategy) -> None:
+    """Fix the columns of the order, by search while that is allowed, then whatever comes."""
+    mode, rule = strategy.mode, strategy.value.value
+    if mode in (Mode.DFS, Mode.DFS_REPAIR):
+        if _search(attempt, rule, mode.value) or not attempt.is_complete:
+            return
+        mode = Mode.DIVE_PROPAGATE
+    attempt.fix_all(attempt.search, rule, mode.value)
 
-    def __init__(
-        self,
-        model: MipModel,
-        domain: Domain,
-        guide: Guide,
-        walk: Walk,
-        order: IndexArray,
-        seed: int,
-        budget: Budget,
-    ) -> None:
-        self.model = model
-        self.domain = domain
-        self.guide = guide
-        self.walk = walk
-        self.budget = budget
-        walk.last[:] = -MAX_SHIFTS
-        walk.clock[:] = 0
-        self.search: Search = new_search(order, domain.box.bounds, seeded(seed, order.size))
-        self.base = domain.mark()
-        self.begin = self.charged = domain.work
-        self.is_complete = True
-        self.is_consistent = False
 
-    def fix_integers(self, strategy: Strategy) -> None:
-        """Fix the columns of the order, by search while that is allowed, then whatever comes."""
-        mode, rule = strategy.mode.value, strategy.value.value
-        if strategy.mode in (Mode.DFS, Mode.DFS_REPAIR) and not self._search(rule, mode):
-            mode = Mode.DIVE_PROPAGATE.value
-        self._fix_all(self.search, rule, mode)
-
-    def fix_continuous(self, columns: IndexArray, by_reference: bool) -> None:
-        """Fix the continuous columns one by one where propagation leaves them."""
-        self.search.counts[CURSOR] = 0
-        rule = Value.REFERENCE if by_reference else Value.GOOD_OBJECTIVE
-        search = self.search._replace(order=columns)
-        self._fix_all(search, rule.value, Mode.DIVE_PROPAGATE.value)
-
-    def _fix_all(self, search: Search, rule: int, mode: int) -> None:
-        domain = self.domain
-        while True:
-            domain.reserve()
-            status = dive_leniently(
-                domain.matrix,
-                domain.box,
-                self.guide,
-                search,
-                self.walk,
-                rule,
-                mode,
-                self._slice_end(),
-                domain.cap,
-            )
-            if not self._goes_on(status):
-                return
-
-    def _search(self, rule: int, mode: int) -> bool:
-        """Dive depth-first; whether that has fixed all columns."""
-        domain, size = self.domain, self.domain.matrix.row_value.size
-        limit = self.begin + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * size)
-        nodes = self.search.order.size + MORE_NODES
-        status = RUNNING
-        while status != GAVE_UP and domain.work < limit:
-            domain.reserve()
-            status = search_depth_first(
-                domain.matrix,
-                domain.box,
-                self.guide,
-                self.search,
-                self.walk,
-                rule,
-                mode,
-                nodes,
-                min(limit, self._slice_end()),
-                domain.cap,
-            )
-            if not self._goes_on(status) or status == DONE:
-                break
-        if domain.is_infeasible:
-            self._start_over()
-        return bool(status == DONE)
-
-    def _start_over(self) -> None:
-        """Empty the stack: the search has excluded everything that it looks at."""
-        self.domain.undo(self.base)
-        self.search.counts[CURSOR] = 0
-
-    def repair(self) -> int:
-        """Mend the box where all integers are fixed; return how many rows stay broken."""
-        matrix, search = self.domain.matrix, self.search
-        self.domain.reserve()
-        if not self.is_complete:
-            return int(collect(self.domain.box, self.walk))
-        box, cap = self.domain.box, self.domain.cap
-        self.is_consistent = release(matrix, box, search.root, cap)
-        if not self.is_consistent:
-            end = int(box.counts[WORK]) + SLICE
-            self.is_consistent = repair(
-                matrix, box, search.root, self.walk, search.random, MAX_SHIFTS, end, cap
-            )
-        self._charge()
-        return int(collect(box, self.walk))
-
-    def result(self, broken: int) -> Dive:
-        """Read the point off the box."""
-        bounds, counts = self.domain.box.bounds, self.search.counts
-        finite = np.where(np.isfinite(bounds[0]), bounds[0], np.minimum(bounds[1], 0.0))
-        x = self.model.rounded(finite)
-        self._charge()
-        feasible = is_feasible(self.model, x)
-        return Dive(
-            x=x,
-            is_feasible=feasible,
-            integers_feasible=feasible or self.is_consistent,
-            violated_rows=broken,
-            nodes=int(counts[NODES]),
-            conflicts=int(counts[CONFLICTS]),
-            work=self.domain.work - self.begin,
-            is_complete=self.is_complete,
+def _search(attempt: Attempt, rule: int, mode: int) -> bool:
+    """Dive depth-first; whether that has fixed all columns."""
+    domain, search = attempt.domain, attempt.search
+    limit = domain.work + max(
+        SMALLEST_SEARCH, SEARCH_PER_NONZERO * int(domain.matrix.row_value.size)
+    )
+    nodes = search.order.size + MORE_NODES
+    status = RUNNING
+    while status != GAVE_UP and domain.work < limit:
+        domain.reserve()
+        status = search_depth_first(
+            domain.matrix,
+            domain.box,
+            attempt.guide,
+            search,
+            attempt.walk,
+            rule,
+            mode,
+            nodes,
+            min(limit, attempt.slice_end()),
+            domain.cap,
         )
-
-    def _slice_end(self) -> int:
-        return self.domain.work + int(min(SLICE, self.budget.work_left)) + 1
-
-    def _goes_on(self, status: int) -> bool:
-        """Charge the work done and say whether to call the loop again."""
-        self._charge()
-        if status == RUNNING and self.budget.spent():
-            self.is_complete = False
-            return False
-        return status in (RUNNING, FULL)
-
-    def _charge(self) -> None:
-        self.budget.charge(self.domain.work - self.charged)
-        self.charged = self.domain.work
+        if not attempt.goes_on(status):
+            break
+    if domain.is_infeasible:  # the search has excluded everything that it looks at
+        domain.undo(attempt.base)
+        search.counts[CURSOR] = 0
+    return bool(status == DONE)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.internal import internal
+from solvers.mip.domain.internal import as_index, internal
 from solvers.mip.domain.propagate import decide, mark, undo
 from solvers.mip.domain.state import LENIENT, STRICT, TRAIL, WORK, Box, Matrix
 from solvers.mip.model import IndexArray
@@ -27,7 +27,7 @@ RUNNING, FULL, DONE, GAVE_UP = 0, 1, 2, 3
 CURSOR, DEPTH, NODES, CONFLICTS, REPAIRS = 0, 1, 2, 3, 4
 """Places in ``Search.counts``: next column of the order, decisions on the stack, and tallies."""
 
-SHIFTS_ON_THE_WAY = np.int64(200)
+SHIFTS_ON_THE_WAY = 200
 """Shifts of a repair in the middle of a dive (the paper's limit)."""
 
 REPAIR_WORK = 500_000
@@ -94,7 +94,7 @@ def next_column(box: Box, search: Search) -> int:
     while place < order.size and not bounds[0, order[place]] < bounds[1, order[place]]:
         place += 1
     counts[CURSOR] = place
-    return np.int64(order[place]) if place < order.size else np.int64(-1)
+    return as_index(order[place]) if place < order.size else -1
 
 
 @internal
@@ -117,7 +117,7 @@ def backtrack(matrix: Matrix, box: Box, search: Search, cap: int) -> bool:
         undo(matrix, box, search.stack_place[depth])
         counts[CURSOR] = search.stack_cursor[depth]
         counts[NODES] += 1
-        j = np.int64(search.stack_column[depth])
+        j = as_index(search.stack_column[depth])
         if other_side(matrix, box, search, j, search.stack_value[depth], cap):
             return True
     return False

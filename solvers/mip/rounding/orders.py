@@ -27,7 +27,7 @@ def order_columns(
 
     Seed 0 gives the order itself, with ties broken by column number; others disturb it.
     """
-    columns = model.integers
+    columns: IndexArray = model.integers
     columns = columns[bounds[0, columns] < bounds[1, columns]]
     rng = np.random.default_rng(seed)
     if order is Order.RANDOM:
@@ -85,7 +85,7 @@ def cover(
     rank: FloatArray,
     value: FloatArray,
 ) -> None:
-    """Number the columns of the cliques in the order ``first``; a column keeps its first number."""
+    """Rank columns by the cliques, in the order ``first``; a column keeps its first rank."""
     for number in range(first.size):
         clique = first[number]
         for p in range(start[clique], start[clique + 1]):

@@ -17,7 +17,8 @@ RandomState = npt.NDArray[np.uint64]
 def seeded(*seeds: int) -> RandomState:
     """Return the state (1,) that belongs to a few whole numbers."""
     sequence = np.random.SeedSequence([seed % 2**63 for seed in seeds])
-    return sequence.generate_state(1, dtype=np.uint64)
+    state: RandomState = sequence.generate_state(1, dtype=np.uint64).astype(np.uint64)
+    return state
 
 
 @compiled

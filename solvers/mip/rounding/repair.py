@@ -1,10 +1,11 @@
 """Shifting columns of a contradicted box until no row is broken: WalkSAT on bounds.
 
-A random broken row is picked; each of its columns could be shifted, within its bounds at the root,
-so that the row holds; the shift that breaks least is taken, or one at random (Salvagnin, Roberti,
-Fischetti 2025, section 4, after Selman, Kautz, Cohen 1994). A column that is not fixed is shifted as
-an interval. Afterwards the unfixed columns go back to the root's bounds and everything is propagated
-again, since only the fixed ones say what the bounds are; what breaks then is repaired in turn.
+A random broken row is picked; each of its columns could be shifted, within its bounds at the
+root, so that the row holds; the shift that breaks least is taken, or one at random (Salvagnin,
+Roberti, Fischetti 2025, section 4, after Selman, Kautz, Cohen 1994). A column that is not fixed is
+shifted as an interval. Afterwards the unfixed columns go back to the root's bounds and everything
+is propagated again, since only the fixed ones say what the bounds are; what breaks then is
+repaired in turn.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.internal import internal
+from solvers.mip.domain.internal import as_index, internal
 from solvers.mip.domain.propagate import (
     EPSILON,
     NOISE_LIMIT,
@@ -42,7 +43,7 @@ from solvers.mip.model import IndexArray
 from solvers.mip.rounding.random import RandomState, below, uniform
 from solvers.problem import FloatArray
 
-MAX_SHIFTS = np.int64(1000)
+MAX_SHIFTS = 1000
 """Shifts of one walk (200 in the paper, whose walks may also search)."""
 
 MAX_CANDIDATES = 100
@@ -136,7 +137,7 @@ def apply_shift(matrix: Matrix, box: Box, walk: Walk, j: int, shift: float, size
         record(box, side * n + j, bounds[side, j])
         bounds[side, j] += shift
     for p in range(matrix.column_start[j], matrix.column_start[j + 1]):
-        i = np.int64(column_row[p])
+        i = as_index(column_row[p])
         change = column_value[p] * shift
         rows[i, SMALLEST] += change
         rows[i, LARGEST] += change
@@ -182,13 +183,13 @@ def pick_shift(
     column_value, is_integer = matrix.column_value, matrix.is_integer
     first, length = matrix.row_start[i], matrix.row_start[i + 1] - matrix.row_start[i]
     before = violation_after(rows, i, 0.0)
-    offset = below(random, length) if length > MAX_CANDIDATES else np.int64(0)
+    offset = below(random, length) if length > MAX_CANDIDATES else 0
     work, seen, chosen, best = 0, 0, -1, -1
     chosen_shift, best_shift = 0.0, 0.0
-    best_count, best_damage, best_last = 0, np.inf, np.int64(0)
+    best_count, best_damage, best_last = 0, np.inf, now
     for step in range(min(length, MAX_CANDIDATES)):
         p = first + (offset + step) % length
-        j, a = np.int64(row_column[p]), row_value[p]
+        j, a = as_index(row_column[p]), row_value[p]
         low, high = bounds[0, j], bounds[1, j]
         if now - last[j] < TABU or not (low > -np.inf and high < np.inf) or abs(a) < NOISE_LIMIT:
             continue
@@ -249,13 +250,13 @@ def walk_once(
         if size < fewest:
             fewest, best_at = size, done
     for move in range(done - 1, best_at - 1, -1):
-        size = apply_shift(matrix, box, walk, np.int64(walk.column[move]), -walk.shift[move], size)
+        size = apply_shift(matrix, box, walk, as_index(walk.column[move]), -walk.shift[move], size)
     return size
 
 
 @compiled
 def release(matrix: Matrix, box: Box, root: FloatArray, cap: int) -> bool:
-    """Give unfixed columns the root's bounds back and propagate all rows; False on contradiction."""
+    """Give unfixed columns the root's bounds back and propagate all; False on contradiction."""
     bounds = box.bounds
     for j in range(matrix.is_integer.size):
         if bounds[0, j] < bounds[1, j]:
