@@ -109,7 +109,7 @@ class Sequence:
             )
         self._device = device
         self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
-        self._clock = _Clock(progress)
+        self._clock = Clock(progress)
         self._tolerance = options.tolerance
         self._offset = problem.offset
         with self._activated():
@@ -196,7 +196,7 @@ class Sequence:
         there = self._state.problem
         is_row = name.startswith("row")
         order = there.coefficients.row_order if is_row else there.coefficients.column_order
-        _write(getattr(there, name), values, order)
+        overwrite(getattr(there, name), values, order)
 
     def _start(self, x: FloatArray, y: FloatArray) -> None:
         """Put the point to start from everywhere a point is kept."""
@@ -212,7 +212,7 @@ class Sequence:
             (self._state.y, y, orders.row_order),
         ):
             for part in (side.point, side.anchor, side.projection, side.best):
-                _write(part, values, order)
+                overwrite(part, values, order)
 
     def _set_off(self, tolerance: float) -> None:
         """Write the control array of a solve that begins."""
@@ -236,7 +236,7 @@ class Sequence:
             Control.COST_NORM: euclidean(now["cost"]),
         }.items():
             control[place] = value
-        _write(self._state.control, control, None)
+        overwrite(self._state.control, control)
 
     def _iterate(self, limit: float) -> Record | None:
         """Run windows until one converges or a limit comes; return the last one's record."""
@@ -307,8 +307,8 @@ class Sequence:
         return found
 
 
-class _Clock(Progress):
-    """The limits of one solve of the sequence, and whatever stops the whole."""
+class Clock(Progress):
+    """The limits of one of several solves, and whatever stops them all."""
 
     def __init__(self, outer: Progress) -> None:
         super().__init__()
@@ -323,7 +323,7 @@ class _Clock(Progress):
         return self._outer.should_stop() or super().should_stop()
 
 
-def _write(target: Any, values: FloatArray, order: Any) -> None:
+def overwrite(target: Any, values: FloatArray, order: Any = None) -> None:
     """Overwrite an array on the device with one of the host, in the device's order."""
     if order is not None:
         values = values[order]

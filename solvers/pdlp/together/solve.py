@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,12 @@ import numpy as np
 from solvers.device import Device
 from solvers.errors import EngineError
 from solvers.options import EngineOptions
-from solvers.outcome import StopReason
-from solvers.pdlp.again import WEIGHT_RANGE, Point
+from solvers.pdlp.again import WEIGHT_RANGE, Clock, Point, overwrite
 from solvers.pdlp.control import Stop
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.start import place
-from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.together.control import FIELDS, Field
-from solvers.pdlp.together.kernels.check import SUMS
-from solvers.pdlp.together.layout import WIDTHS, Matrix, apart, side_by_side
-from solvers.pdlp.together.state import Side, State
+from solvers.pdlp.together.layout import WIDTHS, apart, side_by_side
+from solvers.pdlp.together.prepare import VECTORS, scales_of, state_of
 from solvers.pdlp.together.windows import OnCpu, OnGpu, Windows
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
@@ -35,26 +30,6 @@ from solvers.vectors import inner
 CHECK_INTERVAL = 100
 """Iterations between two checks: fewer than for one problem alone, because every check may let
 one of many stop."""
-
-STEP_FRACTION = 0.95
-"""Step size as a part of 1 / ||A||: the estimate of the norm is not corrected on the way here."""
-
-MOST_SLOTS = 1024
-"""Partial sums of a check at the most."""
-
-UNITS_OF_SLOT = 64
-"""Units that the CPU adds up one after the other."""
-
-VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
-
-
-@dataclass(frozen=True, eq=False)
-class _Scales:
-    """Column scale C (n,) and row scale R (m,) on the host, and the step size."""
-
-    column: FloatArray
-    row: FloatArray
-    step: float
 
 
 class Together:
@@ -106,11 +81,11 @@ class Together:
         self._device = device
         self._tolerance = options.tolerance
         self._settings = settings
-        self._clock = _Clock(progress)
+        self._clock = Clock(progress)
         self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
         with self._activated():
-            self._scales = _scales(problem, options, device, self._clock, settings)
-            self._state = _state(problem, width, device, self._scales)
+            self._scales = scales_of(problem, options, device, self._clock, settings)
+            self._state = state_of(problem, width, device, self._scales)
             self._windows: Windows = (
                 OnCpu(self._state, self._clock, options.threads)
                 if device.kind == "cpu"
@@ -166,7 +141,7 @@ class Together:
             for name, values in zip(VECTORS, given, strict=True):
                 if values is not None:
                     self._vectors[name] = values
-                    _write(self._state.vectors[name], side_by_side(values, self.width))
+                    overwrite(self._state.vectors[name], side_by_side(values, self.width))
             self._start(x, y)
             self._set_off(count, self._tolerance if tolerance is None else tolerance)
             self._iterate(math.inf if iterations is None else iterations)
@@ -194,7 +169,7 @@ class Together:
         for side, values in ((self._state.x, self._x), (self._state.y, self._y)):
             interleaved = side_by_side(values, self.width)
             for part in (side.point, side.anchor, side.projection, side.best):
-                _write(part, interleaved)
+                overwrite(part, interleaved)
 
     def _rows_of(self, name: str) -> FloatArray:
         """Return a vector of all problems, (width, size) or what broadcasts to it."""
@@ -227,7 +202,7 @@ class Together:
         control[Field.NECESSARY] = settings.necessary_decrease
         control[Field.ARTIFICIAL] = settings.artificial_share
         control[Field.PROPORTIONAL] = settings.proportional
-        _write(self._state.control, control)
+        overwrite(self._state.control, control)
 
     def _iterate(self, limit: float) -> None:
         done = 0
@@ -275,77 +250,6 @@ def solve_together(
     return Together(problem, width, options, device, progress).solve(count, cost=costs, **others)
 
 
-class _Clock(Progress):
-    """The limits of one solve, and whatever stops the whole."""
-
-    def __init__(self, outer: Progress) -> None:
-        super().__init__()
-        self._outer = outer
-
-    def restart(self, seconds: float) -> None:
-        """Let so many seconds pass from now."""
-        self.time_limit = self.seconds + seconds
-
-    def should_stop(self) -> StopReason | None:
-        """Return the reason to stop now, or None to go on."""
-        return self._outer.should_stop() or super().should_stop()
-
-
-def _scales(
-    problem: Problem, options: EngineOptions, device: Device, progress: Progress, settings: Settings
-) -> _Scales:
-    """Find scaling and step size with the layout of a single solve, which is dropped again."""
-    there = place(problem, device, settings, progress, options.threads)
-    norm = spectral_norm(there, settings, progress, options.seed, options.threads)
-    return _Scales(
-        column=there.columns_to_host(there.scaling.column),
-        row=there.rows_to_host(there.scaling.row),
-        step=STEP_FRACTION / max(norm, 1e-300),
-    )
-
-
-def _state(problem: Problem, width: int, device: Device, scales: _Scales) -> State:
-    csr, csc = problem.matrix, problem.matrix_csc
-    by_row = Matrix.of(csr.indptr, csr.indices, csr.data, width, device)
-    by_column = Matrix.of(csc.indptr, csc.indices, csc.data, width, device)
-    vectors = {
-        name: device.to_device(side_by_side(getattr(problem, name), width)) for name in VECTORS
-    }
-    zeros = device.xp.zeros
-
-    def side(size: int) -> Side:
-        return Side(*(zeros(size * width) for _ in range(6)))
-
-    return State(
-        width=width,
-        by_row=by_row,
-        by_column=by_column,
-        vectors=vectors,
-        column_metric=device.to_device(scales.column**2),
-        row_metric=device.to_device(scales.row**2),
-        x=side(problem.num_columns),
-        y=side(problem.num_rows),
-        reflected=zeros(problem.num_columns * width),
-        control=zeros((FIELDS, width)),
-        row_partial=zeros((_slots(by_row, device), SUMS, width)),
-        column_partial=zeros((_slots(by_column, device), SUMS, width)),
-    )
-
-
-def _slots(matrix: Matrix, device: Device) -> int:
-    """Return into how many partial sums a check divides its work."""
-    each = UNITS_OF_SLOT if device.kind == "cpu" else 1
-    return max(1, min(MOST_SLOTS, -(-matrix.units // each)))
-
-
 def _norms(vectors: FloatArray) -> FloatArray:
     """Return the 2-norms of rows (K, size), or of one vector (size,)."""
     return np.asarray(np.sqrt(np.sum(vectors * vectors, axis=-1)))
-
-
-def _write(target: Any, values: FloatArray) -> None:
-    """Overwrite an array on the device with one of the host."""
-    if isinstance(target, np.ndarray):
-        target[...] = values
-    else:
-        target.set(np.ascontiguousarray(values))
