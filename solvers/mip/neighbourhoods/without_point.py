@@ -13,14 +13,14 @@ from solvers.mip.neighbourhoods.situation import Situation
 from solvers.mip.submip import SubMip
 from solvers.problem import FloatArray
 
-CHUNKS = 16
-"""Steps in which columns are fixed, each followed by propagation."""
+MOST_STEPS = 20_000
+"""Columns that one neighbourhood fixes one by one, at some ten microseconds each."""
 
-MOST_PROPAGATIONS, FEWEST_PROPAGATIONS = 48, 6
-"""Propagations of one neighbourhood; a step that fails is halved until these are used up."""
+ENTRIES = 3e7
+"""Entries of the matrix that the propagation of one neighbourhood may visit."""
 
-ENTRIES = 1e8
-"""Entries of the matrix that these may visit together, roughly."""
+LOOKS = 64
+"""How often what is fixed by now is counted."""
 
 
 def repair(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
@@ -75,10 +75,10 @@ def fixed_step_by_step(
     ----------
     model : MipModel
     order : (k,) int32
-        Columns to fix, first to last.
+        Integer columns to fix, first to last.
     reference : (n,) float64
     count : int
-        How many integer columns to fix, those that propagation fixes included.
+        How many of them to fix, those that propagation fixes included.
 
     Returns
     -------
@@ -86,44 +86,29 @@ def fixed_step_by_step(
         Bounds of integer columns as propagated, the model's for the others; None where the model
         itself propagates to a contradiction.
     """
-    box = _propagated(model, model.lower, model.upper)
-    if box is None:
-        return None
-    most = int(np.clip(ENTRIES / (1 + model.num_nonzeros), FEWEST_PROPAGATIONS, MOST_PROPAGATIONS))
-    size = max(1, -(-count // min(CHUNKS, most // 2)))
-    position, whole = 0, model.is_integer == 1
-    for _ in range(most):
-        lower, upper = box
-        missing = count - int(np.count_nonzero((lower == upper) & whole & _was_free(model)))
-        open_ones = order[position:][lower[order[position:]] < upper[order[position:]]]
-        chunk = open_ones[: min(size, missing)] if missing > 0 else open_ones[:0]
-        if not chunk.size:
-            break
-        values = np.clip(np.round(reference[chunk]), lower[chunk], upper[chunk])
-        low, high = lower.copy(), upper.copy()
-        low[chunk] = high[chunk] = values
-        attempt = _propagated(model, low, high)
-        if attempt is not None:
-            box = attempt
-        elif chunk.size > 1:
-            size = max(1, chunk.size // 2)
-        else:
-            position = int(np.flatnonzero(order == chunk[0])[0]) + 1
-    lower, upper = box
-    return np.where(whole, lower, model.lower), np.where(whole, upper, model.upper)
-
-
-def _was_free(model: MipModel) -> np.ndarray:
-    return model.lower < model.upper
-
-
-def _propagated(
-    model: MipModel, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray] | None:
-    domain = Domain.of(replace(model, lower=lower, upper=upper))
+    domain = Domain.of(model)
     if not domain.propagate():
         return None
-    return domain.lower.copy(), domain.upper.copy()
+    wanted = np.round(reference)
+    enough = domain.work + ENTRIES
+    look_every = max(1, order.size // LOOKS)
+    for step, j in enumerate(order[:MOST_STEPS].tolist()):
+        if step % look_every == 0 and _is_fixed(domain, order) >= count:
+            break
+        low, high = float(domain.lower[j]), float(domain.upper[j])
+        if low == high:
+            continue
+        place = domain.mark()
+        if not domain.fix(j, min(max(float(wanted[j]), low), high)):
+            domain.undo(place)
+        if domain.work > enough:
+            break
+    whole = model.is_integer == 1
+    return np.where(whole, domain.lower, model.lower), np.where(whole, domain.upper, model.upper)
+
+
+def _is_fixed(domain: Domain, columns: IndexArray) -> int:
+    return int(np.count_nonzero(domain.lower[columns] == domain.upper[columns]))
 
 
 def _reference(situation: Situation) -> FloatArray:
