@@ -20,7 +20,7 @@ SIZE = 160
 
 
 def warm_up(tell: Callable[[str], None] = lambda line: None) -> None:
-    """Compile what linear programs need, on every device that can be used.
+    """Compile what the engines need, on every device that can be used.
 
     Parameters
     ----------
@@ -34,6 +34,7 @@ def warm_up(tell: Callable[[str], None] = lambda line: None) -> None:
         for problem in _problems():
             _solve(problem, device.kind)
         _solve_many(device.kind)
+        _solve_mip(device.kind)
 
 
 def _solve(problem: Problem, device: str) -> None:
@@ -59,6 +60,33 @@ def _solve_many(device: str) -> None:
     base = next(iter(_problems()))
     costs = base.cost * np.linspace(1.0, 1.1, 8)[:, None]
     gpu_bridge.solve_many(gpu_bridge.Batch(base, cost=costs), method="pdlp", device=device)
+
+
+def _solve_mip(device: str) -> None:
+    """Search a model with every kind of column by every heuristic."""
+    import gpu_bridge
+
+    generator = np.random.default_rng(0)
+    pattern = sp.random_array((SIZE, 2 * SIZE), density=0.05, rng=generator, format="csr")
+    pattern.data[:] = generator.integers(1, 9, pattern.nnz)
+    kinds = np.arange(2 * SIZE) % 4
+    problem = Problem.from_arrays(
+        generator.integers(1, 30, 2 * SIZE),
+        pattern,
+        row_lower=np.maximum(1.0, np.floor(0.4 * pattern.sum(axis=1))),
+        upper=np.where(kinds < 2, 1.0, 7.0),
+        integrality=kinds < 3,
+    )
+    turn_by_turn = device == "cpu"
+    gpu_bridge.solve(
+        problem,
+        method="mip",
+        device=device,
+        heuristics_only=True,
+        deterministic=turn_by_turn,
+        work_limit=1.0 if turn_by_turn else None,
+        time_limit=60.0 if turn_by_turn else 20.0,
+    )
 
 
 def _problems() -> list[Problem]:

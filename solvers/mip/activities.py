@@ -7,15 +7,22 @@ neighbourhoods and local search, with the rest kept up because some models fall 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from solvers.device import Device, cpu
 from solvers.mip.budget import Budget
+from solvers.mip.opt import improve
 from solvers.mip.probing import build_cache
-from solvers.mip.pump import pump, root_relaxation
-from solvers.mip.rounding import LP_FREE, LP_GUIDED, run_portfolio
+from solvers.mip.pump import Pump, Pumps, Rounded, Rounder, root_relaxation
+from solvers.mip.pump.walking import by_walker
+from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.search.walk import walk
 from solvers.mip.shared import Shared
-from solvers.mip.turns import Activity, Work
+from solvers.mip.turns import Activity, Turns, Work
 from solvers.problem import FloatArray
+
+if TYPE_CHECKING:
+    from solvers.mip.propagation import DeviceModel
 
 ROOT_SHARE = 0.25
 """Part of the time left that the relaxation may take."""
@@ -58,7 +65,8 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
         Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
         Activity("probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, 1, once=True),
-        Activity("pump", _pump(shared), guided(3.0, 0.3), most=few),
+        Activity("pump", _pump(shared, cpu()), guided(3.0, 0.3), most=few),
+        Activity("improve", _improve(shared), share(0.0, 0.3), most=1),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), longest=20.0),
     ]
 
@@ -117,8 +125,6 @@ def _root(shared: Shared) -> Work:
 
 def _round(shared: Shared) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        from solvers.mip.rounding.bulk import round_point
-
         reference = shared.reference()
         if reference is None:
             return
@@ -142,18 +148,55 @@ def _probe(shared: Shared) -> Work:
     return work
 
 
-def _pump(shared: Shared) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        gate = shared.gate
-        pump(
+def _pump(shared: Shared, device: Device) -> Work:
+    gate = shared.gate
+
+    def make(number: int, alpha: float) -> Pump:
+        seed = shared.seed_of(f"pump on {device.kind}", number)
+        return Pump(
             shared.model,
             gate.offer,
-            budget,
             seed,
+            rounder=_rounder(shared),
+            search=by_walker(shared.model, seed, gate.pool),
             pool=gate.pool,
             root=shared.root,
-            device=shared.device,
+            device=device,
+            alpha0=alpha,
         )
+
+    pumps = Pumps(make)
+
+    def work(budget: Budget, seed: int) -> None:
+        pumps.turn(budget)
+
+    return work
+
+
+def _rounder(shared: Shared) -> Rounder:
+    """Return bulk rounding with what the probing cache knows by then."""
+
+    def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
+        found = round_point(shared.model, x, budget, seed, shared.cache)
+        return Rounded(found.x, found.is_consistent)
+
+    return rounder
+
+
+def _improve(shared: Shared) -> Work:
+    """Return moves of one and two columns from the best point, once for each."""
+    tried = -1
+
+    def work(budget: Budget, seed: int) -> None:
+        nonlocal tried
+        pool = shared.gate.pool
+        version, best = pool.version, pool.best
+        if best is None or version == tried:
+            return
+        tried = version
+        better = improve(shared.model, best.x, budget, seed)
+        if shared.model.objective_at(better) < best.objective:
+            shared.gate.offer(better, "one-opt and two-opt")
 
     return work
 
@@ -179,4 +222,65 @@ def _neighbourhoods(shared: Shared) -> Work:
 
 def device_works(shared: Shared) -> dict[str, Callable[[Budget], object]]:
     """Return what runs on the GPU beside the CPU's turns, each in a thread of its own."""
-    return {}
+    if shared.device.kind == "cpu":
+        return {}
+    return {"walkers on the GPU": _walkers(shared), "turns on the GPU": _device_turns(shared)}
+
+
+def _walkers(shared: Shared) -> Callable[[Budget], object]:
+    def work(budget: Budget) -> None:
+        from solvers.mip.walkers import run_walkers
+
+        gate = shared.gate
+        run_walkers(
+            shared.model,
+            shared.device,
+            gate.offer,
+            budget,
+            shared.seed_of("walkers", 0),
+            pool=gate.pool,
+            near=gate.near,
+            log=shared.log,
+        )
+
+    return work
+
+
+def _device_turns(shared: Shared) -> Callable[[Budget], object]:
+    """Return the turns of the heuristics that use the GPU in bursts."""
+
+    def share(without: float, with_point: float) -> Callable[[], float]:
+        return lambda: with_point if shared.has_point else without
+
+    def work(budget: Budget) -> None:
+        from solvers.mip.propagation import DeviceModel
+        from solvers.mip.slots import run_slot
+
+        with shared.device.activate():
+            there = DeviceModel.of(shared.model, shared.device)
+            turns = Turns(
+                [
+                    Activity("dives on the GPU", _device_dives(shared, there), share(2.0, 1.0)),
+                    Activity("pump on the GPU", _pump(shared, shared.device), share(2.0, 0.5)),
+                ]
+            )
+            run_slot(turns, shared, budget)
+
+    return work
+
+
+def _device_dives(shared: Shared, there: DeviceModel) -> Work:
+    def work(budget: Budget, seed: int) -> None:
+        from solvers.mip.dives import run_dives
+
+        run_dives(
+            there,
+            shared.model,
+            shared.gate.offer,
+            budget,
+            seed,
+            reference=shared.reference(),
+            cliques=shared.cliques,
+        )
+
+    return work

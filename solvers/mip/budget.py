@@ -9,6 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 
+LOOK = 20_000.0
+"""Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
+in the interpreter however small the model is, as much as so many entries."""
+
+
 def _never() -> bool:
     return False
 
@@ -75,10 +80,14 @@ class Budget:
             self._parent.charge(work)
 
     def spent(self) -> bool:
-        """Whether to stop now."""
+        """Whether to stop now; counts as :data:`LOOK` entries."""
+        self.charge(LOOK)
+        return self._is_spent()
+
+    def _is_spent(self) -> bool:
         if self._stop() or self._done >= self._work or time.monotonic() >= self._end:
             return True
-        return self._parent is not None and self._parent.spent()
+        return self._parent is not None and self._parent._is_spent()
 
     def part(self, seconds: float = np.inf, work: float = np.inf) -> Budget:
         """Return a budget within this one; in an untimed one only ``work`` counts."""

@@ -139,7 +139,7 @@ class MipModel:
         point[self.integers] = np.clip(
             np.round(x[self.integers]), self.lower[self.integers], self.upper[self.integers]
         )
-        return point
+        return point + 0.0  # no negative zeros
 
 
 def largest_row_violation(model: MipModel, x: FloatArray) -> float:

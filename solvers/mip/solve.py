@@ -60,6 +60,9 @@ START = "start"
 START_SHARE, START_WORK = 0.05, 2e9
 """Part of the time left, and work, for completing a start."""
 
+SHORT_TURN = 0.1
+"""Seconds of a first turn where heuristics come one after the other."""
+
 WORK = 2.0
 """Billions of matrix entries that heuristics visit in turn before branch and bound, where the
 options name no number."""
@@ -177,7 +180,7 @@ class _Run:
         shared = self._prepare(reduce)
         if shared is not None:
             limit = 1e9 * (WORK if self.options.work_limit is None else self.options.work_limit)
-            turns = Turns(activities(shared, np.inf, slots=1))
+            turns = Turns(activities(shared, np.inf, slots=1), shortest=SHORT_TURN)
             run_in_turn(turns, shared, Budget(work=limit, stop=self._is_over))
         if self.settled is None and not self._is_over() and not self.options.heuristics_only:
             best = self.ledger.pool.best
@@ -209,7 +212,9 @@ class _Run:
             deadline = time.monotonic() + HEAD_START
             while time.monotonic() < deadline and self.progress.should_stop() is None:
                 if self.prover.wait(LOOK_AGAIN):
-                    return True
+                    break
+            if self.prover.outcome is not None:
+                return True
             self.prover.stop()
         self.prover = self._make_prover(threads)
         best = self.ledger.pool.best
