@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-
 LOOK = 20_000.0
 """Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
 in the interpreter however small the model is, as much as so many entries."""
