@@ -1,8 +1,8 @@
 """Probing: what follows from each half of a column's range, computed once and used all along.
 
 ``build_cache`` probes columns in the order of their priority, by a ``DomainProber`` on the CPU or a
-``BatchProber`` on a device, and returns a ``ProbingCache``, whose ``choose`` rounds a bulk of columns so that their implications agree. ``NoGoods`` collects sets of
-decisions that cannot stand together.
+``BatchProber`` on a device, and returns a ``ProbingCache``. Its ``choose`` rounds a bulk of columns
+so that what they imply agrees. ``NoGoods`` collects sets of decisions that cannot stand together.
 
 Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Programming"
 (arXiv 2510.20499).

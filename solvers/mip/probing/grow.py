@@ -10,18 +10,29 @@ from solvers.kernels.twin import compiled
 LONGEST = 64
 """Literals of a clique put together from pairs: testing a literal takes a search for each."""
 
+TRIED = 256
+"""Later literals tried for a clique, so that one in very many pairs does not take forever."""
+
+MOST_WORK = 300_000_000
+"""Places of cliques looked at when pairs are compared with those of the rows: about a second."""
+
 ROOM = 6
 """Literals of all cliques together, for each entry of a pair that needs one."""
 
 
 @compiled
 def apart(pairs, literal_start, literal_clique):
-    """Return which pairs (p,) of literals share no clique."""
-    found = np.ones(pairs.shape[0], dtype=np.bool_)
+    """Return which pairs (p,) of literals share no clique; too many of them are not looked at."""
+    found = np.zeros(pairs.shape[0], dtype=np.bool_)
+    work = 0
     for at in range(pairs.shape[0]):
+        if work > MOST_WORK:
+            break
+        found[at] = True
         one, end_one = literal_start[pairs[at, 0]], literal_start[pairs[at, 0] + 1]
         two, end_two = literal_start[pairs[at, 1]], literal_start[pairs[at, 1] + 1]
         while one < end_one and two < end_two:
+            work += 1
             if literal_clique[one] == literal_clique[two]:
                 found[at] = False
                 break
@@ -52,7 +63,7 @@ def _extend(start, other, entry, last, members, used, most):
     Its literals stand from ``members[used]`` on; the first one's entries end before ``last``.
     """
     size = 2
-    for next_entry in range(entry + 1, last):
+    for next_entry in range(entry + 1, min(last, entry + 1 + TRIED)):
         if size >= most:
             break
         fits = True

@@ -12,7 +12,8 @@ rows stand in the way; the shortest of them is handed on.
 *Two-opt* (``score_pairs``): another column k of that row makes way, by as little as a unit step of
 j needs, and j then takes the largest step that keeps all rows of both. Any pair that improves the
 objective has a member that does, and if its move is blocked the other has to be in the blocking
-row: so no pair of unit steps is missed but for the limit on partners.
+row: so no pair of unit steps is missed but for the limit on partners, be it an exchange in a
+partitioning row or a column and what it implies.
 
 Sums and products are rounded one by one on both sides, so that device and twin agree bit for bit.
 """
