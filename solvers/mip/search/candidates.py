@@ -14,6 +14,10 @@ LIFT_WINDOW = 64
 """Columns looked at for a better lift after the first (notes, section 4.4)."""
 
 
+LIFT_FADE, LIFT_LEAST = 0.7, 0.02
+"""A search without a lift shortens the next by the first, at most to the second part; one that
+finds a lift lengthens it again. Walks along the edge of the feasible set ask at every other step."""
+
 LONGEST_STEP = 1e14
 """Steps towards the objective's target are no longer: they would leave for the box's wall."""
 
@@ -187,8 +191,9 @@ def find_lift(matrix, state, parameters):
     best, best_step = -1, 0.0
     best_gain = SMALLEST_STEP * max(1.0, abs(status.objective))
     visited, window = 0, 0
+    most = status.lift_part * parameters.lift_work
     for _ in range(state.priced.size):
-        if visited > parameters.lift_work or window > LIFT_WINDOW:
+        if visited > most or window > LIFT_WINDOW:
             break
         status.pointer += 1
         if status.pointer >= state.priced.size:
@@ -214,5 +219,7 @@ def find_lift(matrix, state, parameters):
             length = np.floor(length + SMALLEST_STEP)
         if length >= shortest and length < LONGEST_STEP and length * abs(column.cost) > best_gain:
             best, best_step, best_gain = j, sign * length, length * abs(column.cost)
+    grown, faded = status.lift_part / LIFT_FADE, status.lift_part * LIFT_FADE
+    status.lift_part = min(1.0, grown) if best >= 0 else max(LIFT_LEAST, faded)
     status.work += visited
     return best, best_step

@@ -28,6 +28,10 @@ INTEGER_BOX = 1e6
 """Free integers start out within this distance of their finite bound or zero; the box widens
 whenever a move hits it (notes, section 10)."""
 
+CONTINUOUS_BOX = 1e9
+"""Free continuous columns stay within this distance: beyond, activities are no longer exact to a
+millionth, and walks on unbounded flows would drift there."""
+
 WIDENING = 10.0
 """By what the box of a free integer is multiplied when it is hit."""
 
@@ -108,7 +112,7 @@ class WalkerSettings:
     scan: int = 400
     satisfied_rows: int = 1
     breakthroughs: int = 8
-    lift_work: int = 10_000
+    lift_work: int = 20_000
     tabu_base: int = 3
     tabu_spread: int = 10
     smoothing: float = SMOOTHING

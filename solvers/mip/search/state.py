@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.mip.model import IndexArray, MipModel
-from solvers.mip.search.settings import INTEGER_BOX, LARGEST_VALUE, WalkerSettings
+from solvers.mip.search.settings import CONTINUOUS_BOX, INTEGER_BOX, WalkerSettings
 from solvers.problem import FloatArray
 
 Records = npt.NDArray[np.void]
@@ -79,6 +79,7 @@ STATUS = np.dtype(
         ("objective_scale", np.float64),
         ("progress", np.float64),
         ("chain_chance", np.float64),
+        ("lift_part", np.float64),
         ("random", np.uint64),
     ],
     align=True,
@@ -86,8 +87,8 @@ STATUS = np.dtype(
 """Counters and sums of a walk: ``best`` is the objective to beat, ``target`` what moves aim at,
 ``aim`` how far below the best that is (relative), ``improved`` the step of the last better point,
 ``done`` set where nothing is left to improve, ``found`` where ``best_x`` was written, ``progress``
-that of the candidate chosen last, ``chain_chance`` how often chains are tried, ``random``
-the state of the generator."""
+that of the candidate chosen last, ``chain_chance`` how often chains are tried,
+``lift_part`` how much of the work for lifts is spent, ``random`` the state of the generator."""
 
 PAIR = np.dtype([("place", np.int64), ("value", np.float64)], align=True)
 """A column and its step, or its value from before."""
@@ -166,6 +167,7 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
     status["objective_scale"] = 1.0 / largest if largest > 0.0 else 0.0
     status["aim"] = settings.stagger
     status["chain_chance"] = 1.0
+    status["lift_part"] = 1.0
     status["boxed"] = int(
         np.any(
             (model.is_integer == 1)
@@ -194,7 +196,7 @@ def working_bounds(
     """Return bounds (n,) within which the walk starts: a box round free columns and ``point``."""
     lower, upper = model.lower, model.upper
     centre = np.clip(np.zeros(lower.size), lower, upper) if point is None else point
-    size = np.where(model.is_integer == 1, INTEGER_BOX, LARGEST_VALUE)
+    size = np.where(model.is_integer == 1, INTEGER_BOX, CONTINUOUS_BOX)
     low = np.where(np.isfinite(lower), lower, np.minimum(centre, 0.0) - size)
     high = np.where(np.isfinite(upper), upper, np.maximum(centre, 0.0) + size)
     return low, high
