@@ -37,7 +37,7 @@ def restarts(
     Walkers that go on have origin -1; those that follow walker v have v, and those that take
     point p have W + p.
     """
-    walkers = records.shape[0]
+    walkers: int = records.shape[0]
     origins = np.full(walkers, -1, dtype=np.int32)
     weights = np.full(walkers, HALVE_WEIGHTS, dtype=np.int32)
     shares = rng.uniform(LEAST_CHANGE, MOST_CHANGE, size=walkers)

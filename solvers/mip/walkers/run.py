@@ -192,6 +192,7 @@ class _Run:
         self._near_seconds = 0.0
         self._last_near: bytes = b""
         self._points_version = -1
+        self._points = 0
         self._steps = 0
         self._charged = 0.0
         self.counts = WalkerCounts()
@@ -326,8 +327,8 @@ class _Run:
             points = gather_points(self._layout, self._starts, self._pool)
             self._fleet.set_points(points)
             self._points_version = version
-            self._number_of_points = points.shape[0]
-        return self._number_of_points
+            self._points = points.shape[0]
+        return self._points
 
     def _show_near(self, records: np.ndarray) -> None:
         walker = int(ranking(records)[0])

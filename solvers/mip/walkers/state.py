@@ -67,7 +67,7 @@ def touched_bytes(layout: Layout) -> int:
 def make_state(layout: Layout, device: Device, walkers: int, seed: int) -> State:
     """Allocate the state of so many walkers, each with parameters of its own, without points."""
     xp = device.xp
-    rows, columns = max(1, walkers * layout.rows), walkers * layout.columns
+    rows, columns = walkers * max(1, layout.rows), walkers * layout.columns
     return State(
         walkers=walkers,
         values=xp.zeros(2 * columns, dtype=layout.real),

@@ -1,0 +1,243 @@
+"""Moves per second of the walkers on a GPU, and what they find in given models.
+
+    python -m benchmarks.mip_walkers [--models S M L] [--rows 1 4 12] [--walkers 132 ... 4224]
+    python -m benchmarks.mip_walkers --instances a.mps.gz b.mps.gz [--time-limit 20]
+
+The models of the first form are binary: half of the rows cover, the other half are weighted
+packings, and every column has a cost. Each figure is the rate of all walkers together over a slice
+of ``--seconds``, after one of the same length. Beside it stand the rate of one core, by a CPU
+walker of ``solvers.mip.search``, and the rate that the notes on GPU heuristics (section 4.4)
+measured with plain code and a score of progress only, without an objective.
+
+The second form runs the walkers alone, from zero and from bounds, and says when they found their
+first point and what their best one was as time went on. Compilation is done before the clock
+starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.record import Column, print_table, write_record
+from solvers.device import Device, find_device
+from solvers.mip.budget import Budget
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.pool import Found, Pool
+from solvers.mip.walkers import run_walkers
+from solvers.mip.walkers.fleet import Fleet
+from solvers.mip.walkers.kernels.fields import Field
+from solvers.mip.walkers.layout import Layout
+from solvers.mip.walkers.plan import WARP_LADDER, Plan
+from solvers.mip.walkers.starts import first_origins, gather_points
+from solvers.mip.walkers.state import bytes_per_walker
+from solvers.mip.walkers.tune import steps_for
+from solvers.problem import FloatArray, Problem
+
+SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (80_000, 100_000, 4)}
+"""Rows, columns and entries of a row."""
+
+NOTED = {
+    "S": {1: 2.5e8, 4: 1.6e8, 12: 9e7},
+    "M": {1: 6.9e7, 4: 6.7e7, 12: 5.8e7},
+    "L": {1: 3.9e7, 4: 3.9e7, 12: 5.2e7},
+}
+"""Moves per second that the notes measured on an H200, by model and rows sampled."""
+
+CORE_WORK = 2_000_000
+"""Entries that the CPU's walker visits in a trial."""
+
+MARKS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0)
+"""Seconds at which the best objective is told."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One row of the table of rates."""
+
+    model: str
+    kernel: str
+    real: str
+    rows: int
+    walkers: int
+    megabytes: float
+    steps: float
+    moves: float
+    entries: float
+    one_core: float
+    noted: float | None
+
+
+def synthetic(name: str, seed: int) -> MipModel:
+    """Return a binary model of one of the sizes."""
+    rows, columns, length = SIZES[name]
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, columns, (rows, length))
+    covers = np.arange(rows) % 2 == 0
+    weights = np.where(covers[:, None], 1.0, rng.integers(1, 10, (rows, length)))
+    matrix = sp.csr_matrix(
+        (weights.ravel(), (np.repeat(np.arange(rows), length), places.ravel())), (rows, columns)
+    )
+    total = np.asarray(matrix.sum(axis=1)).ravel()
+    lower = np.where(covers, 1.0, -np.inf)
+    upper = np.where(covers, np.inf, np.floor(0.4 * total))
+    cost = rng.integers(1, 100, columns).astype(float)
+    return MipModel.of(Problem.from_arrays(cost, matrix, lower, upper, upper=1.0, integrality=True))
+
+
+def core_rate(model: MipModel, seed: int) -> float:
+    """Return the moves per second of one walker on one core, after a slice that compiles."""
+    from solvers.mip.search.settings import FAST
+    from solvers.mip.search.walker import Walker
+
+    walker = Walker(model, FAST, seed)
+    walker.run(CORE_WORK // 10, np.inf)
+    began = time.perf_counter()
+    moves = walker.run(CORE_WORK, np.inf).moves
+    return moves / (time.perf_counter() - began)
+
+
+def device_rate(
+    layout: Layout, device: Device, kernel: str, walkers: int, rows: int, options: Any
+) -> dict[str, float]:
+    """Return steps, moves and entries per second of so many walkers that sample ``rows`` rows."""
+    plan = Plan(kernel, (walkers,), walkers, bytes_per_walker(layout))
+    fleet = Fleet(layout, device, plan, options.seed)
+    points = gather_points(layout, [], None)
+    fleet.set_points(points)
+    fleet.restart(*first_origins(walkers, len(points), np.random.default_rng(options.seed)))
+    records = fleet.records()
+    records[:, Field.ROWS] = rows
+    fleet.steer(records)
+    steps = 16
+    for _ in range(8):
+        fleet.launch(steps)
+        took = fleet.seconds()
+        if took > 0.5 * options.seconds:
+            break
+        steps = steps_for(options.seconds, steps, took)
+    before = fleet.records()
+    fleet.launch(steps)
+    took = fleet.seconds()
+    grown = (fleet.records() - before).sum(axis=0) / took
+    return {
+        "steps": walkers * steps / took,
+        "moves": float(grown[Field.MOVES]),
+        "entries": float(grown[Field.VISITED]),
+    }
+
+
+def rates(options: argparse.Namespace, device: Device) -> list[Rate]:
+    """Measure every model, number of rows and number of walkers."""
+    found = []
+    for name in options.models:
+        model = synthetic(name, options.seed)
+        core = core_rate(model, options.seed)
+        layout = Layout.of(model, wide=device.kind == "cpu" or options.wide_numbers)
+        for rows in options.rows:
+            for walkers in options.walkers:
+                for kernel in options.kernels:
+                    measured = device_rate(layout, device, kernel, walkers, rows, options)
+                    size = walkers * bytes_per_walker(layout) / 2**20
+                    known = {"one_core": core, "noted": NOTED[name].get(rows)}
+                    what = (name, kernel, layout.real, rows, walkers, size)
+                    found.append(Rate(*what, **known, **measured))
+                    device.release_memory()
+    return found
+
+
+def search(path: Path, options: argparse.Namespace, device: Device) -> dict[str, Any]:
+    """Run the walkers on one model; return what they found and when."""
+    import gpu_bridge
+
+    model = MipModel.of(gpu_bridge.read(str(path)))
+    pool = Pool(32, model.integers)
+    budget = Budget(seconds=options.time_limit)
+    history: list[tuple[float, float]] = []
+    lines: list[str] = []
+
+    def offer(x: FloatArray, source: str) -> bool:
+        if not is_feasible(model, x):
+            return False
+        better = pool.add(Found(x, model.objective_at(x), budget.seconds, source))
+        if better:
+            history.append((budget.seconds, pool.objective))
+        return better
+
+    counts = run_walkers(model, device, offer, budget, options.seed, pool=pool, log=lines.append)
+    marks = {
+        f"at {mark:g} s": next((best for at, best in reversed(history) if at <= mark), None)
+        for mark in MARKS
+        if mark <= options.time_limit
+    }
+    return {
+        "model": path.name.split(".")[0],
+        "rows": model.num_rows,
+        "columns": model.num_columns,
+        "first": history[0][0] if history else None,
+        **marks,
+        "best": history[-1][1] if history else None,
+        "log": lines,
+        "counts": asdict(counts),
+    }
+
+
+def show_searches(found: list[dict[str, Any]]) -> None:
+    titles = [title for title in found[0] if title not in ("log", "counts")]
+    columns = [Column(title, 6) for title in (*titles, "walkers", "steps/s")]
+    rows = [
+        [
+            *(one[title] for title in titles),
+            one["counts"]["walkers"],
+            one["counts"]["steps"] / max(one["counts"]["seconds"], 1e-9),
+        ]
+        for one in found
+    ]
+    print_table("Walkers alone", columns, rows)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--models", nargs="*", default=list(SIZES), choices=list(SIZES))
+    parser.add_argument("--rows", nargs="*", type=int, default=[1, 4, 12])
+    parser.add_argument("--walkers", nargs="*", type=int, default=list(WARP_LADDER))
+    parser.add_argument("--kernels", nargs="*", default=["walk"], choices=["walk", "walk_wide"])
+    parser.add_argument("--wide-numbers", action="store_true", help="64 bits whatever the model")
+    parser.add_argument("--seconds", type=float, default=0.05, help="length of a slice")
+    parser.add_argument("--instances", nargs="*", type=Path, default=[])
+    parser.add_argument("--time-limit", type=float, default=20.0)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parse()
+    device = find_device(options.device)
+    if options.instances:
+        small = synthetic("S", options.seed)  # compiles, before any clock starts
+        for wide in (False, True):
+            device_rate(Layout.of(small, wide=wide), device, "walk", 4, 1, options)
+        found = [search(path, options, device) for path in options.instances]
+        show_searches(found)
+        write_record("mip-walkers-instances", {"runs": found}, device=device, seed=options.seed)
+        return
+    table = rates(options, device)
+    columns = [Column(field) for field in Rate.__dataclass_fields__]
+    print_table("Steps, moves and entries per second", columns, [
+        list(asdict(row).values()) for row in table
+    ])  # fmt: skip
+    content = {"slice": options.seconds, "rates": [asdict(row) for row in table]}
+    write_record("mip-walkers", content, device=device, seed=options.seed)
+
+
+if __name__ == "__main__":
+    main()
