@@ -107,7 +107,7 @@ class DomainProber:
     def __init__(self, model: MipModel, domain: Domain | None = None) -> None:
         self._domain = Domain.of(model) if domain is None else domain.copy()
         self._domain.cap = min(self._domain.cap, CAP)
-        self._forget_trail()
+        self._domain.forget()
         self._integers = model.integers.size
         room = max(SMALLEST_ROOM, ROOM * self._integers)
         self._column = np.empty(room, dtype=np.int32)
@@ -179,7 +179,7 @@ class DomainProber:
             if not domain.tighten(j, least, most):
                 consistent = False
                 break
-        self._forget_trail()
+        domain.forget()
         return consistent
 
     def first_failure(self, literals: Sequence[int]) -> int:
@@ -194,10 +194,3 @@ class DomainProber:
                 break
         domain.undo(place)
         return failed
-
-    def _forget_trail(self) -> None:
-        """Make the box what it goes back to, so that its trail has room for a level again."""
-        from solvers.mip.domain.state import TRAIL
-
-        self._domain.box.counts[TRAIL] = 0
-        self._domain.reserve()

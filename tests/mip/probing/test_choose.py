@@ -8,6 +8,7 @@ from solvers.mip.cliques import find_cliques
 from solvers.mip.model import is_feasible
 from solvers.mip.probing import build_cache
 from solvers.mip.probing.cache import empty_cache
+from solvers.mip.rounding import round_point
 from tests.mip.probing.models import INF, feasible_points, model_of, random_model
 
 
@@ -92,3 +93,18 @@ def test_bounds_never_cross_and_lose_no_point_of_the_bulk(seed):
             assert is_feasible(model, point)
             assert (point >= lower).all()
             assert (point <= upper).all()
+
+
+def test_bulk_rounding_takes_the_cache_as_its_chooser():
+    reached = 0
+    for seed in range(60):
+        model = random_model(seed)
+        cache = build_cache(model, None, Budget(), 0)
+        middle = (model.lower + model.upper) / 2.0
+        rounded = round_point(model, middle, Budget(), seed, cache)
+        if rounded.is_consistent:
+            assert is_feasible(model, rounded.x)
+            reached += 1
+        else:
+            assert ((rounded.x >= model.lower) & (rounded.x <= model.upper)).all()
+    assert reached > 20
