@@ -23,7 +23,7 @@ from solvers.mip.pump.lockstep import Lockstep, lockstep
 from solvers.mip.pump.neighbourhood import Neighbourhood, Search
 from solvers.mip.pump.projector import OVERHEAD, projection_budget
 from solvers.mip.pump.root import Root, root_relaxation
-from solvers.mip.pump.rounding import Rounder, randomised
+from solvers.mip.pump.rounding import Rounder, propagation
 from solvers.mip.pump.run import ALPHAS, ROOT_SHARE, Log
 from solvers.mip.pump.target import Target
 from solvers.mip.pump.trajectory import Manner, Trajectory
@@ -50,8 +50,8 @@ class PumpBatch:
     width : int
         Pumps: 8, 16, 24 or 32.
     rounder_of, search_of : callable, optional
-        Make the rounder and the local search of each pump from its seed; by default randomised
-        rounding, and no search.
+        Make the rounder and the local search of each pump from its seed; by default
+        fix-and-propagate, and no search.
     pool : Pool, optional
         Others' points: the cut-off is below the best of them.
     root : Root, optional
@@ -139,7 +139,7 @@ class PumpBatch:
         target = Target(model, self._pool, bound)
         for number in range(self._width):
             seed = self._seed + number
-            rounder = randomised(model) if self._rounder_of is None else self._rounder_of(seed)
+            rounder = propagation(model) if self._rounder_of is None else self._rounder_of(seed)
             search = None if self._search_of is None else self._search_of(seed)
             manner = Manner(seed, ALPHAS[number % len(ALPHAS)])
             self._trajectories.append(

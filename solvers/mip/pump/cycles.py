@@ -49,7 +49,7 @@ class Cycles:
         distance : float
             Of the projection from the point it started from.
         """
-        key = hash(rounded.tobytes())
+        key = hash((rounded + 0.0).tobytes())  # without the sign of zeros
         alike = [other == key and abs(alpha - then) <= SAME_ALPHA for other, then in self._points]
         stuck, repeated = bool(alike) and alike[-1], any(alike)
         full = len(self._distances) == WINDOW

@@ -17,7 +17,7 @@ from solvers.mip.pump.counts import PumpCounts
 from solvers.mip.pump.neighbourhood import Neighbourhood, Search
 from solvers.mip.pump.projector import OVERHEAD, Projector, projection_budget
 from solvers.mip.pump.root import Root, root_relaxation
-from solvers.mip.pump.rounding import Rounder, randomised
+from solvers.mip.pump.rounding import Rounder, propagation
 from solvers.mip.pump.target import Target
 from solvers.mip.pump.trajectory import FIRST_ALPHA, Manner, Trajectory
 
@@ -44,7 +44,7 @@ class Pump:
         Of :class:`Augmented.of(model) <solvers.mip.pump.augmented.Augmented>`'s problem; by
         default chosen by size and device.
     rounder : Rounder, optional
-        By default randomised rounding.
+        By default fix-and-propagate; roundings to the nearest come between where it is slow.
     search : Search, optional
         Local search; by default none.
     pool : Pool, optional
@@ -78,7 +78,7 @@ class Pump:
         self._manner = Manner(seed, alpha0)
         self._projector = projector
         self._owns_projector = projector is None
-        self._rounder = randomised(model) if rounder is None else rounder
+        self._rounder = propagation(model) if rounder is None else rounder
         self._search = search
         self._pool = pool
         self._root = root

@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.mip.budget import Budget
-from solvers.mip.model import is_feasible
 from solvers.mip.pool import Offer, Pool
 from solvers.mip.pump.augmented import Augmented, Request
 from solvers.mip.pump.counts import Counts
 from solvers.mip.pump.cycles import Cycle, Cycles
 from solvers.mip.pump.neighbourhood import Neighbourhood
 from solvers.mip.pump.perturb import flipped, shaken, shifted
-from solvers.mip.pump.projector import WORK, Projection
+from solvers.mip.pump.projector import Projection
+from solvers.mip.pump.proposals import ACCEPTED, Proposals
 from solvers.mip.pump.root import Root
-from solvers.mip.pump.rounding import Rounder
+from solvers.mip.pump.rounding import Rounder, Roundings
 from solvers.mip.pump.target import Target
 from solvers.problem import BoolArray, FloatArray
 
@@ -37,9 +37,6 @@ ALPHA_FACTOR = 0.9
 
 LEAST_ALPHA = 1e-3
 """Below this the objective is left out: what remains of it is less than rounding."""
-
-ACCEPTED = 0.01
-"""Sum of the integers' distances from whole numbers up to which a point is worth an LP (ibid.)."""
 
 INTEGRAL = 1e-3
 """Distance up to which one integer counts as whole where precision is chosen."""
@@ -56,9 +53,6 @@ FIRST_STAGE, SECOND_STAGE = 100, 500
 
 FIRST_STAGE_SHARE = 1 / 3
 """Part of the budget for the first stage, at the most."""
-
-ROUNDING_SECONDS = 0.7
-"""Time of one rounding (arXiv 2510.20499)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +74,7 @@ class Trajectory:
     offer : Offer
     manner : Manner
     rounder : Rounder
+        The careful one; where it takes too long, points are rounded to the nearest.
     neighbourhood : Neighbourhood
         Looks around rounded points.
     target : Target
@@ -102,10 +97,9 @@ class Trajectory:
         self._augmented = augmented
         self._model = augmented.model
         self._root = root
-        self._offer = offer
         self._budget = Budget()
         self._manner = manner
-        self._rounder = rounder
+        self._roundings = Roundings(self._model, rounder)
         self._neighbourhood = neighbourhood
         self._target = target
         self._pool = pool
@@ -119,8 +113,8 @@ class Trajectory:
         self._x = root.relaxation.x
         self._rounded = self._x
         self._restarting = True
-        self._offered: set[int] = set()
         self.counts = Counts()
+        self._proposals = Proposals(self._model, offer, manner.name, target, self.counts)
         self._has_begun = False
         self.is_over = False
 
@@ -133,7 +127,8 @@ class Trajectory:
 
     def _begin(self) -> None:
         """Round the relaxation's point and look around it, then around zero."""
-        found = self._try_integral(self._x)
+        self._choose_tolerance(self._stages[0])
+        found = self._proposals.try_integral(self._x)
         found |= self._round_and_look(0.0)
         if not found and self._neighbourhood.is_there:
             zero = self._model.rounded(np.zeros(self._model.num_columns))
@@ -169,7 +164,7 @@ class Trajectory:
         distance = float(np.sum(np.abs(x - self._rounded)[active]))
         self._choose_tolerance(active)
         self._in_stage += 1
-        found = self._try_integral(x)
+        found = self._proposals.try_integral(x)
         arrived = distance < ACCEPTED and self._stage + 1 < len(self._stages)
         alpha = self._alpha
         found |= self._round_and_look(effort)
@@ -191,49 +186,19 @@ class Trajectory:
         steps = [tolerance for least, tolerance in TOLERANCES if share < least]
         self._tolerance = steps[0] if steps else FINAL_TOLERANCE
 
-    def _try_integral(self, x: FloatArray) -> bool:
-        """Offer a point whose integers are nearly whole."""
-        values = x[self._model.integers]
-        if float(np.sum(np.abs(values - np.round(values)))) >= ACCEPTED:
-            return False
-        return self._propose(self._model.rounded(x), "projection")
-
-    def _propose(self, point: FloatArray, how: str) -> bool:
-        """Offer a point unless one with its integers was; return whether it is the best."""
-        key = hash(point[self._model.integers].tobytes())
-        if key in self._offered:
-            return False
-        self._offered.add(key)
-        if not self._offer(point, f"{self._manner.name} {how}"):
-            return False
-        self.counts.found += 1
-        if is_feasible(self._model, point):
-            self._target.note(self._model.objective_at(point))
-        return True
-
     def _round_and_look(self, effort: float) -> bool:
         """Round the projection, look around, and offer what may be a solution."""
         budget, counts = self._budget, self.counts
-        part = budget.part(ROUNDING_SECONDS) if budget.is_timed else budget.part(work=WORK)
         seed = int(self._generator.integers(2**31))
-        rounded = self._rounder(self._x, part, seed)
+        rounded, effort = self._roundings.round(self._x, budget, seed, effort)
         self._rounded = rounded.x
         counts.consistent += rounded.is_consistent
-        found = False
-        if is_feasible(self._model, rounded.x) or self._is_worth_an_lp(rounded.is_consistent):
-            found = self._propose(rounded.x, "rounding")
+        found = self._proposals.try_rounded(rounded.x, rounded.is_consistent)
         if found or not self._neighbourhood.is_there:
             return found
-        effort += part.seconds if budget.is_timed else part.work
         self._neighbourhood.account(effort)
         near = self._neighbourhood.near(rounded.x, budget, effort)
         return self._look_from(rounded.x, near, keep=True)
-
-    def _is_worth_an_lp(self, is_consistent: bool) -> bool:
-        """Whether continuous columns might mend the point: always then, else now and then."""
-        if self._model.integers.size == self._model.num_columns:
-            return False
-        return is_consistent or self.counts.projections % 5 == 0
 
     def _look_from(
         self, start: FloatArray, seen: tuple[FloatArray, bool], keep: bool = False
@@ -242,7 +207,7 @@ class Trajectory:
         point, is_solution = seen
         self.counts.searches += 1
         if is_solution:
-            return self._propose(point, "search")
+            return self._proposals.propose(point, "search")
         if not keep:
             self._rounded = self._model.rounded(point)
         return False

@@ -10,7 +10,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.pool import Found, Pool
 from solvers.mip.pump.cycles import REMEMBERED, WINDOW, Cycle, Cycles
 from solvers.mip.pump.perturb import MOST, flipped, shaken, shifted
-from solvers.mip.pump.rounding import nearest, randomised
+from solvers.mip.pump.rounding import Rounded, Roundings, nearest, propagation, randomised
 from solvers.mip.pump.target import Target
 from solvers.problem import Problem
 from tests.mip.pump.cases import knapsack, random_mip
@@ -23,7 +23,7 @@ def vector(*values):
 def test_the_same_point_twice_running_is_stuck():
     cycles = Cycles()
     assert cycles.note(vector(0, 1), 0.0, 3.0) is Cycle.NONE
-    assert cycles.note(vector(0, 1), 0.0, 3.0) is Cycle.STUCK
+    assert cycles.note(vector(-0.0, 1), 0.0, 3.0) is Cycle.STUCK
 
 
 def test_an_older_point_is_a_repeat_until_it_is_forgotten():
@@ -106,6 +106,33 @@ def test_randomised_rounding_keeps_whole_values_and_draws_in_the_middle():
     assert rounder(np.full(2000, 0.2), Budget(), 1).x.sum() < 0.3 * 2000
     fractions = [0.5 * (x @ np.ones(2000)) for x in (whole,)]
     assert fractions[0] > 0.0
+
+
+def test_careful_roundings_keep_their_share():
+    model = knapsack(0, 10)
+
+    def careful(x, budget, seed):
+        budget.charge(30.0)
+        return Rounded(np.ones(10), True)
+
+    roundings = Roundings(model, careful)
+    found = []
+    for _ in range(9):
+        rounded, effort = roundings.round(np.zeros(10), Budget(work=1e6), 0, 10.0)
+        assert effort == (40.0 if rounded.is_consistent else 10.0)
+        found.append(rounded.is_consistent)
+    assert found == [True, False, True, False, False, True, False, False, True]
+
+
+def test_propagation_rounds_to_what_the_rows_allow():
+    model = MipModel.of(
+        Problem.from_arrays(
+            np.zeros(4), [[1.0, 1.0, 1.0, 1.0]], 1.0, 1.0, upper=1.0, integrality=True
+        )
+    )
+    found = propagation(model)(np.full(4, 0.25), Budget(), 3)
+    assert found.is_consistent
+    assert found.x.sum() == 1.0
 
 
 def test_the_cutoff_is_below_the_best_point():

@@ -1,0 +1,31 @@
+"""Rounding a pump's points by fix-and-propagate, bulk by bulk (:mod:`solvers.mip.rounding`)."""
+
+from __future__ import annotations
+
+from solvers.mip.budget import Budget
+from solvers.mip.domain import Domain
+from solvers.mip.model import MipModel
+from solvers.mip.pump.rounding import Rounded, Rounder
+from solvers.mip.rounding.bulk import BulkChooser, round_point
+from solvers.problem import FloatArray
+
+
+def by_propagation(model: MipModel, chooser: BulkChooser | None = None) -> Rounder:
+    """Return the rounder that fixes integers and propagates what follows.
+
+    Parameters
+    ----------
+    model : MipModel
+    chooser : BulkChooser, optional
+        A probing cache, which chooses values that agree.
+    """
+    domains: list[Domain] = []  # made at the first rounding, which propagates and compiles
+
+    def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
+        if not domains:
+            domain = Domain.of(model)
+            domains.append(domain if domain.propagate() else Domain.of(model))
+        found = round_point(model, x, budget, seed, chooser, domains[0])
+        return Rounded(found.x, found.is_consistent)
+
+    return rounder
