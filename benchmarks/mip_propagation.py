@@ -76,23 +76,25 @@ def models(arguments: argparse.Namespace) -> Iterator[tuple[str, MipModel]]:
 
 
 def synthetic(size: int, kind: str, seed: int) -> MipModel:
-    """Return a square model with ten entries in each row, in which few fixings imply others."""
+    """Return a square packing model with ten entries in each row.
+
+    A column at its upper bound takes most of its rows' capacity, so that others come down.
+    """
     random = np.random.default_rng(seed)
     columns = random.integers(0, size, (size, ROW_LENGTH))
-    values = random.integers(1, 6, columns.shape) * random.choice([-1.0, 1.0], columns.shape)
+    values = random.integers(2, 6, columns.shape).astype(float)
     matrix = sp.csr_array(
         (values.ravel(), columns.ravel(), np.arange(size + 1) * ROW_LENGTH), (size, size)
     )
     matrix.sum_duplicates()
     upper = 1.0 if kind == "binary" else 9.0
-    most = matrix.maximum(0) @ np.full(size, upper)
-    largest = upper * abs(matrix).max(axis=1).toarray().ravel()
+    largest = upper * matrix.max(axis=1).toarray().ravel()
     return MipModel.of(
         Problem.from_arrays(
             random.standard_normal(size),
             matrix,
             np.full(size, -np.inf),
-            np.maximum(most - largest, 0.0),
+            1.2 * largest,
             lower=np.zeros(size),
             upper=np.full(size, upper),
             integrality=np.ones(size, dtype=bool),
@@ -157,7 +159,7 @@ def batch_pass(device: Device, boxes: BatchBoxes, model: MipModel) -> tuple[floa
 def one_propagation(
     device: Device, propagator: Propagator, model: MipModel, seed: int
 ) -> tuple[float, int]:
-    """Return the seconds of a propagation of one box from its load on the device, and its rounds."""
+    """Return the seconds of a propagation of one box, once it is loaded, and its rounds."""
     random = np.random.default_rng(seed)
     columns, values = _fixings(model, random)
     lower, upper = model.lower.copy(), model.upper.copy()
@@ -218,12 +220,15 @@ def between(
 
 
 def _fixings(model: MipModel, random: np.random.Generator) -> tuple[Any, Any]:
-    """Return columns to fix and values for them."""
-    able = np.flatnonzero(np.isfinite(model.lower) & np.isfinite(model.upper))
+    """Return columns to fix at their upper bounds, no two of them in one row."""
+    able = np.flatnonzero(np.isfinite(model.upper) & (model.lower < model.upper))
     count = max(1, int(FIXED_SHARE * able.size))
     columns = random.choice(able, min(count, able.size), replace=False)
-    upward = random.random(columns.size) < 0.5
-    return columns, np.where(upward, model.upper[columns], model.lower[columns])
+    chosen = model.problem.matrix_csc[:, columns]
+    crowded = np.bincount(chosen.indices, minlength=model.num_rows) > 1
+    alone = np.asarray(abs(chosen).sign().T @ crowded.astype(float)) == 0.0
+    alone[0] = True
+    return columns[alone], model.upper[columns[alone]]
 
 
 def _bytes(kernel: Kernel, arguments: tuple[Any, ...]) -> int:

@@ -81,13 +81,10 @@ def _long_column() -> MipModel:
 def _rows_of_all_lengths() -> MipModel:
     random = np.random.default_rng(3)
     lengths = [0, 1, 2, 4, 5, 31, 32, 33, 128, 129, 255, 256, 257, 513, 1024, 16_384, 16_385]
-    n = max(lengths)
-    columns = [random.permutation(n)[:length] for length in lengths]
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    values = random.integers(1, 4, starts[-1]).astype(float) * random.choice(
-        [-1.0, 1.0], starts[-1]
-    )
-    matrix = sp.csr_array((values, np.concatenate(columns), starts), (len(lengths), n))
+    n = starts[-1]
+    values = random.integers(1, 4, n) * random.choice([-1.0, 1.0], n)
+    matrix = sp.csr_array((values, random.permutation(n), starts), (len(lengths), n))
     lower = np.where(np.arange(n) % 3 == 0, -2.0, 0.0)
     upper = np.where(np.arange(n) % 3 == 0, 4.0, 1.0)
     most = matrix.maximum(0) @ upper + matrix.minimum(0) @ lower
