@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound="Callable[..., object]")
 
 
 def internal(function: Function) -> Function:
-    """Compile a function that is called from compiled functions only (a decorator)."""
+    """Compile a function for compiled callers (a decorator): Python must never call it."""
     made = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return cast("Function", made)
 

@@ -139,6 +139,7 @@ def search_depth_first(
     """Dive with backtracking; the box is consistent whenever this returns, but for the root."""
     counts = search.counts
     repairs = mode == DFS_REPAIR
+    shifts = min(SHIFTS_ON_THE_WAY, walk.column.size)
     while box.counts[WORK] < slice_end:
         j = next_column(box, search)
         if j < 0:
@@ -163,7 +164,7 @@ def search_depth_first(
         if repairs and counts[REPAIRS] < MAX_REPAIRS:
             counts[REPAIRS] += 1
             end = box.counts[WORK] + REPAIR_WORK
-            if repair(matrix, box, search.root, walk, search.random, SHIFTS_ON_THE_WAY, end, cap):
+            if repair(matrix, box, search.root, walk, search.random, shifts, end, cap):
                 counts[CURSOR] = 0
                 continue
         if not backtrack(matrix, box, search, cap):
@@ -186,6 +187,7 @@ def dive_leniently(
     """Fix what is not fixed yet, passing contradictions over; one level of the trail is needed."""
     counts = search.counts
     limit = -1 if mode == DIVE else cap
+    shifts = min(SHIFTS_ON_THE_WAY, walk.column.size)
     while box.counts[WORK] < slice_end:
         j = next_column(box, search)
         if j < 0:
@@ -199,6 +201,6 @@ def dive_leniently(
         if mode == DIVE_REPAIR and counts[REPAIRS] < MAX_REPAIRS:
             counts[REPAIRS] += 1
             end = box.counts[WORK] + REPAIR_WORK
-            repair(matrix, box, search.root, walk, search.random, SHIFTS_ON_THE_WAY, end, cap)
+            repair(matrix, box, search.root, walk, search.random, shifts, end, cap)
             counts[CURSOR] = 0
     return RUNNING

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.kernels.twin import compiled
-from solvers.mip.domain.internal import internal
 
 RandomState = npt.NDArray[np.uint64]
 
@@ -32,7 +31,7 @@ def uniform(state: RandomState) -> float:
     return float(np.float64(z >> np.uint64(11)) / 9007199254740992.0)
 
 
-@internal
+@compiled
 def below(state: RandomState, end: int) -> int:
     """Draw a whole number from 0 to ``end - 1``."""
     return min(end - 1, int(uniform(state) * end))

@@ -35,6 +35,7 @@ from solvers.mip.domain.state import (
     NOISE,
     SMALLEST,
     UPPER,
+    WIDEST,
     WORK,
     Box,
     Matrix,
@@ -251,18 +252,32 @@ def walk_once(
             fewest, best_at = size, done
     for move in range(done - 1, best_at - 1, -1):
         size = apply_shift(matrix, box, walk, as_index(walk.column[move]), -walk.shift[move], size)
-    return size
+    return int(size)
+
+
+@internal
+def loosen(matrix: Matrix, box: Box, root: FloatArray, j: int) -> None:
+    """Give a column the root's bounds back, and let its rows know how wide it is again."""
+    bounds, rows, n = box.bounds, box.rows, matrix.is_integer.size
+    column_row, column_value = matrix.column_row, matrix.column_value
+    for side in range(2):
+        if bounds[side, j] != root[side, j]:
+            set_bound(matrix, box, j, side, root[side, j])
+    for p in range(matrix.column_start[j], matrix.column_start[j + 1]):
+        i = column_row[p]
+        widest = abs(column_value[p]) * (bounds[1, j] - bounds[0, j])
+        if widest > rows[i, WIDEST]:
+            record(box, 2 * n + i, rows[i, WIDEST])
+            rows[i, WIDEST] = widest
 
 
 @compiled
 def release(matrix: Matrix, box: Box, root: FloatArray, cap: int) -> bool:
     """Give unfixed columns the root's bounds back and propagate all; False on contradiction."""
     bounds = box.bounds
-    for j in range(matrix.is_integer.size):
+    for j in range(bounds.shape[1]):
         if bounds[0, j] < bounds[1, j]:
-            for side in range(2):
-                if bounds[side, j] != root[side, j]:
-                    set_bound(matrix, box, j, side, root[side, j])
+            loosen(matrix, box, root, j)
     wake_all(box)
     return bool(propagate(matrix, box, cap, LENIENT))
 
