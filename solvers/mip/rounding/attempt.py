@@ -18,6 +18,10 @@ SLICE = 1_000_000
 """Entries visited between two looks at the budget: ten to twenty milliseconds."""
 
 
+CALLS_PER_LOOK = 8
+"""Steps of some tenths of a millisecond between two looks at the budget."""
+
+
 class Attempt:
     """What dives and bulk rounding share: a domain of their own, repair, the continuous columns.
 
@@ -54,6 +58,7 @@ class Attempt:
         walk.clock[:] = 0
         self.base = domain.mark()
         self._begin = self._charged = domain.work
+        self._calls = 0
         self.is_complete = True
         self.is_consistent = False
 
@@ -132,6 +137,12 @@ class Attempt:
             self.is_complete = False
             return False
         return status in (RUNNING, FULL)
+
+    def is_spent(self) -> bool:
+        """Charge the work done and, every few calls, say whether the budget is spent."""
+        self.charge()
+        self._calls += 1
+        return self._calls % CALLS_PER_LOOK == 1 and self.budget.spent()
 
     def charge(self) -> None:
         """Charge the work done since the last time."""

@@ -144,12 +144,11 @@ class _Rounding:
             self._sort()
             if self.open.size == 0:
                 break
-            if self.budget.spent():
+            if self.attempt.is_spent():
                 self.attempt.is_complete = False
                 break
             size = 1 if self.open.size <= ONE_BY_ONE else int(np.sqrt(self.open.size))
             self._round_bulk(self.open[:size])
-            self.attempt.charge()
             self.domain.forget()
         self.attempt.settle()
         continuous = np.flatnonzero(self.attempt.model.is_integer == 0).astype(np.int32)

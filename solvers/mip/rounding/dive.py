@@ -34,7 +34,7 @@ SEARCH_PER_NONZERO = 30
 The paper allows 100 and one dive of each kind; here dives are repeated with other seeds.
 """
 
-SMALLEST_SEARCH = 1_000_000
+SMALLEST_SEARCH = 300_000
 """The same at least, for small models."""
 
 MORE_NODES = 200

@@ -67,7 +67,7 @@ def test_the_budget_ends_it_and_equal_seeds_agree():
     runs = []
     for _ in range(2):
         offers = Offers(model)
-        budget = Budget(work=30_000)
+        budget = Budget(work=1_000_000)
         done = run_portfolio(model, offers, budget, 5)
         assert budget.spent()
         runs.append((done.dives, done.consistent, [p.tobytes() for p in offers.points]))
