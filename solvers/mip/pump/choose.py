@@ -8,7 +8,7 @@ from solvers.device import Device, cpu
 from solvers.mip.budget import Budget
 from solvers.mip.pump.augmented import Augmented, Request
 from solvers.mip.pump.first_order import first_order
-from solvers.mip.pump.projector import SECONDS, Projection, Projector
+from solvers.mip.pump.projector import SECONDS, WORK, Projection, Projector
 from solvers.mip.pump.root import FIRST_ORDER_FROM, SIMPLEX, Root
 from solvers.mip.pump.simplex import Simplex
 
@@ -17,6 +17,9 @@ WATCHED = 5
 
 ALLOWED = 2
 """and how many of them may end at their limit before PDLP takes over."""
+
+MOST_OF_IT = 0.9
+"""Part of a projection's limit from which it counts as reached."""
 
 
 def choose_projector(
@@ -60,9 +63,10 @@ class _SimplexFirst:
     def project(self, request: Request, budget: Budget) -> Projection:
         """Solve a projection."""
         found = self._inner.project(request, budget)
-        if self._is_simplex and self._augmented.problem.num_nonzeros:
-            self._finished.append(found.is_converged or found.is_empty)
-            if self._finished.count(False) > ALLOWED:
+        finished = found.is_converged or found.is_empty
+        if self._is_simplex and (finished or _had_its_time(budget)):
+            self._finished.append(finished)
+            if self._finished.count(False) > ALLOWED and self._augmented.problem.num_nonzeros:
                 self._hand_over(budget)
         return found
 
@@ -75,3 +79,10 @@ class _SimplexFirst:
         self._is_simplex = False
         problem = self._augmented.problem
         self._inner = first_order(problem, self._device, budget, self._threads, self._seed)
+
+
+def _had_its_time(budget: Budget) -> bool:
+    """Whether a projection ran for as long as one may, and was not cut short by a turn's end."""
+    if budget.is_timed:
+        return budget.seconds >= MOST_OF_IT * SECONDS
+    return budget.work >= MOST_OF_IT * WORK
