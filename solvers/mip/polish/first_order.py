@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import numpy as np
 
-from solvers import pdlp
+from solvers.device import Device, cpu, find_device
 from solvers.mip.model import MipModel
 from solvers.mip.polish.split import ContinuousPart
 from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, Start
+from solvers.pdlp.again import Sequence
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 TOLERANCE = 1e-8
 """Relative, because points are checked by an absolute 1e-6 on rows of any size."""
 
+ITERATIONS = 20_000
+"""Iterations of one LP, which PDLP would never end where there is no solution."""
+
 
 class FirstOrder:
-    """PDLP from the last point and multipliers; one run at a time, from any thread."""
+    """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
 
     def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
-        free = np.full(part.rows.size, np.inf)
         self._problem = Problem(
             cost=model.cost[part.columns],
             matrix=part.matrix,
-            row_lower=-free,
-            row_upper=free,
+            row_lower=model.row_lower[part.rows],
+            row_upper=model.row_upper[part.rows],
             lower=model.lower[part.columns],
             upper=model.upper[part.columns],
             integrality=np.zeros(part.columns.size, dtype=bool),
         )
-        self._options = EngineOptions(device=device, threads=1, tolerance=TOLERANCE)
-        self._start = Start()
+        self._device = device
+        self._sequence: Sequence | None = None
         self._lock = threading.Lock()
 
     def solve(
@@ -43,16 +44,28 @@ class FirstOrder:
         """Return values (k,) for row sides (r,) and whether they are optimal.
 
         ``guess`` (k,) is where to start. What comes back at the time limit may be feasible
-        enough or not: the caller checks.
+        enough or not: the caller checks. None where other threads' LPs took all the time.
         """
-        progress = Progress(time_limit=seconds)
+        began = Progress(time_limit=seconds)
         with self._lock:
-            if progress.should_stop() is not None:
+            if began.should_stop() is not None:
                 return None, False
-            problem = replace(self._problem, row_lower=low, row_upper=high)
-            start = Start(x=guess, row_dual=self._start.row_dual)
-            outcome = pdlp.solve(problem, self._options, progress, start)
-            if outcome.row_dual is not None:
-                self._start = Start(row_dual=outcome.row_dual)
-        values = outcome.candidate if outcome.x is None else outcome.x
-        return values, outcome.solution_status is SolutionStatus.OPTIMAL
+            sequence = self._prepared()
+            point = sequence.solve(row_lower=low, row_upper=high, x=guess, seconds=began.time_left)
+        return point.x, point.is_converged
+
+    def _prepared(self) -> Sequence:
+        if self._sequence is None:
+            device = find_device(self._device)
+            try:
+                self._sequence = self._on(device)
+            except Exception as error:
+                if device.kind == "cpu" or not device.is_out_of_memory(error):
+                    raise
+                device.release_memory()
+                self._sequence = self._on(cpu())
+        return self._sequence
+
+    def _on(self, device: Device) -> Sequence:
+        options = EngineOptions(threads=1, tolerance=TOLERANCE)
+        return Sequence(self._problem, options, device, Progress())

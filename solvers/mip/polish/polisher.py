@@ -124,6 +124,8 @@ class Polisher:
                 return Polished(PolishStatus.LIMIT, iterations=iterations)
             solved = solve(low, high, left)
             iterations += solved.iterations
+            if solved.is_out_of_time:
+                break  # the next point goes on from this basis
             if solved.is_infeasible:
                 return Polished(
                     PolishStatus.INFEASIBLE, conflict=solved.ray_rows, iterations=iterations
@@ -133,7 +135,7 @@ class Polisher:
                 checked = self._with_values(point, solved.values, status, iterations)
                 if checked is not None:
                     return checked
-        late = time.monotonic() >= deadline
+        late = solved.is_out_of_time or time.monotonic() >= deadline
         return Polished(PolishStatus.LIMIT if late else PolishStatus.FAILED, iterations=iterations)
 
     def _by_first_order(

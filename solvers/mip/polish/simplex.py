@@ -62,6 +62,11 @@ class Solved:
         return bool(self.status == Status.kInfeasible)
 
     @property
+    def is_out_of_time(self) -> bool:
+        """Whether the time limit ended it."""
+        return bool(self.status == Status.kTimeLimit)
+
+    @property
     def is_optimal(self) -> bool:
         """Whether ``values`` are optimal."""
         return bool(self.status == Status.kOptimal)

@@ -227,6 +227,9 @@ def test_the_same_points_in_the_same_order_give_the_same_bits():
 
 def test_pdlp_takes_over_from_simplex_where_it_is_told_to():
     with Polisher(balance_model(), device="cpu", largest_for_simplex=0) as polisher:
-        polished = polisher.polish(np.array([1, 1, 0.0, 0.0]), seconds=20)
+        polished = polisher.polish(np.array([1, 1, 0.0, 0.0]))
+        hopeless = polisher.polish(np.array([0, 1, 0.0, 0.0]))
     assert polished.status is PolishStatus.OPTIMAL
     assert polished.objective == pytest.approx(13, abs=1e-4)
+    assert not hopeless.status.has_point
+    assert hopeless.x is None
