@@ -151,7 +151,8 @@ def test_log_shows_model_engine_and_result_once(run: Run, model: Callable[..., P
 
 
 def test_feasible_without_proof(run: Run, model: Callable[..., Path]) -> None:
-    answer = run("solve", model(split_model()), "--node-limit", 1, "--threads", 1, "--quiet")
+    words = ["--method", "highs", "--node-limit", 1, "--threads", 1, "--quiet"]
+    answer = run("solve", model(split_model()), *words)
     assert answer.code == ExitCode.FEASIBLE == 1
     assert answer.value("Status").startswith("feasible")
     assert float(answer.value("Objective")) > 0.0
@@ -418,7 +419,7 @@ def test_info_describes_the_model_and_the_engine(run: Run, model: Callable[..., 
     assert answer.value("Per row") == "3 to 3 nonzeros, half of them at most 3"
     assert "matrix [1e+00, 4e+00]" in answer.value("Ranges")
     assert "binary program" in answer.value("Structure")
-    assert answer.value("Engine").startswith("highs on cpu: ")
+    assert answer.value("Engine").startswith("mip on cpu: ")
     assert "for highs" in answer.value("Memory")
     assert "pdlp" not in answer.out, "it takes linear programs only"
 
