@@ -16,13 +16,11 @@ from solvers.mip.walkers.epochs import ranking, restarts
 from solvers.mip.walkers.fleet import Fleet
 from solvers.mip.walkers.kernels.fields import NONE, Field
 from solvers.mip.walkers.layout import Layout
+from solvers.mip.walkers.offers import Offers
 from solvers.mip.walkers.plan import Plan, plan_for
 from solvers.mip.walkers.starts import first_origins, gather_points
 from solvers.mip.walkers.tune import choose_walkers, steps_for
 from solvers.problem import FloatArray
-
-SOURCE = "walkers"
-"""Name of these points in the history."""
 
 SLICE_SECONDS = 0.03
 """Length of a slice that the number of steps aims at."""
@@ -47,10 +45,16 @@ NEAR_TIME = 0.2
 """Part of the time that offering nearly feasible points may take."""
 
 NEAR_EPOCHS = 4
-"""Epochs between such offers where no clock may decide."""
+"""Epochs between such offers where no clock may decide, and between looks at others' points."""
+
+NEAR_POINTS = 8
+"""Nearly feasible points that walkers may restart from, while there is no feasible one."""
 
 GPU_WORK = 1.0 / 256.0
 """What an entry visited on a GPU counts of one visited by a core: the ratio of their rates."""
+
+LEAST_SHARE, LONGEST_PAUSE = 0.05, 0.2
+"""Smallest part of the device's time that walkers take, and seconds that they pause at most."""
 
 Near = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
@@ -102,6 +106,7 @@ def run_walkers(
     starts: Iterable[FloatArray] = (),
     near: Near | None = None,
     log: Log | None = None,
+    share: Callable[[], float] | None = None,
 ) -> WalkerCounts:
     """Search with thousands of walkers on a GPU, or a few on the CPU, until the budget is spent.
 
@@ -123,9 +128,13 @@ def run_walkers(
     starts : iterable of (n,) arrays
         Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
     near : callable, optional
-        Gets the least violated point of each epoch without a feasible one.
+        Gets the least violated point of each epoch without a feasible one; where it has a method
+        ``points``, as ``solvers.mip.near.Near`` has, walkers restart from those.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
+    share : callable, optional
+        Returns the part of the time that the device is due to the walkers; they pause for the rest.
+        A slice fills the device, so that what runs beside it gets little. Only with a time limit.
 
     Returns
     -------
@@ -142,7 +151,7 @@ def run_walkers(
         try:
             with device.activate():
                 run = _Run(model, layout, device, plan, offer, budget, seed, pool, points, near)
-                return run.run(say)
+                return run.run(say, share)
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise
@@ -176,7 +185,6 @@ class _Run:
         self._model = model
         self._layout = layout
         self._plan = plan
-        self._offer = offer
         self._budget = budget
         self._pool = pool
         self._starts = starts
@@ -187,42 +195,50 @@ class _Run:
         self._on_gpu = device.kind == "cuda"
         self._best = NONE
         self._seen = np.zeros(self._fleet.walkers)
-        self._waiting: list[FloatArray] = []
-        self._near_point: FloatArray | None = None
-        self._near_seconds = 0.0
         self._last_near: bytes = b""
-        self._points_version = -1
+        self._points_version = 0
         self._points = 0
-        self._steps = 0
         self._charged = 0.0
+        self._offers = Offers(offer, threaded=self._timed)
         self.counts = WalkerCounts()
 
-    def run(self, say: Log) -> WalkerCounts:
+    def run(self, say: Log, share: Callable[[], float] | None) -> WalkerCounts:
         """Walk, slice after slice."""
-        steps = self._begin(say)
+        try:
+            self._walk(self._begin(say), share)
+        finally:
+            self._offers.close()
+        self.counts.offered, self.counts.near = self._offers.offered, self._offers.near
+        say(self._summary())
+        return self.counts
+
+    def _walk(self, steps: int, share: Callable[[], float] | None) -> None:
         epoch_steps, epoch_began = 0, time.monotonic()
         done = False
         while not (done or self._budget.spent()):
             self._fleet.launch(steps)
-            self._hand_over()  # what the slice before has found, while this one runs
+            self._offers.hand_over()  # what the slice before has found, while this one runs
             records = self._fleet.records()
             self._count(records, steps)
             done = self._harvest(records)
+            self._aim(records)
+            self._fleet.steer(records)
             epoch_steps += steps
             late = self._timed and time.monotonic() - epoch_began > EPOCH_SECONDS
-            if (epoch_steps >= EPOCH_STEPS or late) and not done:
-                self._aim(records)
-                self._fleet.steer(records)
+            if epoch_steps >= EPOCH_STEPS or late:
                 self._epoch(records)
                 epoch_steps, epoch_began = 0, time.monotonic()
-            else:
-                self._aim(records)
-                self._fleet.steer(records)
             if self._timed:
+                if share is not None:
+                    self._pause(share())
                 steps = steps_for(SLICE_SECONDS, steps, self._fleet.seconds())
-        self._hand_over()
-        say(self._summary())
-        return self.counts
+
+    def _pause(self, share: float) -> None:
+        """Leave the device to others after a slice, so that ``share`` of the time is walked."""
+        part = min(max(share, LEAST_SHARE), 1.0)
+        rest = self._fleet.seconds() * (1.0 - part) / part
+        if rest > 0.0:
+            time.sleep(min(rest, self._budget.seconds_left, LONGEST_PAUSE))
 
     # ---- begin --------------------------------------------------------------------------------
 
@@ -284,31 +300,19 @@ class _Run:
         self._seen = records[:, Field.KEPT].copy()
         self.counts.found += int(fresh.size)
         best_first = fresh[np.argsort(records[fresh, Field.BEST], kind="stable")]
-        before = self._incumbent()
+        before, points = self._incumbent(), []
         for walker in best_first[:OFFERS]:
             if records[walker, Field.BEST] >= before:
                 break
             point = self._model.rounded(self._fleet.kept(int(walker)))
             if is_feasible(self._model, point):
                 self._best = min(self._best, float(self._model.cost @ point))
-                self._waiting.append(point)
+                points.append(point)
             else:  # slack has drifted: forget the point
                 records[walker, Field.REFRESH] = 1.0
                 records[walker, [Field.BEST, Field.LIMIT, Field.TARGET]] = NONE
+        self._offers.add(points[::-1])
         return self._layout.objectives == 0 and self._best < NONE
-
-    def _hand_over(self) -> None:
-        """Offer what waits, which may take the time of an LP."""
-        for point in self._waiting:
-            self._offer(point, SOURCE)
-            self.counts.offered += 1
-        self._waiting = []
-        if self._near_point is not None:
-            began = time.monotonic()
-            self._offer(self._near_point, SOURCE)
-            self._near_seconds += time.monotonic() - began
-            self.counts.near += 1
-            self._near_point = None
 
     # ---- epochs -------------------------------------------------------------------------------
 
@@ -322,13 +326,23 @@ class _Run:
         self.counts.restarts += int(np.sum(origins >= 0))
 
     def _refresh_points(self) -> int:
-        version = -1 if self._pool is None else self._pool.version
-        if version != self._points_version or self.counts.epochs == 0:
-            points = gather_points(self._layout, self._starts, self._pool)
+        """Bring the points to restart from up to date; return their number."""
+        version = 0 if self._pool is None else self._pool.version
+        if version == 0:  # no point yet: nearly feasible ones come and go
+            version = -1 - self.counts.epochs // NEAR_EPOCHS
+        if version != self._points_version:
+            points = gather_points(self._layout, [*self._nearest(), *self._starts], self._pool)
             self._fleet.set_points(points)
             self._points_version = version
             self._points = points.shape[0]
         return self._points
+
+    def _nearest(self) -> list[FloatArray]:
+        """Return the nearly feasible points that others have shown, while there is no better."""
+        known = getattr(self._near, "points", None)
+        if known is None or (self._pool is not None and len(self._pool)):
+            return []
+        return [one.x for one in known()[:NEAR_POINTS]]
 
     def _show_near(self, records: np.ndarray) -> None:
         walker = int(ranking(records)[0])
@@ -341,14 +355,15 @@ class _Run:
         some = self._layout.integers < self._layout.columns
         if not some or violated > max(NEAR_ROWS, NEAR_PART * self._layout.rows):
             return
-        if self._timed and self._near_seconds > NEAR_TIME * self._budget.seconds:
+        if self._timed and self._offers.near_seconds > NEAR_TIME * self._budget.seconds:
             return
         if not self._timed and self.counts.epochs % NEAR_EPOCHS:
             return
         point = self._model.rounded(self._fleet.point(walker))
         key = point[self._model.integers].tobytes()
         if key != self._last_near:
-            self._near_point, self._last_near = point, key
+            self._offers.add_near(point)
+            self._last_near = key
 
     def _summary(self) -> str:
         counts = self.counts

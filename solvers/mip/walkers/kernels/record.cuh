@@ -18,6 +18,7 @@ constexpr int LIFT_WINDOW = 64;
 constexpr int LIFT_PATIENCE = 1024;
 constexpr int FORCED_BREAKTHROUGHS = 32;
 constexpr int BUMPED_ROWS = 256;
+constexpr int FETCHED = 4;             // entries whose rows are fetched together
 constexpr int LONG_COLUMN = 256;       // columns and rows longer than this are read by all lanes
 constexpr int LONG_ROW = 256;
 constexpr double CLOCK_LIMIT = 4e6;    // moves after which stamps start anew, exact in 32 bits

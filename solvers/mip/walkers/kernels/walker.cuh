@@ -1,4 +1,8 @@
 // What a walker does in a step, by a group of threads; walk.py says what and why.
+//
+// It is one struct in one file although it is long: its state lives in registers, which only works
+// while everything that touches it is put into one function. Members that a group calls together
+// say so by calling the group's operations; the others are a lane's own business.
 
 #include "record.cuh"
 #include "group.cuh"
@@ -79,16 +83,31 @@ struct Walker {
         return score;
     }
 
-    // Entries first, first + stride, ... of column ``j`` moving by ``delta``.
+    // Entries first, first + stride, ... of column ``j`` moving by ``delta``. Some entries' rows and
+    // cells are fetched before the first is scored, as each fetch waits for the one before.
     __device__ Score rows_score(int j, REAL delta, int first, int stride) const {
         Score score = {0.0, 0.0};
         const int end = int(model.column_start[j + 1]);
-        for (int e = int(model.column_start[j]) + first; e < end; e += stride) {
-            const int row = int(model.column_row[e]);
-            const Pair cell = cells[row];
-            const REAL after = cell.first - times(model.column_value[e], delta);
-            add_row(score, jump, double(cell.first), double(after), double(cell.second),
-                    range(row), 1.0);
+        for (int e = int(model.column_start[j]) + first; e < end; e += FETCHED * stride) {
+            int row[FETCHED];
+            REAL value[FETCHED];
+            Pair cell[FETCHED];
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k) {
+                const int at = e + k * stride;
+                row[k] = at < end ? int(model.column_row[at]) : -1;
+                value[k] = at < end ? model.column_value[at] : REAL(0);
+            }
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k)
+                if (row[k] >= 0) cell[k] = cells[row[k]];
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k) {
+                if (row[k] < 0) break;
+                const REAL after = cell[k].first - times(value[k], delta);
+                add_row(score, jump, double(cell[k].first), double(after), double(cell[k].second),
+                        range(row[k]), 1.0);
+            }
         }
         return score;
     }
