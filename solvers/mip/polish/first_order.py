@@ -51,7 +51,13 @@ class FirstOrder:
             if began.should_stop() is not None:
                 return None, False
             sequence = self._prepared()
-            point = sequence.solve(row_lower=low, row_upper=high, x=guess, seconds=began.time_left)
+            point = sequence.solve(
+                row_lower=low,
+                row_upper=high,
+                x=guess,
+                seconds=began.time_left,
+                iterations=ITERATIONS,
+            )
         return point.x, point.is_converged
 
     def _prepared(self) -> Sequence:
