@@ -16,7 +16,7 @@ LIFT_WINDOW = 64
 
 LIFT_FADE, LIFT_LEAST = 0.7, 0.02
 """A search without a lift shortens the next by the first, at most to the second part; one that
-finds a lift lengthens it again. Walks along the edge of the feasible set ask at every other step."""
+finds a lift lengthens it again. Walks along the edge of the feasible set ask all the time."""
 
 LONGEST_STEP = 1e14
 """Steps towards the objective's target are no longer: they would leave for the box's wall."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.search.candidates import ANY, NONE, gap_of, gather_row
+from solvers.mip.search.candidates import FREE_ONLY, NONE, gap_of, gather_row
 from solvers.mip.search.loops import compiled, inlined
 from solvers.mip.search.moves import draw, set_value
-from solvers.mip.search.scoring import choose, objective_progress, progress_of
+from solvers.mip.search.scoring import choose, objective_progress, row_progress
 from solvers.mip.search.settings import SMALLEST_STEP
 
 ROW_LOOKS = 32
@@ -24,12 +24,30 @@ ROW_LOOKS = 32
 
 
 @compiled
-def try_link(matrix, state, j, delta):
-    """Change a column for a trial, and remember its value from before."""
+def try_link(matrix, state, parameters, j, delta):
+    """Change a column for a trial, remember its value from before, and sum up the chain's gain.
+
+    Rows are judged from the chain's beginning to where they stand now. Step by step, a row that
+    one link opens wide and two others close a little would seem to be won.
+    """
     status = state.status[0]
     link = state.chain[status.num_chain]
     link.place, link.value = j, state.columns[j].x
     status.num_chain += 1
+    gain = 0.0
+    first, last = matrix.column_start[j], matrix.column_start[j + 1]
+    status.work += last - first
+    for k in range(first, last):
+        i = np.uint32(matrix.column_row[np.uint64(k)])
+        row, origin = state.rows[i], state.origins[i]
+        now = row.activity
+        after = now + matrix.column_value[np.uint64(k)] * delta
+        if origin.place == status.chains:
+            gain -= row_progress(row, parameters.jump, origin.value, now)
+        else:
+            origin.place, origin.value = status.chains, now
+        gain += row_progress(row, parameters.jump, origin.value, after)
+    status.chain_gain += gain
     set_value(matrix, state, j, state.columns[j].x + delta)
 
 
@@ -60,23 +78,12 @@ def opened_row(matrix, state, before):
 
 
 @inlined
-def rows_part(state, parameters, j, delta, progress):
-    """Return the progress of a step without the objective's part of it."""
-    status = state.status[0]
-    return progress - objective_progress(status, parameters.jump, state.columns[j].cost * delta)
-
-
-@inlined
-def worth(state, parameters, rows, before):
-    """Return the progress of a whole chain: of its rows, and of the objective from end to end.
-
-    Step by step the objective would count by signs, and a chain that saves much and then pays
-    twice a little would seem a loss.
-    """
+def worth(state, parameters, before):
+    """Return the progress of the chain: of its rows, and of the objective, from end to end."""
     status = state.status[0]
     now = status.objective
     status.objective = before
-    progress = rows + objective_progress(status, parameters.jump, now - before)
+    progress = status.chain_gain + objective_progress(status, parameters.jump, now - before)
     status.objective = now
     return progress
 
@@ -97,11 +104,10 @@ def drop_used(state, count):
 
 
 @compiled
-def follow(matrix, state, parameters, rows, before):
+def follow(matrix, state, parameters, before):
     """Add links to the chain while it is worth nothing; return whether it came to be.
 
-    ``rows`` is the progress of its first step without the objective, ``before`` the objective
-    before that.
+    ``before`` is the objective at its beginning.
     """
     status = state.status[0]
     last = np.int64(-1)
@@ -112,15 +118,14 @@ def follow(matrix, state, parameters, rows, before):
         last = i
         gap = gap_of(state.rows[i])
         room = parameters.chain_breadth
-        count = gather_row(matrix, state, parameters, i, gap, room, state.links, NONE, ANY)
+        count = gather_row(matrix, state, parameters, i, gap, room, state.links, NONE, FREE_ONLY)
         count = drop_used(state, count)
         best = choose(matrix, state, parameters, state.links, count)
         if best < 0:
             return False
         j, delta = state.links[best].place, state.links[best].value
-        rows += rows_part(state, parameters, j, delta, status.progress)
-        try_link(matrix, state, j, delta)
-        if worth(state, parameters, rows, before) > SMALLEST_STEP:
+        try_link(matrix, state, parameters, j, delta)
+        if worth(state, parameters, before) > SMALLEST_STEP:
             return True
     return False
 
@@ -136,12 +141,11 @@ def try_chains(matrix, state, parameters, count, first):
         place = first if trial == 0 else draw(status, count)
         j, delta = state.candidates[place].place, state.candidates[place].value
         status.num_chain = 0
-        rows = rows_part(
-            state, parameters, j, delta, progress_of(matrix, state, parameters, j, delta)
-        )
+        status.chain_gain = 0.0
+        status.chains += 1
         before = status.objective
-        try_link(matrix, state, j, delta)
-        if follow(matrix, state, parameters, rows, before):
+        try_link(matrix, state, parameters, j, delta)
+        if follow(matrix, state, parameters, before):
             for link in range(status.num_chain):
                 column = state.columns[state.chain[link].place]
                 until = (

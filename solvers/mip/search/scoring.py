@@ -34,37 +34,36 @@ def objective_progress(status, jump, change):
 
 
 @inlined
-def progress_of(matrix, state, parameters, j, delta):
-    """Return the progress of changing column j by ``delta``, or the drop of the violation.
+def row_progress(row, jump, before, after):
+    """Return what one row gains from a change of its activity.
 
     Comparisons become numbers here, not branches: which rows a move wins no processor foresees.
     """
+    if jump == 1:
+        lower_drop = max(row.lower - before, 0.0) - max(row.lower - after, 0.0)
+        upper_drop = max(before - row.upper, 0.0) - max(after - row.upper, 0.0)
+        return row.scale * (row.lower_weight * lower_drop + row.upper_weight * upper_drop)
+    half = 0.5 * np.float64(after > before) - 0.5 * np.float64(after < before)
+    lower, upper = row.lower - VIOLATION_TOLERANCE, row.upper + VIOLATION_TOLERANCE
+    below, above = np.float64(before < lower), np.float64(before > upper)
+    still_below, still_above = np.float64(after < lower), np.float64(after > upper)
+    gain = row.lower_weight * (below - still_below + half * below * still_below)
+    return gain + row.upper_weight * (above - still_above - half * above * still_above)
+
+
+@inlined
+def progress_of(matrix, state, parameters, j, delta):
+    """Return the progress of changing column j by ``delta``, or the drop of the violation."""
     status = state.status[0]
-    change = state.columns[j].cost * delta
     first, last = matrix.column_start[j], matrix.column_start[j + 1]
     status.work += last - first
-    progress = 0.0
-    if parameters.jump == 1:
-        for k in range(first, last):
-            row = state.rows[np.uint32(matrix.column_row[np.uint64(k)])]
-            before = row.activity
-            after = before + matrix.column_value[np.uint64(k)] * delta
-            lower_drop = max(row.lower - before, 0.0) - max(row.lower - after, 0.0)
-            upper_drop = max(before - row.upper, 0.0) - max(after - row.upper, 0.0)
-            progress += row.scale * (row.lower_weight * lower_drop + row.upper_weight * upper_drop)
-        return progress + objective_progress(status, parameters.jump, change)
+    progress = objective_progress(status, parameters.jump, state.columns[j].cost * delta)
     for k in range(first, last):
         row = state.rows[np.uint32(matrix.column_row[np.uint64(k)])]
         before = row.activity
-        change_here = matrix.column_value[np.uint64(k)] * delta
-        after = before + change_here
-        half = 0.5 if change_here > 0.0 else -0.5
-        lower, upper = row.lower - VIOLATION_TOLERANCE, row.upper + VIOLATION_TOLERANCE
-        below, above = np.float64(before < lower), np.float64(before > upper)
-        still_below, still_above = np.float64(after < lower), np.float64(after > upper)
-        progress += row.lower_weight * (below - still_below + half * below * still_below)
-        progress += row.upper_weight * (above - still_above - half * above * still_above)
-    return progress + objective_progress(status, parameters.jump, change)
+        after = before + matrix.column_value[np.uint64(k)] * delta
+        progress += row_progress(row, parameters.jump, before, after)
+    return progress
 
 
 @compiled

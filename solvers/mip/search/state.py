@@ -67,6 +67,7 @@ STATUS = np.dtype(
         ("least_violated", np.int64),
         ("pointer", np.int64),
         ("num_chain", np.int64),
+        ("chains", np.int64),
         ("boxed", np.int64),
         ("done", np.int64),
         ("found", np.int64),
@@ -78,6 +79,7 @@ STATUS = np.dtype(
         ("objective_weight", np.float64),
         ("objective_scale", np.float64),
         ("progress", np.float64),
+        ("chain_gain", np.float64),
         ("chain_chance", np.float64),
         ("lift_part", np.float64),
         ("random", np.uint64),
@@ -87,8 +89,9 @@ STATUS = np.dtype(
 """Counters and sums of a walk: ``best`` is the objective to beat, ``target`` what moves aim at,
 ``aim`` how far below the best that is (relative), ``improved`` the step of the last better point,
 ``done`` set where nothing is left to improve, ``found`` where ``best_x`` was written, ``progress``
-that of the candidate chosen last, ``chain_chance`` how often chains are tried,
-``lift_part`` how much of the work for lifts is spent, ``random`` the state of the generator."""
+that of the candidate chosen last, ``chain_gain`` what the rows gain from the chain so far,
+``chains`` counts chains, ``chain_chance`` is how often they are tried, ``lift_part`` how much of
+the work for lifts is spent, ``random`` the state of the generator."""
 
 PAIR = np.dtype([("place", np.int64), ("value", np.float64)], align=True)
 """A column and its step, or its value from before."""
@@ -121,7 +124,8 @@ class State(NamedTuple):
     violated rows, ``priced`` the columns with a cost; ``bounds`` (n, 2) are the model's, beyond
     which no box widens; ``kept`` (2, n) holds the best feasible and the least violated point.
     Of pairs, ``candidates`` are those of a step, ``links`` those of a link of a chain, ``chain``
-    what a chain has changed with the values from before; ``breaks`` (2, .) are the breakpoints
+    what a chain has changed with the values from before, and ``origins`` (m,) the last chain that
+    touched a row with the activity at its beginning; ``breaks`` (2, .) are the breakpoints
     of a jump and the changes of the slope at them.
     """
 
@@ -135,6 +139,7 @@ class State(NamedTuple):
     candidates: Records
     links: Records
     chain: Records
+    origins: Records
     breaks: FloatArray
 
 
@@ -186,6 +191,7 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
         candidates=np.zeros(CANDIDATES, dtype=PAIR),
         links=np.zeros(CANDIDATES, dtype=PAIR),
         chain=np.zeros(LONGEST_CHAIN, dtype=PAIR),
+        origins=np.zeros(m, dtype=PAIR),
         breaks=np.zeros((2, BREAKPOINTS)),
     )
 

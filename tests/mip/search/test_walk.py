@@ -71,7 +71,7 @@ def test_an_infeasible_model_ends_when_the_budget_is_spent():
     assert len(pool) == 0
     assert offered == []
     assert counts.fewest_violated == 1
-    assert counts.work >= 2e6
+    assert 1e6 < counts.work <= 2.1e6
 
 
 def test_without_an_objective_the_first_point_ends_the_walk():
