@@ -8,7 +8,8 @@ FOLDER holds INSTANCES.csv with the best known objectives (see ``mip_sets.py``).
 name and size) and ``all``; ``--instances`` names models one by one.
 
 Every run has a process of its own that is killed when it overstays. The clock starts when the model
-is in memory (Local-MIP: in a file) and everything is loaded and compiled. Points are judged on the
+is in memory (Local-MIP: in a file) and a first solve of ``--warm-up`` seconds has loaded what the
+process needs; compile everything once before with ``gpu-bridge warm-up``. Points are judged on the
 model of the file by ``mip_check.py``, which shares nothing with any solver; measures are in
 ``mip_measures.py``. A model without a known objective is measured against the best found here.
 
@@ -62,7 +63,11 @@ def main() -> int:
     entries = choose(read_index(arguments.folder), name, arguments.instances, peers)
     solvers = _present(arguments.solvers)
     settings = Settings(
-        arguments.time_limit, arguments.threads, arguments.device, arguments.relative
+        arguments.time_limit,
+        arguments.threads,
+        arguments.device,
+        arguments.relative,
+        arguments.warm_up,
     )
     began = time.monotonic()
     plan = Plan(
@@ -98,6 +103,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--device", default="auto", help="where ours runs")
     parser.add_argument("--relative", action="store_true", help="violations over max(1, |side|)")
+    parser.add_argument(
+        "--warm-up", type=float, default=5.0, metavar="SECONDS", help="first solve of a process"
+    )
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
     parser.add_argument("--resume", type=Path, nargs="*", default=[], metavar="RECORD.json")
     parser.add_argument(

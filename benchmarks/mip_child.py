@@ -28,7 +28,8 @@ def main(name: str, path: Path) -> None:
     solver = find(name)
     (task.folder / LABEL).write_text(solver.label(task))
     began = time.perf_counter()
-    solver.warm_up(task)
+    if task.warm_up > 0.0:
+        solver.warm_up(task)
     warm_up = time.perf_counter() - began
     model = solver.load(task)
     recorder = Recorder(task.folder)

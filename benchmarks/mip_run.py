@@ -71,6 +71,7 @@ class Settings:
     threads: int
     device: str = "auto"
     relative: bool = False
+    warm_up: float = 5.0
 
 
 def prepare(entry: Entry, folder: Path) -> Prepared:
@@ -119,6 +120,7 @@ def run(
             threads=settings.threads,
             seed=seed,
             device=settings.device,
+            warm_up=settings.warm_up,
         )
         trouble, seconds = _run_child(solver, task)
         return _judge(solver, prepared, task, settings, best, trouble, seconds)

@@ -241,7 +241,7 @@ def test_points_of_local_mip_go_by_names() -> None:
     assert mip_localmip.in_order(["z"], [1.0], ["a"]) is None
 
 
-SETTINGS = Settings(time_limit=5.0, threads=1, device="cpu")
+SETTINGS = Settings(time_limit=5.0, threads=1, device="cpu", warm_up=0.5)
 
 
 def test_highs_solves_and_is_judged(small: Entry, tmp_path: Path) -> None:

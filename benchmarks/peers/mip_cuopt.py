@@ -18,8 +18,6 @@ STATUSES = {
     "TimeLimit": "time_limit",
     "NoTermination": "failed",
 }
-WARM_UP_SECONDS = 2.0
-"""Limit of the first solve, which makes the context."""
 
 
 class CuOptMip(MipSolver):
@@ -51,7 +49,7 @@ class CuOptMip(MipSolver):
         model.set_variable_upper_bounds(np.ones(3))
         model.set_variable_types(np.array(["I", "I", "I"]))
         settings = self._settings(task)
-        settings.set_parameter("time_limit", WARM_UP_SECONDS)
+        settings.set_parameter("time_limit", task.warm_up)
         import_module("cuopt.linear_programming").Solve(model, settings)
 
     def load(self, task: MipTask) -> tuple[Any, float]:

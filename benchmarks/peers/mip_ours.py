@@ -11,9 +11,6 @@ from benchmarks.peers.mip_solver import MipAnswer, MipSolver, MipTask, Recorder
 from gpu_bridge.dispatch import ENGINES
 from solvers.outcome import SolutionStatus
 
-WARM_UP_SECONDS = 5.0
-"""Limit of the first solve, which compiles and loads."""
-
 METHOD = "mip" if "mip" in ENGINES else "auto"
 """The heuristics beside branch and bound, where this version has them."""
 
@@ -35,10 +32,11 @@ class Ours(MipSolver):
         return None
 
     def warm_up(self, task: MipTask) -> None:
-        """Solve a small model with the same options."""
-        small = _small()
-        options = {**self._options(task), "time_limit": min(WARM_UP_SECONDS, task.time_limit)}
-        gpu_bridge.solve(small, **options)
+        """Let the heuristics search a small model; branch and bound would be too quick for them."""
+        options = {**self._options(task), "time_limit": task.warm_up}
+        if METHOD == "mip":
+            options["heuristics_only"] = True
+        gpu_bridge.solve(_small(), **options)
 
     def load(self, task: MipTask) -> gpu_bridge.Problem:
         """Read the file with our own reader."""

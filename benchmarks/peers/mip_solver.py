@@ -27,7 +27,8 @@ class MipTask:
 
     ``path`` is the file of the index, ``plain`` the same as an uncompressed MPS file, ``arrays`` an
     ``.npz`` file with the arrays of the model for solvers that cannot live beside HiGHS, and
-    ``folder`` is where they may write.
+    ``folder`` is where they may write. ``warm_up`` are the seconds of a first solve that loads
+    what a process needs.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class MipTask:
     threads: int
     seed: int
     device: str = "auto"
+    warm_up: float = 5.0
 
 
 @dataclass(frozen=True, eq=False)
