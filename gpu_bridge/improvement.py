@@ -184,6 +184,11 @@ class Watcher:
                     break
                 self._change.wait(LOOK_AGAIN)
                 waited += LOOK_AGAIN
+            self.close()
+
+    def close(self) -> None:
+        """Call no more, without waiting; may be called more than once."""
+        with self._change:
             self._waiting.clear()
             self._closed = True
             self._change.notify_all()

@@ -89,6 +89,8 @@ class BridgeProgress(Progress):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._watcher is not None:
+            self._watcher.close()
         self.close()
 
     @property
@@ -242,7 +244,12 @@ class BridgeProgress(Progress):
             found = found_by(outcome)
             seconds, source = (outcome.seconds, outcome.engine) if found is None else found
             last = Sighting(
-                sign * outcome.objective, sign * outcome.bound, seconds, source, outcome.x, True
+                sign * outcome.objective,
+                sign * outcome.bound,
+                seconds,
+                source,
+                outcome.x.copy(),
+                True,
             )
         watcher.finish(last, lambda: 0.0 if self.interrupted else self.time_left)
 

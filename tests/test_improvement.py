@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -255,6 +256,27 @@ def test_an_interrupted_solve_does_not_wait_for_a_function_that_hangs() -> None:
     progress.footer(answer(problem, [0.0, 1.0, 1.0]))
     assert time.monotonic() - before < SOON / 2
     release.set()
+
+
+def test_a_solve_that_fails_leaves_no_thread_behind() -> None:
+    problem, told = knapsack(), []
+    before = threading.active_count()
+    with suppress(ZeroDivisionError), watch(told.append, problem) as progress:
+        progress.incumbent(-14.0, "one", np.array([1.0, 0.0, 0.0]))
+        raise ZeroDivisionError
+    wait_until(lambda: threading.active_count() <= before)
+
+
+def test_the_function_cannot_spoil_the_answer() -> None:
+    problem = knapsack()
+
+    def spoils(improvement: Improvement) -> None:
+        improvement.values[:] = 9.0
+
+    outcome = answer(problem, [0.0, 1.0, 1.0])
+    watch(spoils, problem).footer(outcome)
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [0.0, 1.0, 1.0]
 
 
 def test_what_is_no_function_is_refused() -> None:
