@@ -10,6 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from solvers.device import cpu
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.near import Near
 from solvers.mip.pool import Found, Pool
 from solvers.mip.walkers import run as run_module
 from solvers.mip.walkers import run_walkers
@@ -160,6 +161,32 @@ def test_a_spent_budget_and_an_empty_model_cost_nothing():
     assert search(CASES["covering"](), 0.0)[1].slices == 0
     empty = model_of(np.zeros(0), None, -INF, INF)
     assert search(empty, 1e6)[1].slices == 0
+
+
+def test_walkers_leave_the_device_the_share_that_is_not_theirs(monkeypatch):
+    pauses: list[float] = []
+    monkeypatch.setattr(run_module.time, "sleep", pauses.append)
+    gate = Gate(CASES["covering"]())
+    counts = run_walkers(
+        gate.model, cpu(), gate, Budget(seconds=0.5), 1, pool=gate.pool, share=lambda: 0.5
+    )
+    assert len(pauses) == counts.slices
+    assert sum(pauses) == pytest.approx(counts.seconds, rel=0.5)
+
+
+def test_nearly_feasible_points_of_others_are_places_to_restart_from():
+    model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
+    near, asked = Near(), []
+    near(np.array([0.0, 1.0]), 1)
+
+    class Asked(Near):
+        def points(self):
+            asked.append(True)
+            return near.points()
+
+    _, counts = search(model, 6e5, near=Asked())
+    assert asked
+    assert counts.restarts >= counts.epochs >= 1
 
 
 def test_a_timed_run_ends_in_time_with_points():
