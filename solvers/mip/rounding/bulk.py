@@ -21,7 +21,7 @@ from solvers.mip.domain.propagate import decide
 from solvers.mip.domain.state import LENIENT, STRICT
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.attempt import SLICE, Attempt
-from solvers.mip.rounding.bulk_loops import draw, fix_bulk, slack_consumption
+from solvers.mip.rounding.bulk_loops import draw, fix_bulk, next_open, slack_consumption
 from solvers.mip.rounding.choose import guide_of
 from solvers.mip.rounding.dive_loops import new_search
 from solvers.mip.rounding.random import seeded
@@ -136,20 +136,20 @@ class _Rounding:
         walk = new_walk(model.num_rows, model.num_columns)
         self.attempt = Attempt(model, domain, guide_of(model, self.x), walk, search, budget)
         self.open = first_order(self.x, columns, domain.box.bounds, seed)
-        self._sorted_at = 2 * self.open.size + 1
+        self._cursor = 0
+        self._is_sorted = False
 
     def run(self) -> None:
         """Round until no integer column is open, then settle the continuous ones."""
-        while True:
-            self._sort()
-            if self.open.size == 0:
+        while not self.attempt.is_spent():
+            columns = self._next_bulk()
+            if columns.size == 0:
+                self.attempt.charge()
                 break
-            if self.attempt.is_spent():
-                self.attempt.is_complete = False
-                break
-            size = 1 if self.open.size <= ONE_BY_ONE else int(np.sqrt(self.open.size))
-            self._round_bulk(self.open[:size])
+            self._round_bulk(columns)
             self.domain.forget()
+        else:
+            self.attempt.is_complete = False
         self.attempt.settle()
         continuous = np.flatnonzero(self.attempt.model.is_integer == 0).astype(np.int32)
         if continuous.size and self.attempt.is_consistent:
@@ -160,15 +160,24 @@ class _Rounding:
         low, high = self.domain.box.bounds
         return self.attempt.model.rounded(np.where(low < high, np.clip(self.x, low, high), low))
 
+    def _next_bulk(self) -> IndexArray:
+        """Return the next open columns of the order, which is made anew once enough is fixed."""
+        left = self.open.size - self._cursor
+        if left <= ONE_BY_ONE or left <= (1.0 - SORT_AGAIN) * self.open.size or not self._is_sorted:
+            self._sort()
+            left = self.open.size
+        columns = np.zeros(1 if left <= ONE_BY_ONE else int(np.sqrt(left)), dtype=np.int32)
+        count, self._cursor = next_open(self.open, self._cursor, self.domain.box.bounds, columns)
+        return columns[:count] if count or left == 0 else self._next_bulk()
+
     def _sort(self) -> None:
         """Drop the columns that are fixed by now, and sort the others by slack consumption."""
         low, high = self.domain.box.bounds
         self.open = self.open[low[self.open] < high[self.open]]
-        few = self.open.size <= ONE_BY_ONE
-        if self.open.size and (few or self.open.size <= (1.0 - SORT_AGAIN) * self._sorted_at):
-            consumption = slack_consumption(self.domain.matrix, self.domain.box, self.open)
-            self.open = self.open[np.argsort(-consumption, kind="stable")]
-            self._sorted_at = self.open.size
+        consumption = slack_consumption(self.domain.matrix, self.domain.box, self.open)
+        self.open = self.open[np.argsort(-consumption, kind="stable")]
+        self._cursor = 0
+        self._is_sorted = True
 
     def _round_bulk(self, columns: IndexArray) -> None:
         bounds, random = self.domain.box.bounds, self.attempt.search.random

@@ -84,3 +84,18 @@ def fix_bulk(
         if high[j] < bounds[1, j]:
             set_bound(matrix, box, j, 1, high[j])
     return bool(propagate(matrix, box, cap, lenient))
+
+
+@compiled
+def next_open(
+    order: IndexArray, cursor: int, bounds: FloatArray, columns: IndexArray
+) -> tuple[int, int]:
+    """Fill ``columns`` with the next open ones of the order; return how many, and the cursor."""
+    count = 0
+    while cursor < order.size and count < columns.size:
+        j = order[cursor]
+        cursor += 1
+        if bounds[0, j] < bounds[1, j]:
+            columns[count] = j
+            count += 1
+    return count, cursor

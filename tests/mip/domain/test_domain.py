@@ -202,3 +202,46 @@ def test_views_cannot_be_written_to():
     domain = Domain.of(model_of([0], [[1]], [0], [1]))
     with pytest.raises(ValueError, match="read-only"):
         domain.lower[0] = 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_what_is_forgotten_is_not_undone_and_the_rest_is(seed):
+    model, x = random_model(seed)
+    domain = Domain.of(model)
+    domain.propagate()
+    domain.fix(0, x[0])
+    domain.forget()
+    kept = box_of(domain)
+    place = domain.mark()
+    for j in range(model.num_columns):
+        domain.fix(j, x[j])
+    domain.undo(place)
+    np.testing.assert_array_equal(box_of(domain), kept)
+
+
+def test_the_trail_grows_with_the_levels():
+    n = 50
+    model = model_of(np.zeros(n), np.ones((1, n)), -INF, [n], upper=99, integrality=True)
+    domain = Domain.of(model)
+    before = box_of(domain)
+    place = domain.mark()
+    for high in range(98, 0, -1):
+        domain.mark()
+        for j in range(n):
+            assert domain.tighten(j, 0.0, float(high))
+    domain.undo(place)
+    np.testing.assert_array_equal(box_of(domain), before)
+
+
+def test_widened_sides_give_way():
+    model = model_of([0], [[1], [1]], [2.0, -INF], [INF, 1.99999])
+    assert not Domain.of(model).propagate()
+    assert Domain.of(model, widened=1e-5).propagate()
+
+
+def test_single_rows_can_be_propagated():
+    model = model_of([0, 0], [[1, 0], [0, 1]], -INF, [2, 3], upper=9, integrality=True)
+    domain = Domain.of(model)
+    assert domain.propagate(np.array([1]))
+    np.testing.assert_array_equal(domain.upper, [9, 3])
