@@ -89,7 +89,15 @@ def gather_row(matrix, state, parameters, i, gap, room, pairs, count, tabu):
     first, length = matrix.row_start[i], matrix.row_start[i + 1] - matrix.row_start[i]
     if length == 0:
         return count
-    at = draw(status, length) if length > room else 0
+    at = 0
+    if length > room:
+        at = draw(status, length)
+        pivot = state.pivots[i]
+        if pivot.place >= 0:
+            delta = gap / pivot.value
+            count = put_steps(
+                matrix, state, parameters, pivot.place, delta, equation, pairs, count, tabu
+            )
     stop, visited, scanned = count + room, 0, min(length, parameters.scan)
     while visited < scanned and count < stop:
         k = first + at

@@ -125,8 +125,9 @@ class State(NamedTuple):
     which no box widens; ``kept`` (2, n) holds the best feasible and the least violated point.
     Of pairs, ``candidates`` are those of a step, ``links`` those of a link of a chain, ``chain``
     what a chain has changed with the values from before, and ``origins`` (m,) the last chain that
-    touched a row with the activity at its beginning; ``breaks`` (2, .) are the breakpoints
-    of a jump and the changes of the slope at them.
+    touched a row with the activity at its beginning; ``pivots`` (m,) the column of each row that
+    takes up what others leave, with its coefficient (see :func:`dependent_columns`); ``breaks``
+    (2, .) are the breakpoints of a jump and the changes of the slope at them.
     """
 
     rows: Records
@@ -140,6 +141,7 @@ class State(NamedTuple):
     links: Records
     chain: Records
     origins: Records
+    pivots: Records
     breaks: FloatArray
 
 
@@ -192,6 +194,7 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
         links=np.zeros(CANDIDATES, dtype=PAIR),
         chain=np.zeros(LONGEST_CHAIN, dtype=PAIR),
         origins=np.zeros(m, dtype=PAIR),
+        pivots=dependent_columns(model),
         breaks=np.zeros((2, BREAKPOINTS)),
     )
 
@@ -225,6 +228,32 @@ def granularity(model: MipModel) -> float:
     if np.all(np.abs(ratio - np.round(ratio)) <= 1e-9 * ratio) and ratio.max() < 1e9:
         return least
     return 0.0
+
+
+def dependent_columns(model: MipModel) -> Records:
+    """Return for each row (m,) the column that depends on its others most plainly, or -1.
+
+    That is the continuous column with the fewest rows, or else an integer one with more than two
+    values. In a long equation such as y = sum of binaries no sample of columns would meet y,
+    which alone can keep the equation.
+    """
+    found = np.zeros(model.num_rows, dtype=PAIR)
+    found["place"] = -1
+    filled = np.flatnonzero(np.diff(model.row_start) > 0)
+    if filled.size == 0:
+        return found
+    length = np.diff(model.column_start).astype(np.int64)
+    barred = np.iinfo(np.int64).max
+    rank = np.where(model.is_integer == 1, length + 2 * model.num_rows, length) << 31
+    rank[model.upper - model.lower <= model.is_integer] = barred
+    entry = np.arange(model.num_nonzeros, dtype=np.int64)
+    keys = rank[model.row_column]
+    keys[keys != barred] += entry[keys != barred]
+    best = np.minimum.reduceat(keys, model.row_start[filled])
+    rows, best = filled[best < barred], best[best < barred] & ((1 << 31) - 1)
+    found["place"][rows] = model.row_column[best]
+    found["value"][rows] = model.row_value[best]
+    return found
 
 
 def _row_scales(model: MipModel) -> FloatArray:

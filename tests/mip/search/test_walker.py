@@ -142,6 +142,23 @@ def test_a_row_of_a_hundred_thousand_columns():
     assert best < 50 * columns / 2
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_long_equation_is_kept_by_the_column_that_depends_on_the_others(whole):
+    rng = np.random.default_rng(0)
+    size = 5000
+    A = np.zeros((51, size + 1))
+    A[0, :size], A[0, size] = rng.integers(1, 9, size), -1.0
+    A[1 + np.arange(size) % 50, np.arange(size)] = 1.0
+    found = model(
+        np.append(np.zeros(size), 1.0), A, [0] + [3] * 50, [0] + [4] * 50,
+        upper=np.append(np.ones(size), 1e5), integrality=[True] * size + [whole],
+    )  # fmt: skip
+    pivots = Walker(found, PRESETS["balanced"], 0)._state.pivots
+    assert list(pivots["place"]) == [size] + [-1] * 50
+    assert pivots["value"][0] == -1.0
+    assert best_found(found, "balanced", 2_000_000) < 51 * 4 * 9
+
+
 def test_integers_without_bounds_walk_beyond_the_box():
     found = model(
         [0, 0], [[1, 0], [1, 1]], [5e7, 0], [INF, 0], lower=-INF, upper=INF, integrality=True
