@@ -13,7 +13,7 @@ from solvers.mip.dives.steps import Steps
 from solvers.mip.model import IndexArray
 from solvers.mip.propagation.boxes import ALL, BatchBoxes, Verdict, lanes_of
 from solvers.mip.propagation.kernels.dive import BULK, FIRST, HALF, OTHER, WHOLE
-from solvers.mip.propagation.kernels.layout import LANES
+from solvers.mip.propagation.kernels.layout import FREE, LANES
 
 RETRIES = (HALF, FIRST, OTHER)
 """What a lane that became empty tries instead, one after the other, before it is given up."""
@@ -71,7 +71,7 @@ def dive(
         boxes.save()
         steps.fix(ALL, WHOLE)
         verdict = _charged(boxes, budget)
-        bulk = int(boxes.read_control()[BULK])
+        bulk = verdict.driver[BULK - FREE]
         if bulk == 0:
             return Ended(ALL & ~verdict.dead, failed, made)
         made += 1
@@ -80,7 +80,9 @@ def dive(
         if not dead:
             continue
         dead = _retried(boxes, steps, dead, bulk, budget)
-        failed += dead.bit_count()
+        if dead:
+            failed += dead.bit_count()
+            steps.blame_first(dead)
         if dead | lost == ALL:
             return Ended(0, failed, made)
         if adopted >= ADOPTIONS:

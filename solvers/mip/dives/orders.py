@@ -102,6 +102,17 @@ def orders(guide: Guide, random: np.random.Generator) -> Iterator[tuple[str, Ind
     yield "random", random.permutation(columns).astype(np.int32)
 
 
+def by_blame(guide: Guide, blame: npt.NDArray[np.int64], random: np.random.Generator) -> IndexArray:
+    """Sort columns first that other dives found without a value left, chance deciding among equals.
+
+    What is decided while there is still a choice cannot run out of values later (the weighted
+    degrees of constraint programming: Boussemart et al. 2004).
+    """
+    columns = guide.integers
+    order = np.lexsort((random.random(columns.size), -blame[columns]))
+    return np.asarray(columns[order], dtype=np.int32)
+
+
 def _by_class(guide: Guide, columns: IndexArray, key: Any) -> IndexArray:
     """Sort binary columns first, then ternary ones, then others; within those by a key."""
     order = np.lexsort((columns, key, _domain_class(guide, columns)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,15 +11,18 @@ from solvers.mip.budget import Budget
 from solvers.mip.cliques import Cliques
 from solvers.mip.dives.dive import dive
 from solvers.mip.dives.lanes import portfolio
-from solvers.mip.dives.orders import Guide, orders
+from solvers.mip.dives.orders import Guide, by_blame, orders
 from solvers.mip.dives.steps import Steps
-from solvers.mip.model import MipModel
+from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.pool import Offer
 from solvers.mip.propagation.boxes import ALL, BatchBoxes
 from solvers.mip.propagation.on_device import DeviceModel
 from solvers.problem import FloatArray
 
 SOURCE = "dives"
+
+LEARNING_ORDERS = 4
+"""Batches whose order puts the columns first that had no value left in those before."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def run_dives(
     random = np.random.default_rng(seed)
     steps = Steps(boxes, guide)
     found = Dived()
-    for name, order in orders(guide, random):
+    for name, order in _all_orders(guide, steps, random):
         if budget.spent():
             break
         ended = dive(boxes, steps, guide, order, portfolio(guide, random), budget, random)
@@ -104,6 +108,16 @@ def run_dives(
         if ended.finished:
             found = _offered(found, _points(boxes, guide, ended.finished), name, offer, budget)
     return found
+
+
+def _all_orders(
+    guide: Guide, steps: Steps, random: np.random.Generator
+) -> Iterator[tuple[str, IndexArray]]:
+    """Yield the orders known beforehand, then some that learn from the dives that failed."""
+    yield from orders(guide, random)
+    for _ in range(LEARNING_ORDERS):
+        if steps.blame.any():
+            yield "conflicts", by_blame(guide, steps.blame, random)
 
 
 def _offered(found: Dived, points: FloatArray, name: str, offer: Offer, budget: Budget) -> Dived:

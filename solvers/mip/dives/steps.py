@@ -23,6 +23,11 @@ class Steps:
     boxes : BatchBoxes
     guide : Guide
         What values go by.
+
+    Attributes
+    ----------
+    blame : (n,) int64
+        How many lanes were given up because a column had no value left.
     """
 
     def __init__(self, boxes: BatchBoxes, guide: Guide) -> None:
@@ -38,6 +43,7 @@ class Steps:
         self._bulk = device.to_device(np.zeros(int(np.sqrt(most)) + 1, dtype=np.int32))
         self._rule, self._seed = (device.to_device(np.zeros(LANES, np.int32)) for _ in range(2))
         self._noise = device.to_device(np.zeros(LANES))
+        self.blame = np.zeros(n, dtype=np.int64)
 
     def begin(self, order: IndexArray, lanes: Lanes) -> None:
         """Take an order of all open integer columns, and what lanes do, for a new dive."""
@@ -58,6 +64,13 @@ class Steps:
         boxes = self._boxes
         order = (int(self._order.size), most, self._order, boxes.places.binaries)
         DIVE["dive_select"](*order, boxes.masks, boxes.wide, self._bulk, boxes.control)
+
+    def blame_first(self, lanes: int) -> None:
+        """Note that the bulk's first column had no value left in the lanes of a word."""
+        boxes = self._boxes
+        place = int(boxes.model.device.to_host(self._bulk[:1])[0])
+        column = int(boxes.model.device.to_host(boxes.places.column[place : place + 1])[0])
+        self.blame[column] += lanes.bit_count()
 
     def fix(self, lanes: int, amount: int) -> None:
         """Fix the bulk, or the part of it that ``amount`` says, in the lanes of a word."""

@@ -14,6 +14,7 @@ from solvers.mip.propagation.kernels.batch import BATCH
 from solvers.mip.propagation.kernels.layout import (
     BATCH_CONTROL_SIZE,
     DEAD,
+    FREE,
     LANES,
     NUM_COLUMNS,
     ROUNDS,
@@ -50,12 +51,15 @@ class Verdict:
         Entries of the matrix visited, each for all lanes at once.
     is_settled : bool
         Whether nothing is left to do; False if the limit of rounds was reached before.
+    driver : tuple of int
+        What ``control`` holds for whoever drives the batch.
     """
 
     dead: int
     rounds: int
     work: float
     is_settled: bool
+    driver: tuple[int, ...]
 
 
 class BatchBoxes:
@@ -138,6 +142,7 @@ class BatchBoxes:
             rounds=self._rounds_since(control),
             work=float((int(control[WORK]) - self._work_before) % 2**32 * WORK_PIECE),
             is_settled=not control[NUM_COLUMNS],
+            driver=tuple(int(value) for value in control[FREE:]),
         )
         self._rounds_before, self._work_before = int(control[ROUNDS]), int(control[WORK])
         return verdict
