@@ -42,7 +42,7 @@ def find_cliques(model: MipModel, limit: int = MEMBER_LIMIT) -> Cliques:
     count = loops.collect(
         model.row_start, model.row_column, model.row_value, model.row_lower, model.row_upper,
         model.lower, model.upper, binary, start, member, is_equality, row,
-        np.empty(longest, dtype=np.float64), np.empty(longest, dtype=np.int32),
+        np.empty(longest), np.empty(longest, dtype=np.int32), np.empty(longest),
     )  # fmt: skip
     return clique_table(
         start[: count + 1],

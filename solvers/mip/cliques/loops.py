@@ -46,7 +46,44 @@ def _weights(sign, first, last, column, value, lower, upper, binary, weight, lit
 
 
 @compiled
-def _clique_length(count, threshold, weight, literal):
+def _sort_falling(count, value):
+    """Sort the first values in place, the largest first (Shell's method, compiled in no time)."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, count):
+            v = value[k]
+            at = k
+            while at >= gap and value[at - gap] < v:
+                value[at] = value[at - gap]
+                at -= gap
+            value[at] = v
+        gap //= 3
+
+
+@compiled
+def _to_front(count, length, falling, weight, literal):
+    """Move the literals of the ``length`` largest weights to the front, in their order.
+
+    Of equal weights the first ones belong to them.
+    """
+    least = falling[length - 1]
+    ties = length
+    for k in range(length):
+        ties -= falling[k] > least
+    front = 0
+    for k in range(count):
+        w = weight[k]
+        if w > least or (w == least and ties > 0):
+            ties -= w == least
+            weight[front], weight[k] = w, weight[front]
+            literal[front], literal[k] = literal[k], literal[front]
+            front += 1
+
+
+@compiled
+def _clique_length(count, threshold, weight, literal, falling):
     """Move the literals of the clique to the front, in their order; return how many there are."""
     largest, second, least, next_least = 0.0, 0.0, np.inf, np.inf
     for k in range(count):
@@ -63,29 +100,20 @@ def _clique_length(count, threshold, weight, literal):
         return 0
     if least + next_least > threshold:
         return count
-    falling = -np.sort(-weight[:count])
+    for k in range(count):
+        falling[k] = weight[k]
+    _sort_falling(count, falling)
     length = 2
     while length < count and falling[length - 1] + falling[length] > threshold:
         length += 1
-    least = falling[length - 1]
-    ties = length
-    for k in range(length):
-        ties -= falling[k] > least
-    front = 0
-    for k in range(count):  # in the order of columns; of equal weights the first ones belong to it
-        w = weight[k]
-        if w > least or (w == least and ties > 0):
-            ties -= w == least
-            weight[front], weight[k] = w, weight[front]
-            literal[front], literal[k] = literal[k], literal[front]
-            front += 1
+    _to_front(count, length, falling, weight, literal)
     return length
 
 
 @compiled
 def collect(
     row_start, row_column, row_value, row_lower, row_upper, lower, upper, binary,
-    start, member, is_equality, row, weight, literal,
+    start, member, is_equality, row, weight, literal, falling,
 ):  # fmt: skip
     """Write the cliques of all rows while there is room in ``member``; return their number."""
     cliques, entries = 0, 0
@@ -102,7 +130,7 @@ def collect(
             if count < 2:
                 continue
             slop = FEASIBILITY_TOLERANCE + ROUNDING * (size + abs(side))
-            length = _clique_length(count, side - smallest + slop, weight, literal)
+            length = _clique_length(count, side - smallest + slop, weight, literal, falling)
             if length < 2:
                 continue
             if entries + length > member.size or cliques == is_equality.size:
@@ -111,7 +139,8 @@ def collect(
             for k in range(length, count):
                 rest += weight[k]
             is_equality[cliques] = smallest + rest < other - slop
-            member[entries : entries + length] = literal[:length]
+            for k in range(length):
+                member[entries + k] = literal[k]
             entries += length
             row[cliques] = i
             cliques += 1
@@ -127,7 +156,7 @@ def by_literal(start, member, num_columns):
         literal_start[literal + 1] += 1
     for literal in range(2 * num_columns):
         literal_start[literal + 1] += literal_start[literal]
-    place = literal_start[:-1].copy()
+    place = literal_start.copy()
     cliques = np.empty(member.size, dtype=np.int32)
     for clique in range(start.size - 1):
         for entry in range(start[clique], start[clique + 1]):
