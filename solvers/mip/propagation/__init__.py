@@ -6,6 +6,7 @@ GPU or, through plain twins of its kernels, on the CPU.
 
 from solvers.mip.propagation.boxes import ALL, BatchBoxes, Verdict
 from solvers.mip.propagation.on_device import DeviceModel
+from solvers.mip.propagation.places import batch_bytes
 from solvers.mip.propagation.single import Propagated, Propagator, propagate
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Propagated",
     "Propagator",
     "Verdict",
+    "batch_bytes",
     "propagate",
 ]

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from solvers.mip.model import IndexArray, MipModel
-from solvers.mip.propagation.kernels.layout import LONG_COLUMN
+from solvers.mip.propagation.kernels.layout import LANES, LONG_COLUMN
 from solvers.mip.propagation.on_device import DeviceModel
 from solvers.problem import BoolArray, FloatArray
+
+WIDE_BYTES = 3 * 2 * 8 * LANES
+"""What a column that is not binary takes: two bounds in every lane, now, next and saved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,13 @@ class Places:
     row_place: Any
     row_weight: Any
     row_largest: Any
+
+
+def batch_bytes(model: MipModel) -> int:
+    """Return about how many bytes a batch of boxes takes on its device beside the model."""
+    binaries = int(np.count_nonzero(model.is_binary))
+    of_columns = 24 * binaries + WIDE_BYTES * (model.num_columns - binaries)
+    return 12 * model.num_nonzeros + 40 * (model.num_rows + model.num_columns) + of_columns
 
 
 def places_of(device_model: DeviceModel) -> Places:
