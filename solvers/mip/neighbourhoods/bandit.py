@@ -34,6 +34,10 @@ leave less than a tenth of an early stroke of luck."""
 EXPLORATION = 0.5
 """Weight of the confidence term beside gains that are scaled to at most one."""
 
+PRIOR = 0.7
+"""Gain of an arm not tried yet, beside the best arm's one: it comes before a poor arm, but a good
+one may go on for a few searches first, which counts where time is short."""
+
 LEAST_TRIED = 1e-3
 """Typical plays that an arm counts at least, however quick its searches were."""
 
@@ -172,14 +176,15 @@ class Bandit:
     def _score(self, number: int) -> tuple[float, int]:
         """Return what the highest is picked by; ties go to the arm that comes first."""
         arm = self._arms[number]
-        if not arm.plays + arm.pending:
-            return np.inf, -number
         plays = sum(one.plays for one in self._arms)
         typical = sum(one.spent for one in self._arms) / plays if plays else 1.0
         # effort in typical plays, so that an arm whose searches end at once is soon tried again
         tried = arm.spent / typical + arm.pending
         best = max(_pace(one) for one in self._arms)
-        mean = _pace(arm) / best if best > 0 else 0.0
+        if arm.plays + arm.pending:
+            mean = _pace(arm) / best if best > 0 else 0.0
+        else:
+            mean, tried = PRIOR, 1.0
         doubt = np.sqrt(np.log(2.0 + plays) / max(tried, LEAST_TRIED))
         return mean + EXPLORATION * float(doubt), -number
 

@@ -38,14 +38,14 @@ class Neighbourhood:
 
 CATALOGUE = (
     Neighbourhood("rins", rins),
-    Neighbourhood("rens", rens),
-    Neighbourhood("crossover", crossover),
-    Neighbourhood("vicinity", vicinity),
-    Neighbourhood("objective", by_objective),
     Neighbourhood("mutation", mutation),
-    Neighbourhood("local branching", local_branching),
-    Neighbourhood("proximity", proximity, solutions=3),
+    Neighbourhood("vicinity", vicinity),
+    Neighbourhood("crossover", crossover),
+    Neighbourhood("rens", rens),
+    Neighbourhood("objective", by_objective),
     Neighbourhood("soft bounds", soft_bounds),
+    Neighbourhood("proximity", proximity, solutions=3),
+    Neighbourhood("local branching", local_branching),
     Neighbourhood("partial fixing", partial_fixing, solutions=1),
     Neighbourhood("repair", repair),
 )
