@@ -20,6 +20,9 @@ CAP = 300_000
 """Entries of the matrix that one propagation may visit: 1 to 3 ms. What it has found until then
 holds all the same, and of what it finds only 64 entries are kept."""
 
+WHOLE_BOX = 3
+"""Entries that propagating the global box may visit, for each entry of the matrix."""
+
 SLICE = 3_000_000
 """Entries of the matrix after which a batch of probes ends early, so that it asks the clock."""
 
@@ -108,6 +111,7 @@ class DomainProber:
         self._domain = Domain.of(model) if domain is None else domain.copy()
         self._domain.cap = min(self._domain.cap, CAP)
         self._domain.forget()
+        self._cap_of_box = max(CAP, WHOLE_BOX * model.num_nonzeros)
         self._integers = model.integers.size
         room = max(SMALLEST_ROOM, ROOM * self._integers)
         self._column = np.empty(room, dtype=np.int32)
@@ -173,12 +177,14 @@ class DomainProber:
 
     def tighten(self, columns: IndexArray, low: FloatArray, high: FloatArray) -> bool:
         """Narrow columns and propagate each; with no columns, propagate all rows."""
-        domain = self._domain
+        domain, cap = self._domain, self._domain.cap
+        domain.cap = self._cap_of_box
         consistent = True if columns.size else domain.propagate()
         for j, least, most in zip(columns.tolist(), low.tolist(), high.tolist(), strict=True):
             if not domain.tighten(j, least, most):
                 consistent = False
                 break
+        domain.cap = cap
         domain.forget()
         return consistent
 
