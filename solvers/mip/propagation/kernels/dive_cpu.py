@@ -7,7 +7,6 @@ import numpy as np
 from numba import int32, uint64
 
 from solvers.kernels.twin import compiled
-from solvers.mip.propagation.kernels.batch_cpu import mark
 from solvers.mip.propagation.kernels.dive import (
     BAD,
     BULK,
@@ -25,6 +24,7 @@ from solvers.mip.propagation.kernels.dive import (
 )
 from solvers.mip.propagation.kernels.implied_cpu import sequential
 from solvers.mip.propagation.kernels.layout import DEAD, LANES
+from solvers.mip.propagation.kernels.walk_cpu import mark
 
 DRAWN_WIDTH = 1e6
 """The widest interval of which any value may be drawn."""
