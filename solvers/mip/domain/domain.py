@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.domain.propagate import decide, mark, propagate, sum_all, undo, wake, wake_all
+from solvers.mip.domain.activities import sum_all
+from solvers.mip.domain.changes import mark, undo
+from solvers.mip.domain.propagate import decide, propagate, wake, wake_all
 from solvers.mip.domain.state import (
     CAPPED,
     CONFLICT,

@@ -10,8 +10,9 @@ from solvers.mip.domain.state import WORK
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.choose import Guide
 from solvers.mip.rounding.dive_loops import CURSOR, FULL, RUNNING, Search, dive_leniently
-from solvers.mip.rounding.repair import MAX_SHIFTS, Walk, collect, release, repair
+from solvers.mip.rounding.repair import release, repair
 from solvers.mip.rounding.strategy import Mode, Value
+from solvers.mip.rounding.walk import MAX_SHIFTS, Walk, collect
 from solvers.problem import FloatArray
 
 SLICE = 1_000_000

@@ -25,7 +25,7 @@ from solvers.mip.rounding.bulk_loops import draw, fix_bulk, next_open, slack_con
 from solvers.mip.rounding.choose import guide_of
 from solvers.mip.rounding.dive_loops import new_search
 from solvers.mip.rounding.random import seeded
-from solvers.mip.rounding.repair import new_walk
+from solvers.mip.rounding.walk import new_walk
 from solvers.problem import FloatArray
 
 ONE_BY_ONE = 36

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.kernels.twin import compiled
+from solvers.mip.domain.changes import conflict, set_bound
 from solvers.mip.domain.internal import as_index
-from solvers.mip.domain.propagate import conflict, propagate, set_bound
+from solvers.mip.domain.propagate import propagate
 from solvers.mip.domain.state import INFINITE, LOWER, UPPER, Box, Matrix
 from solvers.mip.model import IndexArray
 from solvers.mip.rounding.choose import round_randomly

@@ -24,8 +24,8 @@ from solvers.mip.rounding.dive_loops import (
 )
 from solvers.mip.rounding.orders import order_columns
 from solvers.mip.rounding.random import seeded
-from solvers.mip.rounding.repair import new_walk
 from solvers.mip.rounding.strategy import Mode, Strategy
+from solvers.mip.rounding.walk import new_walk
 from solvers.problem import FloatArray
 
 SEARCH_PER_NONZERO = 30

@@ -11,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.kernels.twin import compiled
+from solvers.mip.domain.changes import mark, undo
 from solvers.mip.domain.internal import as_index, internal
-from solvers.mip.domain.propagate import decide, mark, undo
+from solvers.mip.domain.propagate import decide
 from solvers.mip.domain.state import LENIENT, STRICT, TRAIL, WORK, Box, Matrix
 from solvers.mip.model import IndexArray
 from solvers.mip.rounding.choose import Guide, choose
 from solvers.mip.rounding.random import RandomState, uniform
-from solvers.mip.rounding.repair import Walk, repair
+from solvers.mip.rounding.repair import repair
 from solvers.mip.rounding.strategy import Mode
+from solvers.mip.rounding.walk import Walk
 from solvers.problem import FloatArray
 
 RUNNING, FULL, DONE, GAVE_UP = 0, 1, 2, 3

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.domain import Domain
-from solvers.mip.domain.propagate import sum_all
+from solvers.mip.domain.activities import sum_all
 from solvers.mip.domain.state import INFINITE, WIDEST, copied
 from tests.mip.domain.models import INF, model_of, naive_fixed_point, random_model
 

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.domain import Domain
-from solvers.mip.domain.propagate import sum_all
+from solvers.mip.domain.activities import sum_all
 from solvers.mip.domain.state import WORK, copied
 from solvers.mip.rounding.random import seeded
-from solvers.mip.rounding.repair import MAX_SHIFTS, collect, new_walk, repair
+from solvers.mip.rounding.repair import repair
+from solvers.mip.rounding.walk import MAX_SHIFTS, collect, new_walk
 from tests.mip.domain.models import INF, model_of, random_model
 
 
