@@ -66,13 +66,18 @@ class Watch(Progress):
     @property
     def abandoned(self) -> bool:
         """Whether the search of which this is a step is over."""
-        return self._search.spent()
+        return self._search_is_over()
 
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
-        if self._search.spent():
+        if self._search_is_over():
             return StopReason.INTERRUPTED
         return super().should_stop()
+
+    def _search_is_over(self) -> bool:
+        # HiGHS asks at every iteration, and whoever waits for it asks by the clock: neither may
+        # count as work, or untimed searches would not repeat themselves
+        return self._search._is_spent()
 
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
         """Hand a point on if it improves on what this sub-MIP has found."""

@@ -63,7 +63,7 @@ def test_the_same_seed_takes_the_same_path():
 
     def run(seed: int) -> list[float]:
         gate = started(model)
-        search_neighbourhoods(model, gate.pool, gate, Budget(work=2e5), seed)
+        search_neighbourhoods(model, gate.pool, gate, Budget(work=1e6), seed)
         return gate.objectives
 
     first = run(4)

@@ -205,6 +205,20 @@ def test_limits_end_the_search_and_work_is_charged():
     assert budget.work == result.work > 0
 
 
+def test_how_often_highs_asks_whether_to_stop_is_no_work():
+    model = knapsack(40)
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return False
+
+    budget = Budget(stop=stop)
+    result = solve_submip(model, SubMip(model.lower, model.upper), Offers(model), budget)
+    assert len(asked) > 10
+    assert budget.work == result.work
+
+
 def test_untimed_searches_repeat_themselves():
     model = knapsack(40)
 
