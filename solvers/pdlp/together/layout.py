@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.device import Device
-from solvers.pdlp.together.kernels.layout import LONG_ROW, rows_of_unit
+from solvers.pdlp.together.kernels.layout import LONG_ROW, PART, rows_of_unit
 from solvers.problem import FloatArray
 
 WIDTHS = (8, 16, 24, 32)
@@ -23,11 +23,14 @@ class Matrix:
     Parameters
     ----------
     rows : int
-    unit_table : (units, 2) int32
-        First row and number of rows of each unit; 0 rows for a single long one.
+    unit_table : (units, 4) int32
+        First row, number of rows, part and parts of each unit; see ``kernels/layout.py``.
     starts : (rows + 1,) int32
     indices : (nnz,) int32
     values : (nnz,) float64
+    partials : (parts, width) float64
+        Where parts of very long rows are left.
+    tickets : (parts,) int32
     width : int
         Problems that share it.
     """
@@ -37,6 +40,8 @@ class Matrix:
     starts: Any
     indices: Any
     values: Any
+    partials: Any
+    tickets: Any
     width: int
 
     @classmethod
@@ -49,13 +54,16 @@ class Matrix:
         device: Device,
     ) -> Matrix:
         """Lay a matrix out and copy it to the device."""
-        rows = int(starts.size) - 1
+        table = units_of(np.diff(starts), width)
+        parts = max(1, int(np.count_nonzero(table[:, 1] < 0)))
         return cls(
-            rows=rows,
-            unit_table=device.to_device(units_of(np.diff(starts), width)),
+            rows=int(starts.size) - 1,
+            unit_table=device.to_device(table),
             starts=device.to_device(starts.astype(np.int32)),
             indices=device.to_device(indices.astype(np.int32)),
             values=device.to_device(np.asarray(values, dtype=np.float64)),
+            partials=device.xp.zeros((parts, width)),
+            tickets=device.xp.zeros(parts, dtype=np.int32),
             width=width,
         )
 
@@ -66,13 +74,18 @@ class Matrix:
         return (units, self.unit_table, self.starts, self.indices, self.values, self.width)
 
     @property
+    def step_arguments(self) -> tuple[Any, ...]:
+        """Those by which kernels take it that share very long rows out over blocks."""
+        return (*self.arguments, self.partials, self.tickets)
+
+    @property
     def units(self) -> int:
         """Blocks that a product keeps busy."""
         return int(self.unit_table.shape[0])
 
 
 def units_of(lengths: npt.NDArray[Any], width: int) -> npt.NDArray[np.int32]:
-    """Share rows of these lengths (rows,) out over units; return their table (units, 2)."""
+    """Share rows of these lengths (rows,) out over units; return their table (units, 4)."""
     rows = np.arange(lengths.size)
     is_long = lengths > LONG_ROW
     begins_run = is_long.copy()
@@ -82,7 +95,14 @@ def units_of(lengths: npt.NDArray[Any], width: int) -> npt.NDArray[np.int32]:
     first = np.flatnonzero((rows - run) % rows_of_unit(width) == 0)
     count = np.diff(np.append(first, lengths.size))
     count[is_long[first]] = 0
-    return np.stack([first, count], axis=1).astype(np.int32)
+    parts = np.where(lengths[first] > PART, -(-lengths[first] // PART), 1)
+    # a row in parts becomes that many units, with its partial sums behind those of the others
+    split = parts > 1
+    sums_before = np.cumsum(np.where(split, parts, 0)) - np.where(split, parts, 0)
+    count = np.where(split, -1 - sums_before, count)
+    part = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+    columns = (np.repeat(first, parts), np.repeat(count, parts), part, np.repeat(parts, parts))
+    return np.stack(columns, axis=1).astype(np.int32)
 
 
 def side_by_side(vectors: FloatArray, width: int) -> FloatArray:

@@ -51,7 +51,7 @@ def primal_arguments(state: State) -> tuple[Any, ...]:
     """Return the arguments of the primal step up to ``control``."""
     x, vectors = state.x, state.vectors
     return (
-        *state.by_column.arguments,
+        *state.by_column.step_arguments,
         state.y.point,
         x.point,
         x.anchor,
@@ -71,7 +71,7 @@ def dual_arguments(state: State) -> tuple[Any, ...]:
     """Return the arguments of the dual step up to ``control``."""
     y, vectors = state.y, state.vectors
     return (
-        *state.by_row.arguments,
+        *state.by_row.step_arguments,
         state.reflected,
         y.point,
         y.anchor,

@@ -9,7 +9,7 @@ from solvers.device import cpu
 from solvers.pdlp.control import Stop
 from solvers.pdlp.together.control import Field
 from solvers.pdlp.together.kernels.check import CHECK
-from solvers.pdlp.together.kernels.layout import LONG_ROW, rows_of_unit
+from solvers.pdlp.together.kernels.layout import LONG_ROW, PART, rows_of_unit
 from solvers.pdlp.together.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
 from solvers.pdlp.together.layout import WIDTHS, apart, side_by_side, units_of
 from solvers.pdlp.together.state import check_arguments, dual_arguments, primal_arguments
@@ -23,17 +23,41 @@ def test_units_hold_every_row_once_and_long_rows_alone(width):
     for size in (0, 1, 2, 31, 100, 1000):
         lengths = generator.integers(0, 20, size)
         lengths[generator.random(size) < 0.05] = LONG_ROW + 1
+        lengths[generator.random(size) < 0.05] = 3 * PART - 1
         table = units_of(lengths, width)
-        rows = [row for first, count in table for row in range(first, first + max(int(count), 1))]
+        rows, sums = [], []
+        for first, count, part, parts in table.tolist():
+            if part == 0:
+                rows += range(first, first + max(count, 1))
+            assert count <= rows_of_unit(width)
+            assert (count <= 0) == (lengths[first] > LONG_ROW)
+            assert (count < 0) == (parts > 1) == (lengths[first] > PART)
+            if count < 0:
+                assert parts == 3
+                sums.append(-1 - count + part)
         assert rows == list(range(size))
-        assert (table[:, 1] <= rows_of_unit(width)).all()
-        for first, count in table:
-            assert (count == 0) == (lengths[first] > LONG_ROW)
+        assert sums == list(range(len(sums)))
 
 
 def test_neighbouring_rows_fill_units():
     table = units_of(np.ones(100, dtype=int), 8)
-    assert table[:, 1].tolist() == [32, 32, 32, 4]
+    assert table.tolist() == [[0, 32, 0, 1], [32, 32, 0, 1], [64, 32, 0, 1], [96, 4, 0, 1]]
+
+
+def test_a_row_in_parts_is_computed_once():
+    matrix = random_matrix(3, 3 * PART, 0.9, 1)
+    state = make_state(matrix, 8, 3, (), cpu())
+    assert (state.by_row.unit_table[:, 1] < 0).any()
+    before = arrays_of(state)
+    STEP["dual_step"](*dual_arguments(state), 4, KEEP_LAST)
+    after = arrays_of(state)
+    for p in range(8):
+        y, xb = apart(before["y.point"], 8)[p], apart(before["reflected"], 8)[p]
+        s = before["control"][Field.SIGMA, p] * state.row_metric
+        v = y - s * (matrix @ xb)
+        low, high = (apart(state.vectors[f"row_{side}"], 8)[p] for side in ("lower", "upper"))
+        expected = v - np.clip(v, -s * high, -s * low)
+        np.testing.assert_allclose(apart(after["y.projection"], 8)[p], expected, rtol=1e-10)
 
 
 def test_vectors_stand_side_by_side():

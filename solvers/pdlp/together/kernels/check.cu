@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) measure_rows(
     const Place place(width);
     const bool active = control[STOP * width + place.problem] == REAL(0);
     if (!__syncthreads_or(active)) return;
-    const Rows rows = {unit_table, starts, indices, values, width};
+    const Rows rows = {unit_table, starts, indices, values, width, nullptr, nullptr};
     RowTerms owner = {width, projection, difference, first_difference, anchor,
                       row_lower, row_upper, metric, {0, 0, 0, 0, 0, 0}};
     for (int unit = blockIdx.x; unit < units; unit += slots) {
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) measure_columns(
     const Place place(width);
     const bool active = control[STOP * width + place.problem] == REAL(0);
     if (!__syncthreads_or(active)) return;
-    const Rows rows = {unit_table, starts, indices, values, width};
+    const Rows rows = {unit_table, starts, indices, values, width, nullptr, nullptr};
     ColumnTerms owner = {width, projection, difference, first_difference, anchor,
                          cost, lower, upper, metric, {0, 0, 0, 0, 0, 0}};
     for (int unit = blockIdx.x; unit < units; unit += slots) {

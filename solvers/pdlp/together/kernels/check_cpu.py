@@ -11,7 +11,7 @@ from numba import prange
 from solvers.kernels.twin import compiled, twin
 from solvers.pdlp.control import Stop
 from solvers.pdlp.together.control import Field
-from solvers.pdlp.together.kernels.step_cpu import add_products
+from solvers.pdlp.together.kernels.step_cpu import add_products, unit_rows
 
 # Numba takes plain integers for constants.
 (
@@ -45,8 +45,8 @@ def measure_rows(
         products = np.empty(width)
         sums = np.zeros((6, width))
         for unit in range(slot, units, slots):
-            first = unit_table[unit, 0]
-            for row in range(first, first + max(unit_table[unit, 1], 1)):
+            first, end = unit_rows(unit_table, unit)
+            for row in range(first, end):
                 add_products(starts, indices, values, width, row, x_projection, products)
                 scale = metric[row]
                 for problem in range(width):
@@ -76,8 +76,8 @@ def measure_columns(
         products = np.empty(width)
         sums = np.zeros((6, width))
         for unit in range(slot, units, slots):
-            first = unit_table[unit, 0]
-            for row in range(first, first + max(unit_table[unit, 1], 1)):
+            first, end = unit_rows(unit_table, unit)
+            for row in range(first, end):
                 add_products(starts, indices, values, width, row, y_projection, products)
                 scale = metric[row]
                 for problem in range(width):

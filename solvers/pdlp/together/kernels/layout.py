@@ -4,8 +4,9 @@ K = ``width`` problems share the matrix. Element i of problem p stands at ``[i *
 an interleaved vector, so that neighbouring threads, one for each problem, read one entry of the
 matrix together and K neighbouring numbers for it.
 
-Rows come in units, the work of one block: ``unit_table[u] = (first row, rows)``, with rows at
-most :func:`rows_of_unit`, or 0 for a single long row that the block shares.
+Rows come in units, the work of one block: ``unit_table[u] = (first row, rows, part, parts)``. A
+unit has up to :func:`rows_of_unit` rows; or it is a single long row, which the block shares
+(``rows`` 0); or one of the parts of a very long one, whose partial sums begin at ``-1 - rows``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ TEAM = 256
 LONG_ROW = 512
 """Rows with more entries than this are shared by a block."""
 
+PART = 2048
+"""Rows with more entries than this are shared by blocks, each with so many. The objective of a
+model, which a pump's cut-off makes a row, is one."""
+
 REAL_BYTES = 8
 
 MATRIX = (
@@ -28,6 +33,13 @@ MATRIX = (
     Argument("values", "real[]"),
     Argument("width", "int"),
 )
+
+SPLIT = (
+    Argument("partials", "real[]", "inout"),
+    Argument("tickets", "index[]", "inout"),
+)
+"""Where blocks leave their parts of very long rows (parts, width), and count who has; zero before
+a launch and after."""
 
 
 def rows_of_unit(width: int) -> int:

@@ -78,7 +78,8 @@ struct DualOwner {
 extern "C" __global__ void __launch_bounds__(TEAM) primal_step(
     int units, const INDEX* __restrict__ unit_table, const INDEX* __restrict__ starts,
     const INDEX* __restrict__ indices, const REAL* __restrict__ values, int width,
-    const REAL* __restrict__ y, REAL* __restrict__ x, const REAL* __restrict__ anchor,
+    REAL* __restrict__ partials, INDEX* __restrict__ tickets, const REAL* __restrict__ y,
+    REAL* __restrict__ x, const REAL* __restrict__ anchor,
     const REAL* __restrict__ cost, const REAL* __restrict__ lower,
     const REAL* __restrict__ upper, const REAL* __restrict__ metric,
     REAL* __restrict__ reflected, REAL* __restrict__ projection, REAL* __restrict__ difference,
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) primal_step(
     const Place place(width);
     const bool active = control[STOP * width + place.problem] == REAL(0);
     if (!__syncthreads_or(active)) return;
-    const Rows rows = {unit_table, starts, indices, values, width};
+    const Rows rows = {unit_table, starts, indices, values, width, partials, tickets};
     const Iteration iteration(control, TAU, offset, keep, width, place.problem);
     PrimalOwner owner = {iteration, {projection, difference, first_difference},
                          x, anchor, cost, lower, upper, metric, reflected};
@@ -97,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) primal_step(
 extern "C" __global__ void __launch_bounds__(TEAM) dual_step(
     int units, const INDEX* __restrict__ unit_table, const INDEX* __restrict__ starts,
     const INDEX* __restrict__ indices, const REAL* __restrict__ values, int width,
+    REAL* __restrict__ partials, INDEX* __restrict__ tickets,
     const REAL* __restrict__ reflected, REAL* __restrict__ y, const REAL* __restrict__ anchor,
     const REAL* __restrict__ row_lower, const REAL* __restrict__ row_upper,
     const REAL* __restrict__ metric, REAL* __restrict__ projection,
@@ -106,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) dual_step(
     const Place place(width);
     const bool active = control[STOP * width + place.problem] == REAL(0);
     if (!__syncthreads_or(active)) return;
-    const Rows rows = {unit_table, starts, indices, values, width};
+    const Rows rows = {unit_table, starts, indices, values, width, partials, tickets};
     const Iteration iteration(control, SIGMA, offset, keep, width, place.problem);
     DualOwner owner = {iteration, {projection, difference, first_difference},
                        y, anchor, row_lower, row_upper, metric};

@@ -24,6 +24,7 @@ from solvers.kernels.family import Argument, Family, Kernel, Values
 from solvers.pdlp.together.kernels.layout import (
     MATRIX,
     REAL_BYTES,
+    SPLIT,
     matrix_bytes,
     unit_launch,
     work,
@@ -37,6 +38,7 @@ PRIMAL_STEP = Kernel(
     name="primal_step",
     arguments=(
         *MATRIX,
+        *SPLIT,
         Argument("y", "real[]"),
         Argument("x", "real[]", "inout"),
         Argument("anchor", "real[]"),
@@ -61,6 +63,7 @@ DUAL_STEP = Kernel(
     name="dual_step",
     arguments=(
         *MATRIX,
+        *SPLIT,
         Argument("reflected", "real[]"),
         Argument("y", "real[]", "inout"),
         Argument("anchor", "real[]"),

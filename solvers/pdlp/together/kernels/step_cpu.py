@@ -31,17 +31,26 @@ def add_products(starts, indices, values, width, row, vector, products):
             products[problem] += value * vector[first + problem]
 
 
+@compiled
+def unit_rows(unit_table, unit):
+    """Return the first row of a unit and the one behind its last; a row in parts is the first's."""
+    first = unit_table[unit, 0]
+    if unit_table[unit, 2] > 0:
+        return first, first
+    return first, first + max(unit_table[unit, 1], 1)
+
+
 @twin
 def primal_step(
-    units, unit_table, starts, indices, values, width,
+    units, unit_table, starts, indices, values, width, partials, tickets,
     y, x, anchor, cost, lower, upper, metric, reflected, projection, difference, first_difference,
     control, offset, keep,
 ):  # fmt: skip
     """Advance every x (n, width) by its half of an iteration."""
     for unit in prange(units):
         products = np.empty(width)
-        first = unit_table[unit, 0]
-        for row in range(first, first + max(unit_table[unit, 1], 1)):
+        first, end = unit_rows(unit_table, unit)
+        for row in range(first, end):
             add_products(starts, indices, values, width, row, y, products)
             for problem in range(width):
                 if control[STOP, problem] != 0.0:
@@ -65,15 +74,15 @@ def primal_step(
 
 @twin
 def dual_step(
-    units, unit_table, starts, indices, values, width,
+    units, unit_table, starts, indices, values, width, partials, tickets,
     reflected, y, anchor, row_lower, row_upper, metric, projection, difference, first_difference,
     control, offset, keep,
 ):  # fmt: skip
     """Advance every y (m, width) by its half of an iteration."""
     for unit in prange(units):
         products = np.empty(width)
-        first = unit_table[unit, 0]
-        for row in range(first, first + max(unit_table[unit, 1], 1)):
+        first, end = unit_rows(unit_table, unit)
+        for row in range(first, end):
             add_products(starts, indices, values, width, row, reflected, products)
             for problem in range(width):
                 if control[STOP, problem] != 0.0:
