@@ -48,11 +48,15 @@ NEAR_ROWS, NEAR_PART = 5, 0.05
 FIRST_NEAR = 8
 """Slices of a walk before a nearly feasible point is offered; twice as many before the next."""
 
-PERTURBATIONS = (0.0, 0.02, 0.05, 0.1)
-"""Parts of the integer columns changed at a restart from a known point (notes, section 4.4)."""
+PERTURBATIONS = (0.0, 0.002, 0.01, 0.05)
+"""Parts of the integer columns changed at a restart from a known point. (Up to a tenth in the
+notes, section 4.4; the smaller part keeps more of what thousands of steps have settled.)"""
 
-FRESH_CHANCE, ELITE_CHANCE = 0.35, 0.3
-"""Chances that a round starts afresh, and that it takes any point of the pool, not the best."""
+FRESH_CHANCE, HOPELESS_CHANCE = 0.15, 0.4
+"""Chances that a round starts afresh: with a feasible point to go on from, and without."""
+
+ELITE_CHANCE = 0.3
+"""Chance that a round takes any point of the pool, not the best."""
 
 KEPT_WEIGHTS = 0.5
 """Part of the weights kept over a restart from a known point: they say what is hard."""
@@ -157,7 +161,8 @@ class _Walk:
             return
         walker.settings = self._next_settings()
         known = self._known_point()
-        if known is None or rng.random() < FRESH_CHANCE:
+        chance = HOPELESS_CHANCE if np.isinf(self._cutoff()) else FRESH_CHANCE
+        if rng.random() < chance:
             walker.start()
         else:
             walker.start(known, weights=KEPT_WEIGHTS, perturbation=float(rng.choice(PERTURBATIONS)))
@@ -168,8 +173,12 @@ class _Walk:
         self._turn += 1
         return WalkerSettings(**{**settings.__dict__, "origin": origin})
 
-    def _known_point(self) -> FloatArray | None:
-        """Return the point from which to go on, if there is one worth it."""
+    def _cutoff(self) -> float:
+        """Return the objective to beat, inf without a point."""
+        return min(self._objective, np.inf if self._pool is None else self._pool.objective)
+
+    def _known_point(self) -> FloatArray:
+        """Return the point from which to go on: a feasible one, or the least violated."""
         points = self._pool.points() if self._pool is not None else ()
         if points:
             place = 0
@@ -186,8 +195,7 @@ class _Walk:
         length, slices, next_near = 1, 0, FIRST_NEAR
         while not self._budget.spent():
             work = int(min(length * SLICE_WORK, max(1.0, self._budget.work_left)))
-            cutoff = min(self._objective, np.inf if self._pool is None else self._pool.objective)
-            report = self._walker.run(work, cutoff)
+            report = self._walker.run(work, self._cutoff())
             self._count(report)
             slices += length
             if report.x is not None:
