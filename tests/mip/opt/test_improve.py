@@ -28,7 +28,7 @@ def improves(model, x, moved):
     return gains and is_feasible(model, moved, 1e-9) and not is_feasible(model, far)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_points_stay_feasible_and_get_no_worse(seed):
     model, x = random_model(seed)
@@ -40,7 +40,7 @@ def test_points_stay_feasible_and_get_no_worse(seed):
     assert np.array_equal(x, before)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_no_single_integer_shift_is_left(seed):
     model, x = random_model(seed)
