@@ -70,14 +70,14 @@ class Fleet:
     def records(self) -> npt.NDArray[np.float64]:
         """Return the walkers' records (W, RECORD); waits for the slice."""
         every: npt.NDArray[np.float64] = self.device.to_host(self._state.records)
-        return every.reshape(-1, RECORD)[: self.walkers]
+        return np.array(every.reshape(-1, RECORD)[: self.walkers])
 
     def steer(self, records: npt.NDArray[np.float64]) -> None:
         """Set the records (W, RECORD); where slack can drift, ask for a refresh in time."""
         if self._since_refresh >= REFRESH_STEPS and not self.layout.is_exact:
             records[:, Field.REFRESH] = 1.0
             self._since_refresh = 0
-        self._write(self._state.records, records.ravel())
+        self._state = replace(self._state, records=self.device.to_device(records.ravel()))
 
     def kept(self, walker: int) -> npt.NDArray[np.float64]:
         """Return the best point (n,) that a walker kept, in the model's order."""
@@ -127,12 +127,6 @@ class Fleet:
     def keep_first(self, walkers: int) -> None:
         """Go on with the first walkers only."""
         self._state = replace(self._state, walkers=walkers)
-
-    def _write(self, target: Any, values: npt.NDArray[np.float64]) -> None:
-        if self.device.kind == "cpu":
-            target[: values.size] = values
-        else:
-            target[: values.size].set(np.ascontiguousarray(values))
 
 
 class _Clock:

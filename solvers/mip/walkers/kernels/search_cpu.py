@@ -242,10 +242,10 @@ def draw_rows(model, walker, rows):
     """Put so many violated rows into the sample, from as many parts of their list."""
     count = int(walker.record[VIOLATED])
     for at in range(rows):
-        position = at
-        if count > rows:
-            chosen = below(walker.key, walker.record[STEP], DRAW_ROW + at, count)
-            position = (at * count + chosen) // rows
+        length, more = count // rows, count % rows
+        length_here = length + (1 if at < more else 0)
+        chosen = below(walker.key, walker.record[STEP], DRAW_ROW + at, length_here)
+        position = at * length + min(at, more) + chosen
         row = walker.violated[position]
         put(model, walker, at, row, need_of(model, walker, row), DRAW_OFFSET + at)
 

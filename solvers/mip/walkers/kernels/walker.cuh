@@ -116,6 +116,7 @@ struct Walker {
     __device__ REAL coefficient(int j, int row) const {
         int low = int(model.column_start[j]), high = int(model.column_start[j + 1]);
         const int end = high;
+        #pragma unroll 1
         while (low < high) {
             const int middle = (low + high) >> 1;
             if (int(model.column_row[middle]) < row) low = middle + 1;
@@ -128,6 +129,7 @@ struct Walker {
     __device__ Score second_score(int j, REAL delta, int first, REAL first_delta) const {
         Score score = {0.0, 0.0};
         const int end = int(model.column_start[j + 1]);
+        #pragma unroll 1
         for (int e = int(model.column_start[j]); e < end; ++e) {
             const int row = int(model.column_row[e]);
             const Pair cell = cells[row];
@@ -162,9 +164,9 @@ struct Walker {
     __device__ void draw_rows(int rows) const {
         if (group.lane < rows) {
             const int at = group.lane;
-            long long position = at;
-            if (count > rows)
-                position = ((long long)at * count + random.below(step, DRAW_ROW + at, count)) / rows;
+            const int part = count / rows, more = count % rows;  // one row of each part of the list
+            const int position = at * part + min(at, more) +
+                                 random.below(step, DRAW_ROW + at, part + (at < more));
             const int row = int(violated[position]);
             put(at, row, need_of(row), DRAW_OFFSET + at);
         }
@@ -174,6 +176,7 @@ struct Walker {
         group.sync();
         if (group.lane <= rows) {
             int total = 0;
+            #pragma unroll 1
             for (int at = 0; at < group.lane; ++at) total += min(sample.length[at], ROW_ENTRIES);
             sample.before[group.lane] = total;
         }
@@ -230,26 +233,28 @@ struct Walker {
             }
             const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
             visited += length;
+            // First each lane scores a short column of its own, then all lanes one long column
+            // after the other.
             const unsigned tie = tie_rank(base, candidate);
-            if (j >= 0 && length <= LONG_COLUMN) {
-                const Choice found = choice(j, value, rows_score(j, delta, 0, 1),
-                                            objective_score(j, double(delta)), tie);
-                if (better(found, best_move)) best_move = found;
-            }
             bool waiting = length > LONG_COLUMN;
-            for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
-                const int column = group.from(source, j);
-                Score rows_part = rows_score(column, REAL(group.from(source, double(delta))),
-                                             group.lane, LANES);
-                rows_part.progress = group.sum(rows_part.progress);
-                rows_part.bonus = group.sum(rows_part.bonus);
-                if (group.lane == source) {
-                    const Choice found = choice(j, value, rows_part,
-                                                objective_score(j, double(delta)), tie);
+            int source = -1;
+            #pragma unroll 1
+            do {
+                const bool alone = source < 0;
+                const int column = alone ? (waiting ? -1 : j) : group.from(source, j);
+                const REAL move = alone ? delta : REAL(group.from(source, double(delta)));
+                Score score = {0.0, 0.0};
+                if (column >= 0)
+                    score = rows_score(column, move, alone ? 0 : group.lane, alone ? 1 : LANES);
+                if (!alone) score = Score{group.sum(score.progress), group.sum(score.bonus)};
+                if (alone ? column >= 0 : group.lane == source) {
+                    const Choice found =
+                        choice(j, value, score, objective_score(j, double(delta)), tie);
                     if (better(found, best_move)) best_move = found;
-                    waiting = false;
+                    if (!alone) waiting = false;
                 }
-            }
+                source = group.first(waiting);
+            } while (source >= 0);
         }
         return best_of(group, best_move);
     }
@@ -289,22 +294,25 @@ struct Walker {
             const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
             visited += length;
             const unsigned tie = tie_rank(base, candidate);
-            if (j >= 0 && length <= LONG_COLUMN) {
-                const double sign = double(model.costs[j]) > 0.0 ? -1.0 : 1.0;
-                const Choice found = lifted(j, room(j, sign, 0, 1), tie);
-                if (found.tie && better(found, best_move)) best_move = found;
-            }
             bool waiting = length > LONG_COLUMN;
-            for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
-                const int column = group.from(source, j);
-                const double sign = double(model.costs[column]) > 0.0 ? -1.0 : 1.0;
-                const double most = group.least(room(column, sign, group.lane, LANES));
-                if (group.lane == source) {
+            int source = -1;
+            #pragma unroll 1
+            do {  // as in search: short columns first, then the long ones together
+                const bool alone = source < 0;
+                const int column = alone ? (waiting ? -1 : j) : group.from(source, j);
+                double most = NONE;
+                if (column >= 0) {
+                    const double sign = double(model.costs[column]) > 0.0 ? -1.0 : 1.0;
+                    most = room(column, sign, alone ? 0 : group.lane, alone ? 1 : LANES);
+                }
+                if (!alone) most = group.least(most);
+                if (alone ? column >= 0 : group.lane == source) {
                     const Choice found = lifted(j, most, tie);
                     if (found.tie && better(found, best_move)) best_move = found;
-                    waiting = false;
+                    if (!alone) waiting = false;
                 }
-            }
+                source = group.first(waiting);
+            } while (source >= 0);
         }
         return best_of(group, best_move);
     }
@@ -314,6 +322,7 @@ struct Walker {
         const unsigned base = random.draw(step, DRAW_BROKEN_TIE);
         const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
         Choice worst = {0.0, 0.0, 0u, -1, REAL(0)};
+        #pragma unroll 1
         for (int e = begin + group.lane; e < end; e += LANES) {
             const int row = int(model.column_row[e]);
             const Pair cell = cells[row];
@@ -445,6 +454,7 @@ struct Walker {
     }
 
     __device__ void smooth() {
+        #pragma unroll 1
         for (int row = group.lane; row < model.rows; row += LANES) {
             const Pair cell = cells[row];
             if (cell.second > REAL(1) && violation(double(cell.first), range(row)) == 0.0)
@@ -457,6 +467,7 @@ struct Walker {
     __device__ void bump() {
         const int rows = min(count, BUMPED_ROWS);
         const int start = count > BUMPED_ROWS ? random.below(step, DRAW_BUMP, count) : 0;
+        #pragma unroll 1
         for (int number = group.lane; number < rows; number += LANES) {
             int at = start + number;
             if (at >= count) at -= count;
@@ -592,6 +603,7 @@ struct Walker {
     }
 
     __device__ void restart_clock() {
+        #pragma unroll 1
         for (int j = group.lane; j < model.columns; j += LANES) values[j].second = REAL(0);
         origin = step;
         group.sync();
@@ -599,6 +611,7 @@ struct Walker {
 
     __device__ double weighted() const {
         double part = 0.0;
+        #pragma unroll 1
         for (int at = group.lane; at < count; at += LANES) {
             const int row = int(violated[at]);
             part = plus(part, times(double(cells[row].second),
