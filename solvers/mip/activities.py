@@ -61,13 +61,15 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     return [
         Activity("walk", _walk(shared), share(3.0, 1.5)),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
-        Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, 1, once=True),
+        Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
         Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
-        Activity("probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, 1, once=True),
+        Activity(
+            "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
+        ),
         Activity("pump", _pump(shared, cpu()), guided(3.0, 0.3), most=few),
         Activity("improve", _improve(shared), share(0.0, 0.3), most=1),
-        Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), longest=20.0),
+        Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 
 

@@ -81,12 +81,13 @@ class Budget:
     def spent(self) -> bool:
         """Whether to stop now; counts as :data:`LOOK` entries."""
         self.charge(LOOK)
-        return self._is_spent()
+        return self.is_over()
 
-    def _is_spent(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether to stop now; counts as nothing, for who asks by the clock or very often."""
         if self._stop() or self._done >= self._work or time.monotonic() >= self._end:
             return True
-        return self._parent is not None and self._parent._is_spent()
+        return self._parent is not None and self._parent.is_over()
 
     def part(self, seconds: float = np.inf, work: float = np.inf) -> Budget:
         """Return a budget within this one; in an untimed one only ``work`` counts."""

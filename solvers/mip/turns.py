@@ -29,8 +29,8 @@ class Activity:
         Takes the budget of a turn and a seed.
     share : callable
         What it is due now; 0 for nothing.
-    longest : float
-        Longest turn in seconds.
+    longest, shortest : float
+        Longest and shortest turn in seconds.
     most : int
         Turns of it that may run side by side.
     once : bool
@@ -41,6 +41,7 @@ class Activity:
     work: Work
     share: Callable[[], float]
     longest: float = 10.0
+    shortest: float = 0.0
     most: int = 1_000_000
     once: bool = False
 
@@ -99,7 +100,8 @@ class Turns:
                 return None
             place = min(free, key=lambda one: (self._standing(one, shares[one]), one))
             activity, account = self.activities[place], self._accounts[place]
-            length = min(activity.longest, self.shortest + self.growth * elapsed)
+            length = max(activity.shortest, self.shortest + self.growth * elapsed)
+            length = min(activity.longest, length)
             seconds = activity.longest if activity.once else length
             account.running += 1
             account.turns += 1

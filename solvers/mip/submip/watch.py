@@ -77,7 +77,7 @@ class Watch(Progress):
     def _search_is_over(self) -> bool:
         # HiGHS asks at every iteration, and whoever waits for it asks by the clock: neither may
         # count as work, or untimed searches would not repeat themselves
-        return self._search._is_spent()
+        return self._search.is_over()
 
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
         """Hand a point on if it improves on what this sub-MIP has found."""
