@@ -85,17 +85,3 @@ def test_a_stop_from_outside_is_heard():
     model = knapsack(0, 50)
     counts = pump_batch(model, Keeper(model), Budget(stop=lambda: True), 0)
     assert counts.projections == 0
-
-
-@pytest.mark.gpu
-def test_a_batch_on_the_gpu_finds_points():
-    from solvers.device import find_device
-
-    model = random_mip(3, 15, 25)
-    keeper = Keeper(model)
-    counts = pump_batch(
-        model, keeper, Budget(seconds=10.0), 0, pool=keeper.pool, device=find_device("cuda")
-    )
-    assert counts.projections > 0
-    assert counts.converged > 0
-    assert keeper.pool.best is not None
