@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
 from solvers.mip.model import MipModel
@@ -10,14 +12,17 @@ from solvers.mip.rounding.bulk import BulkChooser, round_point
 from solvers.problem import FloatArray
 
 
-def by_propagation(model: MipModel, chooser: BulkChooser | None = None) -> Rounder:
+def by_propagation(
+    model: MipModel, chooser_of: Callable[[], BulkChooser | None] | None = None
+) -> Rounder:
     """Return the rounder that fixes integers and propagates what follows.
 
     Parameters
     ----------
     model : MipModel
-    chooser : BulkChooser, optional
-        A probing cache, which chooses values that agree.
+    chooser_of : callable, optional
+        Returns a probing cache, which chooses values that agree, once there is one; asked before
+        every rounding.
     """
     domains: list[Domain] = []  # made at the first rounding, which propagates and compiles
 
@@ -25,6 +30,7 @@ def by_propagation(model: MipModel, chooser: BulkChooser | None = None) -> Round
         if not domains:
             domain = Domain.of(model)
             domains.append(domain if domain.propagate() else Domain.of(model))
+        chooser = None if chooser_of is None else chooser_of()
         found = round_point(model, x, budget, seed, chooser, domains[0])
         return Rounded(found.x, found.is_consistent)
 

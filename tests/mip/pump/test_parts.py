@@ -10,6 +10,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.pool import Found, Pool
 from solvers.mip.pump.cycles import REMEMBERED, WINDOW, Cycle, Cycles
 from solvers.mip.pump.perturb import MOST, flipped, shaken, shifted
+from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.rounding import Rounded, Roundings, nearest, propagation, randomised
 from solvers.mip.pump.target import Target
 from solvers.problem import Problem
@@ -133,6 +134,17 @@ def test_propagation_rounds_to_what_the_rows_allow():
     found = propagation(model)(np.full(4, 0.25), Budget(), 3)
     assert found.is_consistent
     assert found.x.sum() == 1.0
+
+
+def test_propagation_asks_for_the_cache_before_every_rounding():
+    model = MipModel.of(
+        Problem.from_arrays(np.zeros(3), [[1.0, 1.0, 1.0]], 1.0, 1.0, upper=1.0, integrality=True)
+    )
+    asked = []
+    rounder = by_propagation(model, lambda: asked.append(1))
+    for seed in range(3):
+        assert rounder(np.full(3, 1 / 3), Budget(), seed).x.sum() == 1.0
+    assert len(asked) == 3
 
 
 def test_the_cutoff_is_below_the_best_point():
