@@ -145,9 +145,21 @@ def rates(options: argparse.Namespace, device: Device) -> list[Rate]:
                 for kernel in options.kernels:
                     measured = device_rate(layout, device, kernel, walkers, rows, options)
                     size = walkers * bytes_per_walker(layout) / 2**20
-                    known = {"one_core": core, "noted": NOTED[name].get(rows)}
-                    what = (name, kernel, layout.real, rows, walkers, size)
-                    found.append(Rate(*what, **known, **measured))
+                    found.append(
+                        Rate(
+                            name,
+                            kernel,
+                            layout.real,
+                            rows,
+                            walkers,
+                            size,
+                            measured["steps"],
+                            measured["moves"],
+                            measured["entries"],
+                            core,
+                            NOTED[name].get(rows),
+                        )
+                    )
                     device.release_memory()
     return found
 
