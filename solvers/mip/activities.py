@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from solvers.device import Device, cpu
+import numpy as np
+
 from solvers.mip.budget import Budget
 from solvers.mip.opt import improve
-from solvers.mip.probing import build_cache
-from solvers.mip.pump import Pump, Pumps, Rounded, Rounder, root_relaxation
+from solvers.mip.probing import ProbingCache, build_cache
+from solvers.mip.pump import Pump, PumpBatch, Pumps, root_relaxation
+from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.walking import by_walker
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.search.walk import walk
@@ -32,6 +34,15 @@ PROBING_SHARE = 0.05
 
 UNLIMITED = 3600.0
 """Seconds that count as the time left where there is no limit."""
+
+WALKERS_SHARE = 0.6
+"""Part of the GPU's time for walkers (notes on GPU heuristics, section 6.4)."""
+
+PUMP_WORKERS = 2
+"""Threads that round for the pumps on the GPU."""
+
+IMPROVE_SHARE = 50.0
+"""Share of one-opt and two-opt for a new best point: they take moments."""
 
 BULK_ROUNDINGS = 8
 """Roundings of the relaxation's point in one turn, each with other draws."""
@@ -58,7 +69,9 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         return lambda: 0.0 if shared.root is None else plain()
 
     few = max(1, slots // 4)
+    improving, pumps = _Improve(shared), _Pumps(shared, guided(3.0, 0.3))
     return [
+        Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", _walk(shared), share(3.0, 1.5)),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
@@ -67,8 +80,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity(
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
-        Activity("pump", _pump(shared, cpu()), guided(3.0, 0.3), most=few),
-        Activity("improve", _improve(shared), share(0.0, 0.3), most=1),
+        Activity("pump", pumps.work, pumps.share, most=few),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 
@@ -86,7 +98,13 @@ def _dive(shared: Shared) -> Work:
         begin = seed % len(LP_FREE)
         strategies = (*LP_FREE[begin:], *LP_FREE[:begin])
         done = run_portfolio(
-            shared.model, shared.gate.offer, budget, seed, strategies, cliques=shared.cliques
+            shared.model,
+            shared.gate.offer,
+            budget,
+            seed,
+            strategies,
+            cliques=shared.cliques,
+            domain=shared.domain,
         )
         _note_near(shared, done.closest, done.closest_rows)
 
@@ -105,6 +123,7 @@ def _guided_dive(shared: Shared) -> Work:
             strategies,
             reference=shared.reference(),
             cliques=shared.cliques,
+            domain=shared.domain,
         )
         _note_near(shared, done.closest, done.closest_rows)
 
@@ -133,7 +152,9 @@ def _round(shared: Shared) -> Work:
         for draw in range(BULK_ROUNDINGS):
             if budget.spent():
                 return
-            found = round_point(shared.model, reference, budget, seed + draw, shared.cache)
+            found = round_point(
+                shared.model, reference, budget, seed + draw, shared.cache, shared.domain
+            )
             shared.gate.offer(found.x, "rounding")
 
     return work
@@ -141,66 +162,79 @@ def _round(shared: Shared) -> Work:
 
 def _probe(shared: Shared) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        cache = build_cache(shared.model, None, budget, seed, cliques=shared.cliques)
-        if cache.is_infeasible:
-            shared.prove_infeasible()
-            return
-        shared.cache = cache
+        _take_cache(shared, build_cache(shared.model, None, budget, seed, cliques=shared.cliques))
 
     return work
 
 
-def _pump(shared: Shared, device: Device) -> Work:
-    gate = shared.gate
+def _take_cache(shared: Shared, cache: ProbingCache) -> None:
+    """Let dives begin from what probing has found to hold for every feasible point."""
+    if cache.is_infeasible:
+        shared.prove_infeasible()
+        return
+    domain = shared.domain.copy()
+    narrower = (cache.lower > domain.lower) | (cache.upper < domain.upper)
+    for j in np.flatnonzero(narrower):
+        low = max(float(cache.lower[j]), float(domain.lower[j]))
+        high = min(float(cache.upper[j]), float(domain.upper[j]))
+        if not domain.tighten(int(j), low, high):
+            return  # rounding errors: what was known stays
+    shared.domain, shared.cache = domain, cache
 
-    def make(number: int, alpha: float) -> Pump:
-        seed = shared.seed_of(f"pump on {device.kind}", number)
+
+class _Pumps:
+    """Pumps on the CPU, one for each turn that runs at a time, until they have nothing to gain."""
+
+    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
+        self._shared = shared
+        self._share = share
+        self._pumps = Pumps(self._make)
+        self._is_over = False
+
+    def share(self) -> float:
+        """Return what pumps are due, which is nothing when they are over."""
+        return 0.0 if self._is_over else self._share()
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let one of the pumps go on."""
+        self._is_over = self._pumps.turn(budget).is_over
+
+    def _make(self, number: int, alpha: float) -> Pump:
+        shared, gate = self._shared, self._shared.gate
+        seed = shared.seed_of("pump", number)
         return Pump(
             shared.model,
             gate.offer,
             seed,
-            rounder=_rounder(shared),
+            rounder=by_propagation(shared.model, lambda: shared.cache),
             search=by_walker(shared.model, seed, gate.pool),
             pool=gate.pool,
             root=shared.root,
-            device=device,
             alpha0=alpha,
         )
 
-    pumps = Pumps(make)
 
-    def work(budget: Budget, seed: int) -> None:
-        pumps.turn(budget)
+class _Improve:
+    """Moves of one and two columns from the best point, once for each."""
 
-    return work
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._tried = 0
 
+    def share(self) -> float:
+        """Return a large share while the best point is new."""
+        return IMPROVE_SHARE if self._shared.gate.pool.version != self._tried else 0.0
 
-def _rounder(shared: Shared) -> Rounder:
-    """Return bulk rounding with what the probing cache knows by then."""
-
-    def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
-        found = round_point(shared.model, x, budget, seed, shared.cache)
-        return Rounded(found.x, found.is_consistent)
-
-    return rounder
-
-
-def _improve(shared: Shared) -> Work:
-    """Return moves of one and two columns from the best point, once for each."""
-    tried = -1
-
-    def work(budget: Budget, seed: int) -> None:
-        nonlocal tried
-        pool = shared.gate.pool
-        version, best = pool.version, pool.best
-        if best is None or version == tried:
+    def work(self, budget: Budget, seed: int) -> None:
+        """Improve the best point."""
+        model, gate = self._shared.model, self._shared.gate
+        version, best = gate.pool.version, gate.pool.best
+        if best is None or version == self._tried:
             return
-        tried = version
-        better = improve(shared.model, best.x, budget, seed)
-        if shared.model.objective_at(better) < best.objective:
-            shared.gate.offer(better, "one-opt and two-opt")
-
-    return work
+        self._tried = version
+        better = improve(model, best.x, budget, seed)
+        if model.objective_at(better) < best.objective and gate.offer(better, "one-opt, two-opt"):
+            self._tried = gate.pool.version
 
 
 def _neighbourhoods(shared: Shared) -> Work:
@@ -243,6 +277,7 @@ def _walkers(shared: Shared) -> Callable[[Budget], object]:
             pool=gate.pool,
             near=gate.near,
             log=shared.log,
+            share=lambda: WALKERS_SHARE,
         )
 
     return work
@@ -260,13 +295,66 @@ def _device_turns(shared: Shared) -> Callable[[Budget], object]:
 
         with shared.device.activate():
             there = DeviceModel.of(shared.model, shared.device)
+            pumps = _DevicePumps(shared, share(2.0, 0.5))
             turns = Turns(
                 [
+                    Activity(
+                        "probing on the GPU",
+                        _device_probe(shared, there),
+                        share(1.0, 1.0),
+                        PROBING_SHARE * min(budget.seconds_left, UNLIMITED),
+                        most=1,
+                        once=True,
+                    ),
                     Activity("dives on the GPU", _device_dives(shared, there), share(2.0, 1.0)),
-                    Activity("pump on the GPU", _pump(shared, shared.device), share(2.0, 0.5)),
+                    Activity("pumps on the GPU", pumps.work, pumps.share, shortest=1.0),
                 ]
             )
             run_slot(turns, shared, budget)
+
+    return work
+
+
+class _DevicePumps:
+    """Pumps in lockstep on the GPU, once the relaxation is solved."""
+
+    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
+        self._shared = shared
+        self._share = share
+        self._batch: PumpBatch | None = None
+
+    def share(self) -> float:
+        """Return what the pumps are due, which is nothing when they are over."""
+        over = self._batch is not None and self._batch.counts.is_over
+        return 0.0 if over or self._shared.root is None else self._share()
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let the pumps go on."""
+        if self._batch is None:
+            self._batch = self._make(seed)
+        self._batch.run(budget)
+
+    def _make(self, seed: int) -> PumpBatch:
+        shared, gate = self._shared, self._shared.gate
+        return PumpBatch(
+            shared.model,
+            gate.offer,
+            seed,
+            rounder_of=lambda _: by_propagation(shared.model, lambda: shared.cache),
+            search_of=lambda number: by_walker(shared.model, number, gate.pool),
+            pool=gate.pool,
+            root=shared.root,
+            device=shared.device,
+            workers=PUMP_WORKERS,
+        )
+
+
+def _device_probe(shared: Shared, there: DeviceModel) -> Work:
+    def work(budget: Budget, seed: int) -> None:
+        from solvers.mip.probing import BatchProber
+
+        prober = BatchProber(shared.model, there)
+        _take_cache(shared, build_cache(shared.model, prober, budget, seed, cliques=shared.cliques))
 
     return work
 
@@ -283,6 +371,7 @@ def _device_dives(shared: Shared, there: DeviceModel) -> Work:
             seed,
             reference=shared.reference(),
             cliques=shared.cliques,
+            box=(shared.domain.lower, shared.domain.upper),
         )
 
     return work

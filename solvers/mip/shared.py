@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.device import Device
 from solvers.mip.cliques import Cliques, find_cliques
+from solvers.mip.domain import Domain
 from solvers.mip.gate import Gate
 from solvers.mip.model import MipModel
 from solvers.mip.neighbourhoods import Bandit, make_bandit
@@ -28,6 +29,8 @@ class Shared:
     model : MipModel
         The reduced model.
     gate : Gate
+    domain : Domain
+        What the columns are known to be within, propagated; to be copied, not changed.
     device : Device
         Where what pays on a GPU runs; the CPU where there is none.
     seed : int
@@ -42,6 +45,7 @@ class Shared:
 
     model: MipModel
     gate: Gate
+    domain: Domain
     device: Device
     seed: int
     log: Callable[[str], None]

@@ -23,10 +23,12 @@ def run_slot(turns: Turns, shared: Shared, budget: Budget) -> None:
             time.sleep(IDLE)
             continue
         part = budget.part(turn.seconds)
-        if _go(turn, shared, part):
-            turns.give_back(turn, part.seconds)
-        else:
+        if not _go(turn, shared, part):
             turns.leave_out(turn)
+            continue
+        if part.seconds < IDLE:
+            time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
+        turns.give_back(turn, part.seconds)
 
 
 def run_in_turn(turns: Turns, shared: Shared, budget: Budget) -> None:

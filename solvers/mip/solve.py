@@ -292,6 +292,7 @@ class _Run:
         return Shared(
             model=tightened.model,
             gate=self.gate,
+            domain=tightened.domain,
             device=self.device,
             seed=self.options.seed,
             log=self.progress.log,

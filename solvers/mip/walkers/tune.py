@@ -15,8 +15,13 @@ FIRST_STEPS = 16
 MOST_STEPS = 20_000
 """Steps of a slice at most."""
 
-AS_FAST = 0.95
-"""Part of the best rate from which fewer walkers, which get further each, are preferred."""
+AS_FAST = 0.5
+"""Part of the best rate from which fewer walkers, which get further each, are preferred.
+
+Depth counts, too: on an H200 4224 walkers made 1.5 times the steps of 1056 on a model of 20
+thousand nonzeros, each of them a third, and improved nothing that a single CPU walker with ten
+times the depth had not found.
+"""
 
 
 def steps_for(seconds: float, steps: int, took: float) -> int:
