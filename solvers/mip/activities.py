@@ -88,9 +88,28 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
 def _walk(shared: Shared) -> Work:
     def work(budget: Budget, seed: int) -> None:
         gate = shared.gate
-        walk(shared.model, gate.offer, budget, seed, pool=gate.pool, near=gate.near)
+        walk(
+            shared.model,
+            gate.offer,
+            budget,
+            seed,
+            pool=gate.pool,
+            start=_starting_point(shared, seed),
+            near=gate.near,
+        )
 
     return work
+
+
+def _starting_point(shared: Shared, seed: int) -> FloatArray | None:
+    """Return where a walk begins while there is no point: anew, near one, or at the relaxation."""
+    if shared.has_point:
+        return None
+    reference = shared.reference()
+    places = [None, *(point.x for point in shared.gate.near.points()[:2])]
+    if reference is not None:
+        places.append(reference)
+    return places[seed % len(places)]
 
 
 def _dive(shared: Shared) -> Work:
