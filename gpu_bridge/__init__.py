@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpu_bridge.api import solve as solve
     from gpu_bridge.api import solve_many as solve_many
     from gpu_bridge.explain import Conflict as Conflict
+    from gpu_bridge.improvement import Improvement as Improvement
     from gpu_bridge.many_batch import Batch as Batch
     from gpu_bridge.many_outcomes import Outcomes as Outcomes
     from gpu_bridge.options import Options as Options
@@ -54,6 +55,7 @@ _HOME = {
     "solve_table": "gpu_bridge.adapters.pyomo.table",
     "Batch": "gpu_bridge.many_batch",
     "Conflict": "gpu_bridge.explain",
+    "Improvement": "gpu_bridge.improvement",
     "Options": "gpu_bridge.options",
     "make_options": "gpu_bridge.options",
     "Outcome": "gpu_bridge.outcome",

@@ -75,7 +75,7 @@ def solve(
         For input that cannot be used; the message names the culprit and the fix.
     """
     from gpu_bridge.dispatch import solve as dispatch
-    from gpu_bridge.improvement import Watcher, watched_by
+    from gpu_bridge.improvement import Watcher
 
     checked = make_options(options)
     watcher = None if on_solution is None else Watcher(on_solution)
@@ -91,8 +91,7 @@ def solve(
             f"solve() takes a Problem or the path of a model file, not a {type(model).__name__}; "
             "Pyomo and PuLP models are solved through SolverFactory('gpuheur') and GPUHEUR."
         )
-    with watched_by(watcher):
-        outcome = dispatch(problem, checked, start=start, streams=streams)
+    outcome = dispatch(problem, checked, start=start, streams=streams, watcher=watcher)
     if watcher is not None:
         watcher.raise_error()
     return outcome

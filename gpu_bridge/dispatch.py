@@ -21,6 +21,7 @@ import numpy as np
 import solvers.outcome
 from gpu_bridge.classify import ProblemClass, ProblemKind, classify
 from gpu_bridge.deadline import may_compile, within_limit
+from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.mip_road import mip_road
@@ -144,6 +145,7 @@ def solve(
     *,
     start: Start | None = None,
     streams: Sequence[TextIO] = (),
+    watcher: Watcher | None = None,
 ) -> Outcome:
     """Solve ``problem`` and return a verified answer in the sense of its model.
 
@@ -156,6 +158,9 @@ def solve(
         A point, duals or a basis to start from; a point may be partial.
     streams : sequence of text streams
         Where log lines go, besides what ``options.log`` and ``options.log_file`` ask for.
+    watcher : Watcher, optional
+        Told of better points during the solve; what its function raised is for the caller to
+        raise.
 
     Raises
     ------
@@ -173,6 +178,7 @@ def solve(
             streams=[*streams, *asked_streams(options, stack)],
             live=options.log,
             maximize=problem.maximize,
+            watcher=watcher,
         )
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))

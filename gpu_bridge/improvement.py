@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -250,27 +248,6 @@ class Watcher:
             source=sighting.source,
             values=self._present(x),
         )
-
-
-_watching: ContextVar[Watcher | None] = ContextVar("watching", default=None)
-"""Who watches the next solve of this thread, on its way from a door to the solve's progress."""
-
-
-@contextmanager
-def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Let the solve inside the block, if this thread begins one, be watched."""
-    token = _watching.set(watcher)
-    try:
-        yield
-    finally:
-        _watching.reset(token)
-
-
-def take_watcher() -> Watcher | None:
-    """Return who watches the solve that begins here; a solve within it has nobody."""
-    watcher = _watching.get()
-    _watching.set(None)
-    return watcher
 
 
 def _holds(problem: Problem, x: FloatArray, options: Options) -> bool:

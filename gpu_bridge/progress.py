@@ -22,7 +22,7 @@ import numpy as np
 from gpu_bridge import log_text
 from gpu_bridge.attribution import found_by, same_value
 from gpu_bridge.footer_text import footer_lines
-from gpu_bridge.improvement import Sighting, Watcher, take_watcher
+from gpu_bridge.improvement import Sighting, Watcher
 from gpu_bridge.log_output import LogOutput
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
@@ -51,8 +51,7 @@ class BridgeProgress(Progress):
     maximize : bool
         The model maximises, so that objectives and bounds are shown with their sign turned.
     watcher : Watcher, optional
-        Told of every better point whose values the engine gives; by default whoever
-        :func:`gpu_bridge.improvement.watched_by` names for this thread.
+        Told of every better point whose values the engine gives.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class BridgeProgress(Progress):
     ) -> None:
         super().__init__(time_limit)
         self.maximize = maximize
-        self._watcher = take_watcher() if watcher is None else watcher
+        self._watcher = watcher
         self._source = ""
         self._output = LogOutput(streams, self._live_text if live else None)
         self._is_mip: bool | None = None

@@ -84,7 +84,7 @@ def _solve_mip(device: str) -> None:
         device=device,
         heuristics_only=True,
         deterministic=turn_by_turn,
-        work_limit=1.0 if turn_by_turn else None,
+        work_limit=0.3 if turn_by_turn else None,
         time_limit=60.0 if turn_by_turn else 20.0,
     )
 

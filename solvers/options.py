@@ -72,7 +72,8 @@ class EngineOptions:
     )
     work_limit: float | None = option(
         None,
-        "Work of the heuristics, in billions of matrix entries visited, after which they stop.",
+        "Work of the heuristics, in billions of matrix entries visited, after which they stop; "
+        "1 where they are deterministic and nothing is given.",
         low=0.0,
     )
     presolve: bool = option(True, "Reduce the model before solving it.")

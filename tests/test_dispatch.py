@@ -30,6 +30,13 @@ WAYS = [
     {"method": "pdlp", "device": "cpu"},
     {"method": "pdlp", "device": "cpu", "presolve": False},
 ]
+INTEGER_WAYS = [
+    {"method": "auto"},
+    {"method": "auto", "presolve": False},
+    {"method": "highs"},
+    {"method": "mip", "threads": 1},
+    {"method": "mip", "deterministic": True, "work_limit": 0.01},
+]
 
 
 def test_every_method_of_the_option_table_has_an_engine() -> None:
@@ -37,7 +44,7 @@ def test_every_method_of_the_option_table_has_an_engine() -> None:
 
 
 def test_every_engine_is_in_the_table_of_ways() -> None:
-    assert {str(way["method"]) for way in WAYS} == set(METHODS)
+    assert {str(way["method"]) for way in WAYS + INTEGER_WAYS} == set(METHODS)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
@@ -46,10 +53,10 @@ def test_linear(case: Case, way: dict[str, object]) -> None:
     check(case, gpu_bridge.solve(case.problem, **way))
 
 
-@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("way", INTEGER_WAYS, ids=lambda way: "-".join(map(str, way.values())))
 @pytest.mark.parametrize("case", INTEGER, ids=str)
-def test_integer(case: Case, presolve: bool) -> None:
-    check(case, gpu_bridge.solve(case.problem, presolve=presolve))
+def test_integer(case: Case, way: dict[str, object]) -> None:
+    check(case, gpu_bridge.solve(case.problem, device="cpu", **way))
 
 
 def check(case: Case, outcome: gpu_bridge.Outcome) -> None:

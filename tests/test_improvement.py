@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge.improvement import WAITING_BYTES, Improvement, Sighting, Watcher, watched_by
+from gpu_bridge.improvement import WAITING_BYTES, Improvement, Sighting, Watcher
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
@@ -282,14 +282,6 @@ def test_the_function_cannot_spoil_the_answer() -> None:
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(OptionError, match="'on_solution' takes a function"):
         gb.solve(knapsack(), on_solution=3)  # type: ignore[arg-type]
-
-
-def test_a_solve_within_a_watched_one_has_nobody() -> None:
-    watcher = Watcher(lambda improvement: None)
-    with watched_by(watcher):
-        assert BridgeProgress()._watcher is watcher
-        assert BridgeProgress()._watcher is None
-    assert BridgeProgress()._watcher is None
 
 
 def test_solve_tells_of_every_better_point_to_the_optimum() -> None:

@@ -63,7 +63,14 @@ START_SHARE, START_WORK = 0.05, 2e9
 SHORT_TURN = 0.1
 """Seconds of a first turn where heuristics come one after the other."""
 
-WORK = 2.0
+FIRST_NODES = 500
+"""Nodes of branch and bound for a small model before heuristics begin, where they take turns."""
+
+SHARE_BEFORE_PROOF, MOST_BEFORE_PROOF = 0.1, 10.0
+"""Part of the time left, and seconds at most, for heuristics before branch and bound begins, where
+there is one thread for both."""
+
+WORK = 1.0
 """Billions of matrix entries that heuristics visit in turn before branch and bound, where the
 options name no number."""
 
@@ -171,17 +178,22 @@ class _Run:
         return self._answer()
 
     def in_turn(self, reduce: Reduce | None) -> Outcome:
-        """Run the heuristics by work, then branch and bound from their best point."""
+        """Run the heuristics one after the other, then branch and bound from their best point."""
         from solvers.mip.activities import activities
-        from solvers.mip.slots import run_in_turn
+        from solvers.mip.slots import run_in_turn, run_slot
         from solvers.mip.turns import Turns
 
         self._take_start()
+        if not self.options.heuristics_only and self._prove_in_few_nodes():
+            return self._answer()
         shared = self._prepare(reduce)
-        if shared is not None:
+        if shared is not None and self.options.deterministic:
             limit = 1e9 * (WORK if self.options.work_limit is None else self.options.work_limit)
             turns = Turns(activities(shared, np.inf, slots=1), shortest=SHORT_TURN)
             run_in_turn(turns, shared, Budget(work=limit, stop=self._is_over))
+        elif shared is not None:
+            turns = Turns(activities(shared, self.progress.time_left, slots=1))
+            run_slot(turns, shared, self._budget_before_proof())
         if self.settled is None and not self._is_over() and not self.options.heuristics_only:
             best = self.ledger.pool.best
             self.prover = self._make_prover(self.cores)
@@ -204,9 +216,8 @@ class _Run:
 
     def _prove(self) -> bool:
         """Begin branch and bound; return whether it was over at once."""
-        p = self.problem
         threads = self._prover_threads()
-        if max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP:
+        if self._is_small():
             self.prover = self._make_prover(threads)
             self.prover.start(self._begin_at(self.start), apart=False)
             deadline = time.monotonic() + HEAD_START
@@ -221,8 +232,29 @@ class _Run:
         self.prover.start(self._begin_at(self.start if best is None else best.x))
         return False
 
-    def _make_prover(self, threads: int) -> Prover:
-        options = dataclasses.replace(self.options, threads=threads)
+    def _prove_in_few_nodes(self) -> bool:
+        """Let branch and bound try a small model first, as most need no more than that."""
+        if not self._is_small():
+            return False
+        limit = self.options.node_limit
+        nodes = FIRST_NODES if limit is None else min(FIRST_NODES, limit)
+        prover = self._make_prover(self.cores, node_limit=nodes)
+        prover.run(self._begin_at(self.start), apart=False)
+        outcome = prover.outcome
+        if outcome is None or (
+            outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit
+        ):
+            return False
+        self.prover = prover
+        return True
+
+    def _is_small(self) -> bool:
+        p = self.problem
+        return max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP
+
+    def _make_prover(self, threads: int, node_limit: int | None = None) -> Prover:
+        nodes = self.options.node_limit if node_limit is None else node_limit
+        options = dataclasses.replace(self.options, threads=threads, node_limit=nodes)
         return Prover(self.problem, options, self.progress, self.ledger, self._from_prover)
 
     def _from_prover(self, x: FloatArray) -> None:
@@ -241,8 +273,12 @@ class _Run:
 
     def _take_start(self) -> None:
         """Record the user's point if it is complete and feasible."""
-        if self.start is None or not np.isfinite(self.start).all():
-            return  # a partial one is completed in the reduced model
+        if self.start is None:
+            return
+        known = int(np.isfinite(self.start).sum())
+        if known < self.start.size:
+            self.progress.log(f"The start gives {known} of {self.start.size} values.")
+            return  # it is completed in the reduced model
         taken = self.ledger.record(self.start, START)
         word = "is feasible and was taken" if taken else "is not feasible as it stands"
         self.progress.log(f"The start {word}.")
@@ -342,6 +378,13 @@ class _Run:
         limit = self.options.work_limit
         work = np.inf if limit is None else 1e9 * limit
         return Budget(self.progress.time_left, work, self._is_over)
+
+    def _budget_before_proof(self) -> Budget:
+        """Return what heuristics may spend while branch and bound waits for the only thread."""
+        if self.options.heuristics_only:
+            return self._budget()
+        share = SHARE_BEFORE_PROOF * self.progress.time_left
+        return Budget(min(share, MOST_BEFORE_PROOF), stop=self._is_over)
 
     def _spawn(self, name: str, work: Callable[[], object]) -> None:
         def guarded() -> None:

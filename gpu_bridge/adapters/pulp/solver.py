@@ -208,7 +208,6 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
         from gpu_bridge.dispatch import report, solve
-        from gpu_bridge.improvement import watched_by
 
         model: SolverModel = lp.solverModel
         options = model.options
@@ -219,8 +218,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             if options.time_limit is not None:
                 left = max(0.0, round(options.time_limit - (perf_counter() - model.began), 3))
                 options = replace(options, time_limit=left)
-            with watched_by(model.watcher):
-                model.outcome = solve(model.problem, options, start=model.start)
+            model.outcome = solve(model.problem, options, start=model.start, watcher=model.watcher)
         self.outcome, self._solved = model.outcome, model
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[Any, Any]:  # noqa: N802

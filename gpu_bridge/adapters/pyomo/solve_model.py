@@ -20,7 +20,7 @@ from gpu_bridge.adapters.pyomo.point_values import presenter
 from gpu_bridge.adapters.pyomo.results import explanation, make_results
 from gpu_bridge.api import crossed_bounds_outcome
 from gpu_bridge.dispatch import solve as dispatch
-from gpu_bridge.improvement import Watcher, watched_by
+from gpu_bridge.improvement import Watcher
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError
@@ -55,8 +55,7 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
         StaleFlagManager.mark_all_as_stale()
         timer.start("solve")
         try:
-            with watched_by(watcher):
-                outcome = _dispatch(converted, options, config, began)
+            outcome = _dispatch(converted, options, config, began, watcher)
         finally:
             timer.stop("solve")
     except CrossedBoundsError as error:
@@ -99,12 +98,19 @@ def finish(results: Results, config: Any) -> Results:
     return results
 
 
-def _dispatch(converted: ConvertedModel, options: Options, config: Any, began: float) -> Outcome:
+def _dispatch(
+    converted: ConvertedModel,
+    options: Options,
+    config: Any,
+    began: float,
+    watcher: Watcher | None,
+) -> Outcome:
     if options.time_limit is not None:
         left = options.time_limit - (time.perf_counter() - began)
         left = max(0.0, math.floor(1000 * left) / 1000)  # a round figure for the log
         options = dataclasses.replace(options, time_limit=left)
-    return dispatch(converted.problem, options, start=_start(converted, config), streams=config.tee)
+    start = _start(converted, config)
+    return dispatch(converted.problem, options, start=start, streams=config.tee, watcher=watcher)
 
 
 def _start(converted: ConvertedModel, config: Any) -> Start | None:

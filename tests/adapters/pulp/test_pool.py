@@ -55,7 +55,9 @@ class Pipeline:
         self.start: Start | None = None
         self.options: Any = None
 
-    def __call__(self, problem: Problem, options: Any, *, start: Start | None) -> Outcome:
+    def __call__(
+        self, problem: Problem, options: Any, *, start: Start | None, **more: Any
+    ) -> Outcome:
         self.start, self.options = start, options
         points = [np.array([1.0, 0.0]), np.array([0.0, 1.0 - 1e-9]), np.array([0.0, 0.0])]
         return Outcome(
