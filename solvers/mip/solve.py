@@ -60,6 +60,11 @@ START = "start"
 START_SHARE, START_WORK = 0.05, 2e9
 """Part of the time left, and work, for completing a start."""
 
+FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
+"""Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
+part of the time left that it may take: a walker needs four seconds for its first point of a model
+with ten million entries."""
+
 SHORT_TURN = 0.1
 """Seconds of a first turn where heuristics come one after the other."""
 
@@ -365,7 +370,8 @@ class _Run:
         from solvers.mip.turns import Turns
 
         slots = max(1, self.cores - (0 if self.prover is None else self._prover_threads()))
-        turns = Turns(activities(shared, self.progress.time_left, slots))
+        left = self.progress.time_left
+        turns = Turns(activities(shared, left, slots), shortest=self._first_turn(shared.model))
         for slot in range(slots):
             self._spawn(
                 f"heuristics {slot}",
@@ -373,6 +379,11 @@ class _Run:
             )
         for name, work in device_works(shared).items():
             self._spawn(name, lambda work=work: work(self._budget()))  # type: ignore[misc]
+
+    def _first_turn(self, model: MipModel) -> float:
+        """Return the seconds of a first turn: enough to get going on a model of this size."""
+        by_size = FIRST_TURN + model.num_nonzeros / ENTRIES_PER_TURN_SECOND
+        return max(FIRST_TURN, min(by_size, FIRST_TURN_SHARE * self.progress.time_left))
 
     def _budget(self) -> Budget:
         limit = self.options.work_limit

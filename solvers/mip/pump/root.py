@@ -20,6 +20,10 @@ from solvers.problem import FloatArray
 FIRST_ORDER_FROM = 100_000
 """Nonzeros from which a GPU solves the relaxation by PDLP without trying simplex."""
 
+FIRST_ORDER_ON_CPU_FROM = 2_000_000
+"""Nonzeros from which a CPU does so, too: on a model with ten million simplex overran its limit of
+six seconds by seventeen and had nothing."""
+
 SIMPLEX_SECONDS_BESIDE_GPU = 2.0
 """Time that simplex gets on smaller ones where a GPU can take over."""
 
@@ -71,8 +75,9 @@ def root_relaxation(
 ) -> Root:
     """Solve the linear relaxation as well as the budget allows.
 
-    On a GPU, PDLP from :data:`FIRST_ORDER_FROM` nonzeros on and simplex below, until it takes
-    too long. On a CPU simplex for half of the budget, then PDLP. Nothing is claimed about
+    PDLP from :data:`FIRST_ORDER_FROM` nonzeros on with a GPU, from
+    :data:`FIRST_ORDER_ON_CPU_FROM` on without. Below, simplex until it takes too long: on a CPU
+    half of the budget; then PDLP. Nothing is claimed about
     infeasible or unbounded relaxations; the point is then merely within its bounds.
 
     Parameters
@@ -93,9 +98,9 @@ def root_relaxation(
     """
     where = cpu() if device is None else device
     by_gpu = where.kind != "cpu"
-    large = model.num_nonzeros >= FIRST_ORDER_FROM
+    large = model.num_nonzeros >= (FIRST_ORDER_FROM if by_gpu else FIRST_ORDER_ON_CPU_FROM)
     found = None
-    if model.num_nonzeros == 0 or not (by_gpu and large):
+    if not large:
         found = _by_simplex(model, _simplex_budget(model, budget, by_gpu), seed)
     if found is None or (not found.relaxation.is_exact and not budget.spent()):
         found = _by_first_order(model, budget, where, threads, seed, found)
