@@ -6,6 +6,7 @@ neighbourhoods and local search, with the rest kept up because some models fall 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from solvers.mip.pump import Pump, PumpBatch, Pumps, root_relaxation
 from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.walking import by_walker
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
-from solvers.mip.search.walk import walk
+from solvers.mip.search.walk import Walk
 from solvers.mip.shared import Shared
 from solvers.mip.turns import Activity, Turns, Work
 from solvers.problem import FloatArray
@@ -72,7 +73,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     improving, pumps = _Improve(shared), _Pumps(shared, guided(3.0, 0.3))
     return [
         Activity("improve", improving.work, improving.share, most=1),
-        Activity("walk", _walk(shared), share(3.0, 1.5)),
+        Activity("walk", _Walks(shared).work, share(3.0, 1.5)),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
@@ -85,31 +86,45 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     ]
 
 
-def _walk(shared: Shared) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        gate = shared.gate
-        walk(
-            shared.model,
-            gate.offer,
-            budget,
-            seed,
-            pool=gate.pool,
-            start=_starting_point(shared, seed),
-            near=gate.near,
+class _Walks:
+    """Walks on the CPU, one for each turn that runs at a time, which go on from turn to turn."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._waiting: list[Walk] = []
+        self._made = 0
+        self._lock = threading.Lock()
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let one of the walks go on."""
+        with self._lock:
+            number, chosen = self._made, None
+            if self._waiting:
+                chosen = self._waiting.pop(0)
+            else:
+                self._made += 1
+        walk = self._make(number) if chosen is None else chosen
+        walk.run(budget)
+        with self._lock:
+            self._waiting.append(walk)
+
+    def _make(self, number: int) -> Walk:
+        gate = self._shared.gate
+        seed = self._shared.seed + number
+        return Walk(
+            self._shared.model, gate.offer, seed, pool=gate.pool, place=self._place, near=gate.near
         )
 
-    return work
-
-
-def _starting_point(shared: Shared, seed: int) -> FloatArray | None:
-    """Return where a walk begins while there is no point: anew, near one, or at the relaxation."""
-    if shared.has_point:
-        return None
-    reference = shared.reference()
-    places = [None, *(point.x for point in shared.gate.near.points()[:2])]
-    if reference is not None:
-        places.append(reference)
-    return places[seed % len(places)]
+    def _place(self, number: int) -> FloatArray | None:
+        """Return where to begin while there is no point: anew, near one, or at the relaxation."""
+        shared = self._shared
+        if shared.has_point:
+            return None
+        reference = shared.reference()
+        places = [None, *(point.x for point in shared.gate.near.points()[:2])]
+        if reference is not None:
+            places.append(reference)
+        return places[number % len(places)]
 
 
 def _dive(shared: Shared) -> Work:

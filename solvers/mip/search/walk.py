@@ -26,6 +26,9 @@ Style = Literal["mixed", "local", "jump"]
 Near = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
 
+Place = Callable[[int], "FloatArray | None"]
+"""Returns where a round starts, NaN where nothing is known, or None."""
+
 STYLES: dict[str, tuple[WalkerSettings, ...]] = {
     "mixed": (BALANCED, JUMP, FAST, V2, BALANCED, JUMP, V1),
     "local": (BALANCED, FAST, V2, V1),
@@ -111,30 +114,45 @@ def walk(
     -------
     Counts
     """
-    return _Walk(model, offer, budget, seed, pool, STYLES[style], start, near).run()
+    places = None if start is None else [start]
+
+    def first_place(number: int) -> FloatArray | None:
+        return places.pop() if places else None
+
+    return Walk(model, offer, seed, pool=pool, style=style, place=first_place, near=near).run(
+        budget
+    )
 
 
-class _Walk:
-    """One call of :func:`walk`: the walker and where its rounds stand."""
+class Walk:
+    """A walk that goes on where its last turn ended; for one thread at a time.
+
+    The parameters are those of :func:`walk`, but for ``place``: asked, with a number that rises,
+    where a round is to start that starts afresh; None for a start of the walk's own.
+    """
 
     def __init__(
         self,
         model: MipModel,
         offer: Offer,
-        budget: Budget,
         seed: int,
-        pool: Pool | None,
-        styles: tuple[WalkerSettings, ...],
-        start: FloatArray | None,
-        near: Near | None,
+        *,
+        pool: Pool | None = None,
+        style: Style = "mixed",
+        place: Place | None = None,
+        near: Near | None = None,
     ) -> None:
         self._model = model
         self._offer = offer
-        self._budget = budget
+        self._budget = Budget(work=0.0)
         self._pool = pool
-        self._styles = styles
-        self._start = start
+        self._styles = STYLES[style]
+        self._place = place
         self._near = near
+        self._round_is_over = True
+        self._slices = 0
+        self._next_near = FIRST_NEAR
+        self.is_done = False
         self._rng = np.random.default_rng(seed)
         self._turn = seed
         self._walker = Walker(model, self._next_settings(), seed)
@@ -143,29 +161,37 @@ class _Walk:
         self._open_rows = _rows_with_continuous(model)
         self.counts = Counts()
 
-    def run(self) -> Counts:
-        """Walk round after round."""
-        while not self._budget.spent():
-            self._begin_round()
-            if self._round():
-                break
+    def run(self, budget: Budget) -> Counts:
+        """Walk round after round until the budget is spent; return all counts so far."""
+        self._budget = budget
+        while not self.is_done and not budget.spent():
+            if self._round_is_over:
+                self._begin_round()
+            self.is_done = self._round()
         return self.counts
 
     def _begin_round(self) -> None:
         walker, rng = self._walker, self._rng
         first = self.counts.rounds == 0
         self.counts.rounds += 1
+        self._round_is_over, self._slices, self._next_near = False, 0, FIRST_NEAR
         if first:
-            if self._start is not None:
-                walker.start(self._start)
+            self._start_afresh(first=True)
             return
         walker.settings = self._next_settings()
         known = self._known_point()
         chance = HOPELESS_CHANCE if np.isinf(self._cutoff()) else FRESH_CHANCE
         if rng.random() < chance:
-            walker.start()
+            self._start_afresh()
         else:
             walker.start(known, weights=KEPT_WEIGHTS, perturbation=float(rng.choice(PERTURBATIONS)))
+
+    def _start_afresh(self, *, first: bool = False) -> None:
+        place = None if self._place is None else self._place(self.counts.rounds - 1)
+        if place is not None:
+            self._walker.start(place)
+        elif not first:  # where a new walker is anyway
+            self._walker.start()
 
     def _next_settings(self) -> WalkerSettings:
         settings = drawn(self._styles[self._turn % len(self._styles)], self._rng)
@@ -192,12 +218,12 @@ class _Walk:
 
     def _round(self) -> bool:
         """Walk from one start; return whether nothing is left to do."""
-        length, slices, next_near = 1, 0, FIRST_NEAR
+        length = 1
         while not self._budget.spent():
             work = int(min(length * SLICE_WORK, max(1.0, self._budget.work_left)))
             report = self._walker.run(work, self._cutoff())
             self._count(report)
-            slices += length
+            self._slices += length
             if report.x is not None:
                 self._take(report, report.x)
                 length = min(2 * length, LONGEST_SLICE)
@@ -205,10 +231,11 @@ class _Walk:
                     return True
                 continue
             length = 1
-            if self._best is None and slices >= next_near:
-                next_near = 2 * slices
+            if self._best is None and self._slices >= self._next_near:
+                self._next_near = 2 * self._slices
                 self._offer_near()
             if report.stale:
+                self._round_is_over = True
                 break
         return False
 
