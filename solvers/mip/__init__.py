@@ -8,6 +8,7 @@ as the heuristics read it, ``pool`` what they have found, ``budget`` how long ea
 goes through ``gate`` and ``ledger``. Importing this package compiles nothing.
 """
 
-from solvers.mip.solve import Reduced, solve
+from solvers.mip.reduced import Reduced
+from solvers.mip.solve import solve
 
 __all__ = ["Reduced", "solve"]

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.model import FEASIBILITY_TOLERANCE
 from solvers.mip.opt import improve
+from solvers.mip.polish.soft import soft_polish
 from solvers.mip.probing import ProbingCache, build_cache
-from solvers.mip.pump import Pump, PumpBatch, Pumps, root_relaxation
+from solvers.mip.pump import Pump, Pumps, root_relaxation
 from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.walking import by_walker
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.search.walk import Walk
 from solvers.mip.shared import Shared
-from solvers.mip.turns import Activity, Turns, Work
+from solvers.mip.turns import Activity, Work
 from solvers.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -36,11 +38,9 @@ PROBING_SHARE = 0.05
 UNLIMITED = 3600.0
 """Seconds that count as the time left where there is no limit."""
 
-WALKERS_SHARE = 0.6
-"""Part of the GPU's time for walkers (notes on GPU heuristics, section 6.4)."""
-
-PUMP_WORKERS = 2
-"""Threads that round for the pumps on the GPU."""
+IMPROVE_FROM = 1_000_000
+"""Nonzeros from which moves of one and two columns are scored on a GPU; below, a CPU takes
+hundredths of a second for them."""
 
 IMPROVE_SHARE = 50.0
 """Share of one-opt and two-opt for a new best point: they take moments."""
@@ -69,8 +69,11 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         plain = share(without, with_point)
         return lambda: 0.0 if shared.root is None else plain()
 
+    def mending() -> float:
+        return 1.0 if len(shared.gate.near) and not shared.has_point else 0.0
+
     few = max(1, slots // 4)
-    improving, pumps = _Improve(shared), _Pumps(shared, guided(3.0, 0.3))
+    improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
     return [
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", _Walks(shared).work, share(3.0, 1.5)),
@@ -82,6 +85,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
+        Activity("mend", _mend(shared), mending, most=1, shortest=1.0),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 
@@ -196,12 +200,12 @@ def _round(shared: Shared) -> Work:
 
 def _probe(shared: Shared) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        _take_cache(shared, build_cache(shared.model, None, budget, seed, cliques=shared.cliques))
+        take_cache(shared, build_cache(shared.model, None, budget, seed, cliques=shared.cliques))
 
     return work
 
 
-def _take_cache(shared: Shared, cache: ProbingCache) -> None:
+def take_cache(shared: Shared, cache: ProbingCache) -> None:
     """Let dives begin from what probing has found to hold for every feasible point."""
     if cache.is_infeasible:
         shared.prove_infeasible()
@@ -248,16 +252,24 @@ class _Pumps:
         )
 
 
-class _Improve:
-    """Moves of one and two columns from the best point, once for each."""
+class Improve:
+    """Moves of one and two columns from the best point, once for each.
 
-    def __init__(self, shared: Shared) -> None:
+    With ``there``, the model in a GPU's memory, for models that are large enough; without it, on
+    the CPU, for the others.
+    """
+
+    def __init__(self, shared: Shared, there: DeviceModel | None = None) -> None:
         self._shared = shared
+        self._there = there
         self._tried = 0
+        by_gpu = shared.device.kind == "cuda" and shared.model.num_nonzeros >= IMPROVE_FROM
+        self._is_mine = by_gpu == (there is not None)
 
     def share(self) -> float:
         """Return a large share while the best point is new."""
-        return IMPROVE_SHARE if self._shared.gate.pool.version != self._tried else 0.0
+        is_new = self._shared.gate.pool.version != self._tried
+        return IMPROVE_SHARE if self._is_mine and is_new else 0.0
 
     def work(self, budget: Budget, seed: int) -> None:
         """Improve the best point."""
@@ -266,9 +278,34 @@ class _Improve:
         if best is None or version == self._tried:
             return
         self._tried = version
-        better = improve(model, best.x, budget, seed)
+        better = improve(model, best.x, budget, seed, self._there)
         if model.objective_at(better) < best.objective and gate.offer(better, "one-opt, two-opt"):
             self._tried = gate.pool.version
+
+
+def _mend(shared: Shared) -> Work:
+    """Return searches around nearly feasible points, most of whose integers stay fixed."""
+
+    def work(budget: Budget, seed: int) -> None:
+        points = shared.gate.near.points()
+        if not points:
+            return
+        x = points[seed % len(points)].x
+        activity = shared.model.activity(x)
+        outside = np.maximum(shared.model.row_lower - activity, activity - shared.model.row_upper)
+        broken = np.flatnonzero(outside > FEASIBILITY_TOLERANCE).astype(np.int32)
+        soft_polish(
+            shared.model,
+            x,
+            shared.gate.offer,
+            budget,
+            points=shared.gate.pool.points(),
+            conflict=broken,
+            seconds=budget.seconds_left,
+            seed=seed,
+        )
+
+    return work
 
 
 def _neighbourhoods(shared: Shared) -> Work:
@@ -285,127 +322,6 @@ def _neighbourhoods(shared: Shared) -> Work:
             bandit=shared.bandit,
             relaxation=shared.relaxation,
             near=shared.nearest,
-        )
-
-    return work
-
-
-def device_works(shared: Shared) -> dict[str, Callable[[Budget], object]]:
-    """Return what runs on the GPU beside the CPU's turns, each in a thread of its own."""
-    if shared.device.kind == "cpu":
-        return {}
-    return {"walkers on the GPU": _walkers(shared), "turns on the GPU": _device_turns(shared)}
-
-
-def _walkers(shared: Shared) -> Callable[[Budget], object]:
-    def work(budget: Budget) -> None:
-        from solvers.mip.walkers import run_walkers
-
-        gate = shared.gate
-        run_walkers(
-            shared.model,
-            shared.device,
-            gate.offer,
-            budget,
-            shared.seed_of("walkers", 0),
-            pool=gate.pool,
-            near=gate.near,
-            log=shared.log,
-            share=lambda: WALKERS_SHARE,
-        )
-
-    return work
-
-
-def _device_turns(shared: Shared) -> Callable[[Budget], object]:
-    """Return the turns of the heuristics that use the GPU in bursts."""
-
-    def share(without: float, with_point: float) -> Callable[[], float]:
-        return lambda: with_point if shared.has_point else without
-
-    def work(budget: Budget) -> None:
-        from solvers.mip.propagation import DeviceModel
-        from solvers.mip.slots import run_slot
-
-        with shared.device.activate():
-            there = DeviceModel.of(shared.model, shared.device)
-            pumps = _DevicePumps(shared, share(2.0, 0.5))
-            turns = Turns(
-                [
-                    Activity(
-                        "probing on the GPU",
-                        _device_probe(shared, there),
-                        share(1.0, 1.0),
-                        PROBING_SHARE * min(budget.seconds_left, UNLIMITED),
-                        most=1,
-                        once=True,
-                    ),
-                    Activity("dives on the GPU", _device_dives(shared, there), share(2.0, 1.0)),
-                    Activity("pumps on the GPU", pumps.work, pumps.share, shortest=1.0),
-                ]
-            )
-            run_slot(turns, shared, budget)
-
-    return work
-
-
-class _DevicePumps:
-    """Pumps in lockstep on the GPU, once the relaxation is solved."""
-
-    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
-        self._shared = shared
-        self._share = share
-        self._batch: PumpBatch | None = None
-
-    def share(self) -> float:
-        """Return what the pumps are due, which is nothing when they are over."""
-        over = self._batch is not None and self._batch.counts.is_over
-        return 0.0 if over or self._shared.root is None else self._share()
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let the pumps go on."""
-        if self._batch is None:
-            self._batch = self._make(seed)
-        self._batch.run(budget)
-
-    def _make(self, seed: int) -> PumpBatch:
-        shared, gate = self._shared, self._shared.gate
-        return PumpBatch(
-            shared.model,
-            gate.offer,
-            seed,
-            rounder_of=lambda _: by_propagation(shared.model, lambda: shared.cache),
-            search_of=lambda number: by_walker(shared.model, number, gate.pool),
-            pool=gate.pool,
-            root=shared.root,
-            device=shared.device,
-            workers=PUMP_WORKERS,
-        )
-
-
-def _device_probe(shared: Shared, there: DeviceModel) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        from solvers.mip.probing import BatchProber
-
-        prober = BatchProber(shared.model, there)
-        _take_cache(shared, build_cache(shared.model, prober, budget, seed, cliques=shared.cliques))
-
-    return work
-
-
-def _device_dives(shared: Shared, there: DeviceModel) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        from solvers.mip.dives import run_dives
-
-        run_dives(
-            there,
-            shared.model,
-            shared.gate.offer,
-            budget,
-            seed,
-            reference=shared.reference(),
-            cliques=shared.cliques,
-            box=(shared.domain.lower, shared.domain.upper),
         )
 
     return work

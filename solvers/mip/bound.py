@@ -7,7 +7,6 @@ is offered to it.
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable
 
@@ -17,7 +16,7 @@ from solvers import highs
 from solvers.errors import EngineError
 from solvers.mip.ledger import Ledger
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start, StopReason
+from solvers.outcome import Outcome, Start
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
@@ -163,16 +162,3 @@ class _Deputy(Progress):
         """Pass on a message."""
         if not self.abandoned:
             self._parent.log(message)
-
-
-def proof_options(options: EngineOptions, threads: int) -> EngineOptions:
-    """Return the options of branch and bound."""
-    return dataclasses.replace(options, threads=threads)
-
-
-def reason_of(outcome: Outcome | None, progress: Progress) -> StopReason | None:
-    """Return why the solve ended, if the clock or the caller ended it."""
-    stopped = progress.should_stop()
-    if stopped is not None:
-        return stopped
-    return None if outcome is None else outcome.stop_reason

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.near import Near
 from solvers.mip.polish import Polisher
 from solvers.mip.pool import Found, Pool
+from solvers.mip.reduced import Reduced
 from solvers.problem import FloatArray
 from solvers.progress import Progress
 
@@ -41,8 +41,6 @@ POLISH_OF_REST = 0.1
 HAND_OVER_SECONDS = 0.2
 """Time at the end for checking points that are no improvement."""
 
-Map = Callable[[FloatArray], FloatArray]
-
 
 class Gate:
     """Takes points of a reduced model; safe to use from any thread.
@@ -50,9 +48,9 @@ class Gate:
     Parameters
     ----------
     model : MipModel
-        The reduced model.
-    to_original : callable
-        Maps a point of it to one of the original problem.
+        The reduced model, perhaps with narrower bounds.
+    reduced : Reduced
+        The ways between it and the original problem.
     ledger : Ledger
         Where points of the original problem are checked and kept.
     progress : Progress
@@ -64,7 +62,7 @@ class Gate:
     def __init__(
         self,
         model: MipModel,
-        to_original: Map,
+        reduced: Reduced,
         ledger: Ledger,
         progress: Progress,
         *,
@@ -74,7 +72,7 @@ class Gate:
         self.pool = Pool(POOL_CAPACITY, model.integers)
         self.near = Near()
         self.ledger = ledger
-        self._to_original = to_original
+        self._reduced = reduced
         self._progress = progress
         self._is_timed = is_timed
         self._polisher = Polisher(model)
@@ -97,14 +95,26 @@ class Gate:
         return self._keep(point, source)
 
     def take(self, x: FloatArray, source: str) -> None:
-        """Take over a point of the reduced model that the ledger has already."""
-        point = self.model.rounded(x)
+        """Take over a point of the original problem that the ledger has, where there is a way."""
+        if self._reduced.to_reduced is None:
+            return
+        point = self.model.rounded(self._reduced.to_reduced(x))
         if is_feasible(self.model, point):
             self._add(point, source)
 
+    def take_all(self) -> None:
+        """Take over all points of the ledger."""
+        for found in self.ledger.pool.points():
+            self.take(found.x, found.source)
+
+    def reduced_of(self, x: FloatArray) -> FloatArray | None:
+        """Return a point of the original problem as one of the reduced model, feasible or not."""
+        way = self._reduced.to_reduced
+        return None if way is None else way(x)
+
     def original_of(self, x: FloatArray) -> FloatArray:
         """Return a point of the reduced model in the space of the original problem."""
-        return self._to_original(x)
+        return self._reduced.to_original(x)
 
     def hand_over(self, count: int) -> None:
         """Let the ledger check so many of the best points, not only improvements."""
@@ -112,7 +122,7 @@ class Gate:
         for found in self.pool.points()[:count]:
             if self._is_timed and time.monotonic() > deadline:
                 return
-            self.ledger.record(self._to_original(found.x), found.source)
+            self.ledger.record(self._reduced.to_original(found.x), found.source)
 
     def close(self) -> None:
         """End the thread of the LPs."""
@@ -123,7 +133,7 @@ class Gate:
         if not objective < self.ledger.pool.objective:
             self._add(point, source)
             return False
-        if not self.ledger.record(self._to_original(point), source):
+        if not self.ledger.record(self._reduced.to_original(point), source):
             return False  # rounding errors on the way back: it is no point of the original
         self._add(point, source)
         return True

@@ -57,9 +57,13 @@ class Shared:
     def __post_init__(self) -> None:
         self.bandit = make_bandit(self.model)
 
-    @cached_property
+    @property
     def cliques(self) -> Cliques:
-        """The cliques of the rows."""
+        """The cliques of the rows, or those that probing has made of them."""
+        return self._row_cliques if self.cache is None else self.cache.cliques
+
+    @cached_property
+    def _row_cliques(self) -> Cliques:
         return find_cliques(self.model)
 
     @property

@@ -15,7 +15,6 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,20 +22,22 @@ import numpy as np
 from solvers.device import cpu, find_device
 from solvers.highs.place import SMALL_MIP
 from solvers.highs.settings import usable_cores
+from solvers.mip.answer import Knowledge, answer, infeasible
+from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.bound import Prover
 from solvers.mip.budget import Budget
 from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel
+from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.start import bring_in, take_whole
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from solvers.mip.shared import Shared
-
-ENGINE = "mip"
 
 HEAD_START = 0.5
 """Seconds that HiGHS has for a small model before anything else begins: most need no more."""
@@ -53,9 +54,6 @@ this multiple of the time of the last improvement."""
 
 MOST_PROVER_THREADS = 4
 """Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
-
-START = "start"
-"""Source of a point that the user gave."""
 
 START_SHARE, START_WORK = 0.05, 2e9
 """Part of the time left, and work, for completing a start."""
@@ -78,27 +76,6 @@ there is one thread for both."""
 WORK = 1.0
 """Billions of matrix entries that heuristics visit in turn before branch and bound, where the
 options name no number."""
-
-
-@dataclass(frozen=True, eq=False)
-class Reduced:
-    """A reduced problem and the ways between it and the problem it came from.
-
-    Parameters
-    ----------
-    problem : Problem
-    to_original : callable
-        Maps a point of it to one of the original problem.
-    to_reduced : callable, optional
-        Maps a point of the original to one of it that may or may not be feasible.
-    settled : Outcome, optional
-        The answer to the original problem, where reducing found it.
-    """
-
-    problem: Problem
-    to_original: Callable[[FloatArray], FloatArray]
-    to_reduced: Callable[[FloatArray], FloatArray] | None = None
-    settled: Outcome | None = None
 
 
 Reduce = Callable[[Progress], Reduced]
@@ -159,7 +136,6 @@ class _Run:
         self.gate: Gate | None = None
         self.prover: Prover | None = None
         self.settled: Outcome | None = None
-        self._way_in: Callable[[FloatArray], FloatArray] | None = None
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
         self._best = np.inf
@@ -264,9 +240,8 @@ class _Run:
 
     def _from_prover(self, x: FloatArray) -> None:
         """Take a point of branch and bound into the reduced model, where there is a way."""
-        gate, way_in = self.gate, self._way_in
-        if gate is not None and way_in is not None:
-            gate.take(way_in(x), "highs")
+        if self.gate is not None:
+            self.gate.take(x, PROVER)
 
     def _prover_threads(self) -> int:
         return max(1, min(MOST_PROVER_THREADS, self.cores // 4))
@@ -277,16 +252,8 @@ class _Run:
     # Before the heuristics
 
     def _take_start(self) -> None:
-        """Record the user's point if it is complete and feasible."""
-        if self.start is None:
-            return
-        known = int(np.isfinite(self.start).sum())
-        if known < self.start.size:
-            self.progress.log(f"The start gives {known} of {self.start.size} values.")
-            return  # it is completed in the reduced model
-        taken = self.ledger.record(self.start, START)
-        word = "is feasible and was taken" if taken else "is not feasible as it stands"
-        self.progress.log(f"The start {word}.")
+        if self.start is not None:
+            self.progress.log(take_whole(self.start, self.ledger))
 
     def _walk_on_original(self) -> threading.Event:
         """Let a walker search the problem as it was given; return the flag that ends it."""
@@ -306,33 +273,25 @@ class _Run:
         from solvers.mip.domain import tighten_model
         from solvers.mip.shared import Shared
 
-        def identity(x: FloatArray) -> FloatArray:
-            return x
-
-        reduced = Reduced(self.problem, identity, identity)
-        if reduce is not None:
-            reduced = reduce(self.progress)
-        if reduced.settled is not None:
-            self.settled = reduced.settled
-            return None
-        if self._is_over():
+        reduced = unreduced(self.problem) if reduce is None else reduce(self.progress)
+        self.settled = reduced.settled
+        if self.settled is not None or self._is_over():
             return None
         tightened = tighten_model(MipModel.of(reduced.problem), Budget(stop=self._is_over))
         if tightened.is_infeasible:
             self._prove_infeasible()
             return None
-        self.gate = Gate(
-            tightened.model,
-            reduced.to_original,
-            self.ledger,
-            self.progress,
-            is_timed=not self.options.deterministic,
-        )
-        self._way_in = reduced.to_reduced
-        self._bring_in(tightened.model, self.gate)
+        timed = not self.options.deterministic
+        gate = Gate(tightened.model, reduced, self.ledger, self.progress, is_timed=timed)
+        self.gate = gate
+        gate.take_all()
+        if self.start is not None and not len(self.ledger.pool):
+            seconds = START_SHARE * min(self.progress.time_left, 3600.0) if timed else np.inf
+            budget = Budget(seconds, START_WORK, self._is_over)
+            self.progress.log(bring_in(self.start, gate, budget, self.options.seed))
         return Shared(
             model=tightened.model,
-            gate=self.gate,
+            gate=gate,
             domain=tightened.domain,
             device=self.device,
             seed=self.options.seed,
@@ -340,32 +299,11 @@ class _Run:
             prove_infeasible=self._prove_infeasible,
         )
 
-    def _bring_in(self, model: MipModel, gate: Gate) -> None:
-        """Take the points known so far, and the user's start, into the reduced model."""
-        from solvers.mip.start import complete
-
-        way_in = self._way_in
-        if way_in is None:
-            if self.start is not None and not len(self.ledger.pool):
-                self.progress.log("The start is left to branch and bound.")
-            return
-        for found in self.ledger.pool.points():
-            gate.take(way_in(found.x), found.source)
-        if self.start is None or len(self.ledger.pool):
-            return
-        share = START_SHARE * min(self.progress.time_left, 3600.0)
-        budget = Budget(share, START_WORK, self._is_over)
-        if self.options.deterministic:
-            budget = Budget(work=START_WORK, stop=self._is_over)
-        taken, given_up = complete(model, way_in(self.start), gate.offer, budget, self.options.seed)
-        word = "was completed" if taken else "could not be made feasible"
-        how = f", {given_up} of its values given up" if given_up else ""
-        self.progress.log(f"The start {word}{how}.")
-
     # The heuristics
 
     def _begin(self, shared: Shared) -> None:
-        from solvers.mip.activities import activities, device_works
+        from solvers.mip.activities import activities
+        from solvers.mip.device_activities import device_works
         from solvers.mip.slots import run_slot
         from solvers.mip.turns import Turns
 
@@ -411,12 +349,7 @@ class _Run:
     def _prove_infeasible(self) -> None:
         """Take note that propagation has proven that there is no feasible point."""
         if not len(self.ledger.pool):
-            self.settled = Outcome(
-                SolutionStatus.INFEASIBLE,
-                StopReason.CONVERGED,
-                engine=ENGINE,
-                message="Propagation of the rows leaves no feasible point.",
-            )
+            self.settled = infeasible()
 
     # The end
 
@@ -451,69 +384,7 @@ class _Run:
         return since > STALL_SECONDS and since > STALL_SHARE * self._improved_at
 
     def _answer(self) -> Outcome:
-        """Put together what is known."""
         self._over.set()
         proof = None if self.prover is None else self.prover.outcome
-        if proof is not None and proof.x is not None and proof.solution_status.has_point:
-            self.ledger.record(proof.x, "highs")
-        if self.gate is not None:
-            self.gate.hand_over(self.options.pool_size)
-        best = self.ledger.pool.best
-        if best is None:
-            return self._without_point(proof)
-        if proof is not None and proof.solution_status is SolutionStatus.UNBOUNDED:
-            return proof
-        if self.settled is not None and self.settled.solution_status.has_point:
-            return dataclasses.replace(self.settled, pool=self._pool())
-        bound = self.progress.best_bound
-        bound = -np.inf if np.isnan(bound) else bound
-        if proof is not None:
-            bound = max(bound, proof.bound)
-        closed = best.objective - bound <= max(
-            self.options.abs_gap, self.options.rel_gap * max(abs(best.objective), 1e-9)
-        )
-        return Outcome(
-            SolutionStatus.OPTIMAL if closed else SolutionStatus.FEASIBLE,
-            StopReason.CONVERGED if closed else self._reason(proof),
-            objective=best.objective,
-            bound=bound,
-            x=best.x,
-            engine=ENGINE,
-            device=self.device.kind,
-            statistics={} if proof is None else proof.statistics,
-            pool=self._pool(),
-        )
-
-    def _without_point(self, proof: Outcome | None) -> Outcome:
-        if self.settled is not None:
-            return self.settled
-        if proof is not None and proof.solution_status is not SolutionStatus.NOTHING:
-            return proof
-        bound = self.progress.best_bound
-        return Outcome(
-            SolutionStatus.NOTHING,
-            self._reason(proof),
-            bound=-np.inf if np.isnan(bound) else bound,
-            candidate=self._least_violated(),
-            engine=ENGINE,
-            device=self.device.kind,
-        )
-
-    def _least_violated(self) -> FloatArray | None:
-        gate = self.gate
-        points = () if gate is None else gate.near.points()
-        return None if gate is None or not points else gate.original_of(points[0].x)
-
-    def _pool(self) -> tuple[PoolSolution, ...]:
-        return tuple(
-            PoolSolution(found.x, found.objective, found.seconds, found.source)
-            for found in self.ledger.pool.points()
-        )
-
-    def _reason(self, proof: Outcome | None) -> StopReason:
-        stopped = self.progress.should_stop()
-        if stopped is not None:
-            return stopped
-        if proof is not None and proof.stop_reason is not StopReason.INTERRUPTED:
-            return proof.stop_reason
-        return StopReason.EXHAUSTED
+        known = Knowledge(self.ledger, self.gate, proof, self.settled, self.device.kind)
+        return answer(known, self.options, self.progress)

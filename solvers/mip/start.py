@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
+from solvers.mip.gate import Gate
+from solvers.mip.ledger import Ledger
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
 from solvers.mip.pool import Offer
 from solvers.problem import FloatArray
-
-if TYPE_CHECKING:
-    from solvers.mip.relaxation import Relaxation
 
 SOURCE = "start"
 
 DIVES = 8
 """Attempts at completing a partial start, with other orders and values each time."""
+
+
+def take_whole(x: FloatArray, ledger: Ledger) -> str:
+    """Record a start (n,) of the original problem if it is complete; return what to tell."""
+    known = int(np.isfinite(x).sum())
+    if known < x.size:
+        return f"The start gives {known} of {x.size} values."
+    if ledger.record(x, SOURCE):
+        return "The start is feasible and was taken."
+    return "The start is not feasible as it stands."
+
+
+def bring_in(x: FloatArray, gate: Gate, budget: Budget, seed: int) -> str:
+    """Complete or mend a start (n,) of the original problem; return what to tell."""
+    there = gate.reduced_of(x)
+    if there is None:
+        return "The start is left to branch and bound."
+    taken, given_up = complete(gate.model, there, gate.offer, budget, seed)
+    word = "was completed" if taken else "could not be made feasible"
+    how = f", {given_up} of its values given up" if given_up else ""
+    return f"The start {word}{how}."
 
 
 def complete(
@@ -86,6 +104,3 @@ def _finish(
         if found.is_feasible and offer(found.x, SOURCE):
             return True
     return False
-
-
-__all__ = ["Relaxation", "complete"]

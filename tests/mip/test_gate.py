@@ -11,6 +11,7 @@ from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel
 from solvers.mip.near import Near
+from solvers.mip.reduced import Reduced, unreduced
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -30,7 +31,7 @@ def problem():
 def doors(problem, **how):
     progress = Progress()
     ledger = Ledger(problem, progress, 1e-6, 10)
-    gate = Gate(MipModel.of(problem), lambda x: x, ledger, progress, **how)
+    gate = Gate(MipModel.of(problem), unreduced(problem), ledger, progress, **how)
     return progress, ledger, gate
 
 
@@ -63,7 +64,7 @@ def test_worse_points_are_kept_but_are_no_improvement(problem):
 def test_what_the_way_back_spoils_is_not_recorded(problem):
     progress = Progress()
     ledger = Ledger(problem, progress, 1e-6, 10)
-    gate = Gate(MipModel.of(problem), lambda x: x + 0.4, ledger, progress)
+    gate = Gate(MipModel.of(problem), Reduced(problem, lambda x: x + 0.4), ledger, progress)
     assert not gate.offer(np.array([2.0, 1.0, 0.0]), "test")
     assert ledger.pool.best is None
     assert np.isnan(progress.best_objective)

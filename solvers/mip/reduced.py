@@ -1,0 +1,41 @@
+"""A reduced problem and the ways between it and the problem as it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from solvers.outcome import Outcome
+from solvers.problem import FloatArray, Problem
+
+Map = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What is left of a problem to search.
+
+    Parameters
+    ----------
+    problem : Problem
+    to_original : callable
+        Maps a point of it to one of the original problem.
+    to_reduced : callable, optional
+        Maps a point of the original to one of it that may or may not be feasible.
+    settled : Outcome, optional
+        The answer to the original problem, where reducing found it.
+    """
+
+    problem: Problem
+    to_original: Map
+    to_reduced: Map | None = None
+    settled: Outcome | None = None
+
+
+def unreduced(problem: Problem) -> Reduced:
+    """Return a problem as its own reduction."""
+
+    def itself(x: FloatArray) -> FloatArray:
+        return x
+
+    return Reduced(problem, itself, itself)
