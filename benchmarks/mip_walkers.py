@@ -109,9 +109,9 @@ def device_rate(
     """Return steps, moves and entries per second of so many walkers that sample ``rows`` rows."""
     plan = Plan(kernel, (walkers,), walkers, bytes_per_walker(layout))
     fleet = Fleet(layout, device, plan, options.seed)
-    points = gather_points(layout, [], None)
-    fleet.set_points(points)
-    fleet.restart(*first_origins(walkers, len(points), np.random.default_rng(options.seed)))
+    places = gather_points(layout, [])
+    fleet.set_points(places.points)
+    fleet.restart(*first_origins(walkers, places, np.random.default_rng(options.seed)))
     records = fleet.records()
     records[:, Field.ROWS] = rows
     fleet.steer(records)

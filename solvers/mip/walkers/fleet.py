@@ -40,6 +40,7 @@ class Fleet:
         self._seed = seed % 2**31
         self._model = layout.on(device)
         self._bounds = self._model[6 + list(layout.arrays).index("bounds")]
+        self._scales = self._model[6 + list(layout.arrays).index("scales")]
         self._state = make_state(layout, device, plan.ladder[-1], self._seed)
         self._points: Any = None
         self._epoch = 0
@@ -110,6 +111,7 @@ class Fleet:
             layout.binaries,
             layout.integers,
             self._bounds,
+            self._scales,
             self._points,
             place(origins.astype(np.int32)),
             place(weights.astype(np.int32)),

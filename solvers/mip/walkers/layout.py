@@ -2,7 +2,9 @@
 
 Rows that cannot be violated are left out. A row with a lower side only is turned round, so that
 every row has an upper side, and rows that have a lower side as well stand behind the others: so the
-search reads one number of a row, its slack, and for the last ones the width between the sides.
+search reads one number of a row, its slack, and for the last ones the width between the sides. An
+equation becomes two rows, so that each of its sides has a weight of its own: which side is hard
+differs, as in set partitioning, where covering is.
 Binary columns stand first, then other integers, then continuous ones, which saves reading bounds
 and types. Infinite bounds become a wide box.
 """
@@ -85,6 +87,7 @@ class Layout:
             "row_value": matrix.data.astype(real),
             "sides": sides.astype(real),
             "ranges": ranges.astype(real),
+            "scales": _scales(matrix).astype(real),
             "column_start": by_column.indptr.astype(np.int32),
             "column_row": by_column.indices.astype(np.int32),
             "column_value": by_column.data.astype(real),
@@ -158,15 +161,19 @@ def _rows(
     matrix.eliminate_zeros()
     has_lower, has_upper = np.isfinite(model.row_lower), np.isfinite(model.row_upper)
     used = (np.diff(matrix.indptr) > 0) & (has_lower | has_upper)
-    two_sided = has_lower & has_upper
-    chosen = np.concatenate((np.flatnonzero(used & ~two_sided), np.flatnonzero(used & two_sided)))
-    sign = np.where(has_upper[chosen], 1.0, -1.0)
+    equal = used & (model.row_lower == model.row_upper)
+    ranged = used & has_lower & has_upper & ~equal
+    above = np.flatnonzero(used & has_upper & ~ranged)
+    below = np.flatnonzero(used & has_lower & ~ranged)
+    between = np.flatnonzero(ranged)
+    chosen = np.concatenate((above, below, between))
+    sign = np.ones(chosen.size)
+    sign[above.size : above.size + below.size] = -1.0
     rows = sp.csr_matrix(sp.diags(sign) @ matrix[chosen][:, order])
     rows.sort_indices()
-    sides = np.where(has_upper[chosen], model.row_upper[chosen], -model.row_lower[chosen])
-    inequalities = int(np.sum(used & ~two_sided))
-    ranges = (model.row_upper - model.row_lower)[chosen[inequalities:]]
-    return rows, sides, np.maximum(ranges, 0.0), inequalities
+    sides = np.where(sign > 0.0, model.row_upper[chosen], -model.row_lower[chosen])
+    ranges = (model.row_upper - model.row_lower)[between]
+    return rows, sides, ranges, int(above.size + below.size)
 
 
 def _largest_whole(
@@ -190,6 +197,13 @@ def _largest_whole(
         + np.max(ranges, initial=0.0)
         + np.max(reach, initial=0.0)
     )
+
+
+def _scales(matrix: sp.csr_matrix) -> FloatArray:
+    """Return for each row about one over its largest entry: a power of two, so exact in sums."""
+    largest = np.asarray(abs(matrix).max(axis=1).todense()).ravel()
+    scales: FloatArray = np.exp2(-np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return scales
 
 
 def _granularity(costs: FloatArray, columns: npt.NDArray[np.int32], integers: int) -> float:

@@ -9,8 +9,9 @@ from solvers.mip.walkers.kernels.fields import Field
 SAMPLED_ROWS = (1, 2, 4, 4, 8, 12)
 """Violated rows sampled in a step: few are fast, many choose well (notes 4.4)."""
 
-FRACTIONS = (1e-4, 1e-4, 1e-3, 1e-2, 5e-2)
-"""How far below the best point targets lie (notes 4.4: staggered, against creeping)."""
+FRACTIONS = (1e-4, 1e-4, 1e-4, 1e-3, 1e-2)
+"""How far below the best point targets lie (notes 4.4: staggered up to 5e-2, against creeping; near
+a good point what lies far below it may not be feasible)."""
 
 SMOOTHINGS = (0.0, 1e-4, 3e-4, 3e-4, 1e-3)
 """Probability of smoothing: Local-MIP has 3e-4 in its first version and none in its second."""
@@ -24,7 +25,7 @@ TENURE_SPREADS = (6, 9)
 BREAKTHROUGHS = (8, 16, 32)
 PAIR_CHANCES = (0.25, 0.5, 1.0)
 
-JUMP_SHARE = 4
+JUMP_SHARE = 2
 """One walker of so many takes the decrease of weighted violation for its score."""
 
 

@@ -12,13 +12,20 @@ from solvers.device import Device
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.pool import Offer, Pool
-from solvers.mip.walkers.epochs import ranking, restarts
+from solvers.mip.walkers.epochs import (
+    FIRST_EPOCH,
+    GROWTH,
+    LONGEST_EPOCH,
+    Lives,
+    ranking,
+    restarts,
+)
 from solvers.mip.walkers.fleet import Fleet
 from solvers.mip.walkers.kernels.fields import NONE, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.offers import Offers
 from solvers.mip.walkers.plan import Plan, plan_for
-from solvers.mip.walkers.starts import first_origins, gather_points
+from solvers.mip.walkers.starts import Places, first_origins, gather_points
 from solvers.mip.walkers.tune import choose_walkers, steps_for
 from solvers.problem import FloatArray
 
@@ -28,9 +35,6 @@ SLICE_SECONDS = 0.03
 FIRST_STEPS = 64
 UNTIMED_STEPS = 1000
 """Steps of a slice where no clock may decide."""
-
-EPOCH_STEPS = 10_000
-"""Steps between epochs (notes 4.4)."""
 
 EPOCH_SECONDS = 2.0
 """Longest time between epochs where steps are slow."""
@@ -46,6 +50,9 @@ NEAR_TIME = 0.2
 
 NEAR_EPOCHS = 4
 """Epochs between such offers where no clock may decide, and between looks at others' points."""
+
+OWN_POINTS = 8
+"""Points of its own that a run without a pool restarts from."""
 
 NEAR_POINTS = 8
 """Nearly feasible points that walkers may restart from, while there is no feasible one."""
@@ -196,8 +203,11 @@ class _Run:
         self._best = NONE
         self._seen = np.zeros(self._fleet.walkers)
         self._last_near: bytes = b""
-        self._points_version = 0
-        self._points = 0
+        self._version = -1
+        self._renewed = False
+        self._places: Places | None = None
+        self._own: list[FloatArray] = []
+        self._epoch_steps = float(FIRST_EPOCH)
         self._charged = 0.0
         self._offers = Offers(offer, threaded=self._timed)
         self.counts = WalkerCounts()
@@ -225,7 +235,7 @@ class _Run:
             self._fleet.steer(records)
             epoch_steps += steps
             late = self._timed and time.monotonic() - epoch_began > EPOCH_SECONDS
-            if epoch_steps >= EPOCH_STEPS or late:
+            if epoch_steps >= self._epoch_steps or late:
                 self._epoch(records)
                 epoch_steps, epoch_began = 0, time.monotonic()
             if self._timed:
@@ -245,9 +255,8 @@ class _Run:
     def _begin(self, say: Log) -> int:
         """Set walkers to their starts and choose their number; return steps of a slice."""
         fleet, plan = self._fleet, self._plan
-        points = gather_points(self._layout, self._starts, self._pool)
-        fleet.set_points(points)
-        fleet.restart(*first_origins(fleet.walkers, points.shape[0], self._rng))
+        places = self._refresh_places()
+        fleet.restart(*first_origins(fleet.walkers, places, self._rng))
         records = fleet.records()
         self._aim(records)
         fleet.steer(records)
@@ -260,6 +269,8 @@ class _Run:
         self.counts.walkers = fleet.walkers
         say(f"Local search runs {fleet.walkers} walkers with numbers of type {self._layout.real}.")
         self._seen = np.zeros(fleet.walkers)
+        self._lives = Lives(fleet.walkers, self._rng)
+        self._renewed = False
         return steps
 
     # ---- between slices -----------------------------------------------------------------------
@@ -299,6 +310,7 @@ class _Run:
         fresh = np.flatnonzero(records[:, Field.KEPT] > self._seen)
         self._seen = records[:, Field.KEPT].copy()
         self.counts.found += int(fresh.size)
+        self._lives.note(fresh, records)
         best_first = fresh[np.argsort(records[fresh, Field.BEST], kind="stable")]
         before, points = self._incumbent(), []
         for walker in best_first[:OFFERS]:
@@ -308,6 +320,7 @@ class _Run:
             if is_feasible(self._model, point):
                 self._best = min(self._best, float(self._model.cost @ point))
                 points.append(point)
+                self._own = [point, *self._own][:OWN_POINTS]
             else:  # slack has drifted: forget the point
                 records[walker, Field.REFRESH] = 1.0
                 records[walker, [Field.BEST, Field.LIMIT, Field.TARGET]] = NONE
@@ -317,25 +330,35 @@ class _Run:
     # ---- epochs -------------------------------------------------------------------------------
 
     def _epoch(self, records: np.ndarray) -> None:
-        """Let the worst walkers follow the best, and show the least violated point."""
+        """Let walkers restart near what is known by now, and show the least violated point."""
         self._show_near(records)
-        points = self._refresh_points()
-        origins, weights, shares = restarts(records, points, self._rng)
+        places = self._refresh_places()
+        if places.known:
+            origins, weights, shares = self._lives.restarts(
+                records, places, self._incumbent(), renewed=self._renewed
+            )
+        else:
+            origins, weights, shares = restarts(records, len(places.points), self._rng)
+        self._renewed = False
         self._fleet.restart(origins, weights, shares)
+        self._epoch_steps = min(GROWTH * self._epoch_steps, float(LONGEST_EPOCH))
         self.counts.epochs += 1
         self.counts.restarts += int(np.sum(origins >= 0))
 
-    def _refresh_points(self) -> int:
-        """Bring the points to restart from up to date; return their number."""
-        version = 0 if self._pool is None else self._pool.version
-        if version == 0:  # no point yet: nearly feasible ones come and go
-            version = -1 - self.counts.epochs // NEAR_EPOCHS
-        if version != self._points_version:
-            points = gather_points(self._layout, [*self._nearest(), *self._starts], self._pool)
-            self._fleet.set_points(points)
-            self._points_version = version
-            self._points = points.shape[0]
-        return self._points
+    def _refresh_places(self) -> Places:
+        """Bring the points to start from up to date, and note whether there is a better one."""
+        known = self._own
+        version = self.counts.found
+        if self._pool is not None:
+            version, known = self._pool.version, [one.x for one in self._pool.points()]
+        if not known:  # nearly feasible points come and go
+            version = -2 - self.counts.epochs // NEAR_EPOCHS
+        if self._places is None or version != self._version:
+            others = [*self._nearest(), *self._starts]
+            self._places = gather_points(self._layout, others, known)
+            self._fleet.set_points(self._places.points)
+            self._version, self._renewed = version, bool(known)
+        return self._places
 
     def _nearest(self) -> list[FloatArray]:
         """Return the nearly feasible points that others have shown, while there is no better."""

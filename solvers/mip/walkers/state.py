@@ -12,6 +12,9 @@ from solvers.mip.walkers.kernels.fields import NONE, RECORD, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.parameters import draw_parameters
 
+LIFT_PATIENCE = 1024
+"""Objective columns looked at for a first lift; fewer where lifts are not found (walk.py)."""
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -84,10 +87,12 @@ def first_records(layout: Layout, walkers: int, seed: int) -> np.ndarray:
     records = np.zeros((walkers, RECORD))
     for field in (Field.TARGET, Field.LIMIT, Field.BEST):
         records[:, field] = NONE
-    records[:, Field.OBJECTIVE_WEIGHT] = 1.0
     records[:, Field.LAST] = layout.columns
     records[:, Field.REFRESH] = 1.0
     records[:, Field.SCALE] = layout.scale
     records[:, Field.GRANULARITY] = layout.granularity
+    records[:, Field.PATIENCE] = LIFT_PATIENCE
     draw_parameters(records, seed)
+    # A jump's violations are not counted by rows: the objective has no say until there is a point.
+    records[:, Field.OBJECTIVE_WEIGHT] = 1.0 - records[:, Field.JUMP]
     return records

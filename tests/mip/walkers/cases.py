@@ -54,9 +54,9 @@ def start_fleet(
     """Return walkers at their starts, some of them perturbed."""
     where = cpu() if device is None else device
     fleet = Fleet(layout, where, layout.on(where), make_state(layout, where, walkers, seed))
-    points = gather_points(layout, [], None)
-    origins, weights, shares = first_origins(walkers, len(points), np.random.default_rng(seed))
-    restart(fleet, points, origins, weights, shares, seed, launch)
+    places = gather_points(layout, [])
+    origins, weights, shares = first_origins(walkers, places, np.random.default_rng(seed))
+    restart(fleet, places.points, origins, weights, shares, seed, launch)
     return fleet
 
 
@@ -70,8 +70,9 @@ def restart(
     launch: Launcher = run_twin,
 ) -> None:
     layout, state, place = fleet.layout, fleet.state, fleet.device.to_device
-    bounds = fleet.model[6 + list(layout.arrays).index("bounds")]
-    sizes = (layout.rows, layout.columns, layout.binaries, layout.integers, bounds)
+    names = list(layout.arrays)
+    bounds, scales = (fleet.model[6 + names.index(name)] for name in ("bounds", "scales"))
+    sizes = (layout.rows, layout.columns, layout.binaries, layout.integers, bounds, scales)
     moved = (place(points.ravel()), place(origins.astype(np.int32)))
     how = (place(weights.astype(np.int32)), place(shares.astype(layout.real)))
     carried = (state.values, state.cells, state.records, state.walkers, seed, 0)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solvers.device import Device, cpu
-from solvers.mip.walkers.epochs import ranking, restarts
+from solvers.mip.walkers.epochs import FOLLOW, PATIENCES, Lives, ranking, restarts
 from solvers.mip.walkers.kernels.fields import NONE, RECORD, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.parameters import SAMPLED_ROWS
 from solvers.mip.walkers.plan import BLOCK_LADDER, CPU_WALKERS, WARP_LADDER, plan_for
-from solvers.mip.walkers.starts import MOST_POINTS, first_origins, gather_points
+from solvers.mip.walkers.starts import MOST_POINTS, Places, first_origins, gather_points
 from solvers.mip.walkers.state import bytes_per_walker, first_records, make_state
 from solvers.mip.walkers.tune import FIRST_STEPS, MOST_STEPS, steps_for
 from tests.mip.walkers.cases import CASES
@@ -74,7 +74,8 @@ def test_the_cpu_gets_a_few():
 def test_parameters_differ_and_half_a_dozen_of_them_are_drawn():
     records = first_records(LAYOUT, 400, 7)
     assert set(records[:, Field.ROWS]) == set(map(float, SAMPLED_ROWS))
-    assert records[:, Field.JUMP].mean() == 0.25
+    assert records[:, Field.JUMP].mean() == 0.5
+    assert np.array_equal(records[:, Field.OBJECTIVE_WEIGHT], 1.0 - records[:, Field.JUMP])
     assert np.array_equal(records, first_records(LAYOUT, 400, 7))
     assert not np.array_equal(records, first_records(LAYOUT, 400, 8))
 
@@ -119,17 +120,63 @@ def test_few_walkers_keep_a_leader_that_does_not_restart(walkers, again):
 
 def test_starts_hold_zero_given_points_and_fit_the_bounds():
     given = [np.full(33, 2.0), np.full(33, np.nan)]
-    points = gather_points(LAYOUT, given * 40, None)
+    places = gather_points(LAYOUT, given * 40)
+    points = places.points
     low, high = LAYOUT.arrays["bounds"][0::2], LAYOUT.arrays["bounds"][1::2]
-    assert len(points) == MOST_POINTS
+    assert (len(points), places.known) == (MOST_POINTS, 0)
     assert np.all((low <= points) & (points <= high))
     assert np.array_equal(LAYOUT.values_of(given[0]), points[2])
 
 
 def test_first_origins_leave_each_point_as_it_is_once():
-    origins, _, shares = first_origins(10, 3, np.random.default_rng(0))
+    places = Places(np.zeros((3, 1)), 0)
+    origins, _, shares = first_origins(10, places, np.random.default_rng(0))
     assert origins.tolist() == [10 + walker % 3 for walker in range(10)]
     assert shares[:3].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_most_walkers_start_near_feasible_points_where_there_are_some():
+    known = [np.full(33, float(value)) for value in range(40)]
+    places = gather_points(LAYOUT, [], known)
+    assert places.known == (MOST_POINTS - 2) // 2
+    assert np.array_equal(places.points[0], LAYOUT.values_of(known[0]))
+    origins, weights, shares = first_origins(400, places, np.random.default_rng(0))
+    near = origins - 400 < places.known
+    assert 0.75 <= near.mean() <= 0.95
+    assert shares[near].max() == 0.05
+    assert shares[: len(places.points)].max() == 0.0
+    assert not weights.any()
+
+
+def test_half_of_the_walkers_follow_a_better_point_and_leaders_stay():
+    records = records_of(*((0.0, 0.0, 0.0, 5.0 if k < 10 else NONE) for k in range(400)))
+    places = Places(np.zeros((6, 1)), 4)
+    lives = Lives(400, np.random.default_rng(0))
+    none, _, _ = lives.restarts(records, places, 5.0, renewed=False)
+    assert np.all(none == -1)
+    origins, weights, shares = lives.restarts(records, places, 5.0, renewed=True)
+    again = origins >= 0
+    assert not again[:10].any()
+    assert abs(again[10:].mean() - FOLLOW) < 0.1
+    chosen = origins[again] - 400
+    assert set(chosen) == {0, 1, 2, 3, 4, 5}
+    assert (chosen == 0).mean() > 0.5
+    assert (chosen >= 4).mean() < 0.2
+    assert np.array_equal(weights[again] == 0, chosen >= 4)
+    assert shares.max() <= 0.05
+
+
+def test_walkers_without_a_better_point_restart_when_their_patience_is_over():
+    records = records_of(*((0.0, 0.0, 0.0, NONE) for _ in range(300)))
+    places = Places(np.zeros((3, 1)), 1)
+    lives = Lives(300, np.random.default_rng(0))
+    records[:, Field.STEP] = PATIENCES[1] + 1.0
+    lives.note(np.arange(0, 300, 2), records)
+    origins, _, _ = lives.restarts(records, places, 5.0, renewed=False)
+    assert np.all(origins[0::2] == -1)
+    assert 0.2 < (origins[1::2] >= 0).mean() < 0.6
+    again, _, _ = lives.restarts(records, places, 5.0, renewed=False)
+    assert np.all(again == -1)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from solvers.mip.near import Near
 from solvers.mip.pool import Found, Pool
 from solvers.mip.walkers import run as run_module
 from solvers.mip.walkers import run_walkers
+from solvers.mip.walkers.layout import Layout
 from tests.mip.walkers.cases import CASES, INF, model_of
 
 
@@ -95,7 +96,7 @@ def test_the_same_seed_offers_the_same_points():
     points = [[tuple(found.x) for found in gate.pool.points()] for gate, _ in runs]
     assert points[0] == points[1]
     assert runs[0][1].moves == runs[1][1].moves
-    assert points[0] != points[2]
+    assert runs[0][1].visited == runs[1][1].visited != runs[2][1].visited
 
 
 def test_nothing_is_offered_that_does_not_hold():
@@ -133,6 +134,29 @@ def test_a_better_point_from_elsewhere_is_what_has_to_be_beaten():
     assert counts.offered == 0
 
 
+def test_walkers_go_on_from_the_best_point_of_the_pool(monkeypatch):
+    shown: list[np.ndarray] = []
+    followed: list[int] = []
+
+    class Watched(run_module.Fleet):
+        def set_points(self, points):
+            shown.append(points[0].copy())
+            super().set_points(points)
+
+        def restart(self, origins, weights, shares):
+            followed.append(int(np.sum(origins == self.walkers)))
+            super().restart(origins, weights, shares)
+
+    monkeypatch.setattr(run_module, "Fleet", Watched)
+    model = CASES["covering"]()
+    gate, counts = search(model, 2e7)
+    best = gate.pool.best
+    assert best is not None
+    assert np.array_equal(shown[-1], Layout.of(model, wide=True).values_of(best.x))
+    assert counts.epochs == len(followed) - 1
+    assert sum(followed[1:]) > 0
+
+
 def test_a_full_memory_means_fewer_walkers_and_then_none(monkeypatch):
     model, lines, tried = CASES["covering"](), [], []
 
@@ -164,14 +188,20 @@ def test_a_spent_budget_and_an_empty_model_cost_nothing():
 
 
 def test_walkers_leave_the_device_the_share_that_is_not_theirs(monkeypatch):
+    """A quarter is theirs: after slices of 0.04 seconds they pause for 0.12."""
     pauses: list[float] = []
+
+    class Steady(run_module.Fleet):
+        def seconds(self):
+            return 0.04
+
+    monkeypatch.setattr(run_module, "Fleet", Steady)
     monkeypatch.setattr(run_module.time, "sleep", pauses.append)
     gate = Gate(CASES["covering"]())
-    counts = run_walkers(
-        gate.model, cpu(), gate, Budget(seconds=0.5), 1, pool=gate.pool, share=lambda: 0.5
-    )
-    assert len(pauses) == counts.slices
-    assert sum(pauses) == pytest.approx(counts.seconds, rel=0.5)
+    budget = Budget(seconds=600.0, stop=lambda: len(pauses) >= 5)
+    counts = run_walkers(gate.model, cpu(), gate, budget, 1, pool=gate.pool, share=lambda: 0.25)
+    assert counts.slices == 5
+    assert pauses == [pytest.approx(0.12)] * 5
 
 
 def test_nearly_feasible_points_of_others_are_places_to_restart_from():

@@ -43,7 +43,9 @@ def assert_consistent(fleet: Fleet) -> None:
         assert sorted(listed) == list(np.flatnonzero(outside))
         assert np.array_equal(fleet.host("place")[walker, listed], np.arange(count))
         assert record[Field.OBJECTIVE] == pytest.approx(arrays["costs"] @ x, abs=1e-6, rel=1e-9)
-        assert np.all(fleet.host("cells")[walker, 1 : 2 * layout.rows : 2] >= 1.0)
+        units = arrays["scales"] if record[Field.JUMP] else np.ones(layout.rows)
+        weights = fleet.host("cells")[walker, 1 : 2 * layout.rows : 2] / units
+        assert np.all((weights >= 1.0) & (weights == np.round(weights)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -113,12 +115,16 @@ def test_restart_follows_walkers_and_points_with_their_weights():
     layout = Layout.of(CASES["mixed"](), wide=True)
     fleet = start_fleet(layout)
     walk(fleet, 400)
-    before, weights = fleet.host("values").copy(), fleet.host("cells")[:, 1::2].copy()
+    jumps = fleet.records[:, Field.JUMP]
+    assert jumps.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
+    units = np.where(jumps[:, None] > 0.0, layout.arrays["scales"], 1.0)
+    before, weights = fleet.host("values").copy(), fleet.host("cells")[:, 1::2] / units
+    objectives = fleet.records[:, Field.OBJECTIVE_WEIGHT].copy()
     point = np.clip(np.arange(33.0), -1.0, layout.arrays["bounds"][1::2])
     origins = np.array([-1, 0, 0, 5, 5])
     modes = np.array([0, KEEP_WEIGHTS, HALVE_WEIGHTS, RESET_WEIGHTS, KEEP_WEIGHTS])
     restart(fleet, point[None], origins, modes, np.array([0.0, 0.0, 0.0, 0.0, 1.0]), SEED)
-    after, now = fleet.host("values"), fleet.host("cells")[:, 1::2]
+    after, now = fleet.host("values"), fleet.host("cells")[:, 1::2] / units
     assert np.array_equal(after[0], before[0])
     assert np.array_equal(after[1, 0::2], before[0, 0::2])
     assert np.array_equal(after[3, 0::2], point)
@@ -129,6 +135,10 @@ def test_restart_follows_walkers_and_points_with_their_weights():
     assert np.all(now[3] == 1.0)
     assert np.array_equal(now[4], weights[4])
     assert weights[0].max() >= 2.0
+    expected = [
+        objectives[0], objectives[0], max(1.0, objectives[0] // 2), 0.0, objectives[4]
+    ]  # fmt: skip
+    assert fleet.records[:, Field.OBJECTIVE_WEIGHT].tolist() == expected
     assert fleet.records[:, Field.REFRESH].tolist() == [0.0, 1.0, 1.0, 1.0, 1.0]
     walk(fleet, 1)
     assert_consistent(fleet)

@@ -71,3 +71,5 @@ class Field(IntEnum):
     """One over the largest cost."""
     GRANULARITY = auto()
     """Least difference of two objectives, 0 if there is none."""
+    PATIENCE = auto()
+    """Objective columns looked at for a lift before the step goes on without one."""

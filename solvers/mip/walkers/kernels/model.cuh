@@ -9,6 +9,7 @@ struct Model {
     const REAL* row_value;
     const REAL* sides;   // (rows,) upper sides
     const REAL* ranges;  // (rows - inequalities,) upper less lower side
+    const REAL* scales;  // (rows,) about one over the largest entry
     const INDEX* column_start;
     const INDEX* column_row;
     const REAL* column_value;
@@ -59,17 +60,19 @@ __device__ inline void add_row(Score& score, bool jump, double before, double af
     }
 }
 
-struct Choice {  // a move; tie 0 stands for none
+struct Choice {  // a move; tie 0 stands for none; stamp says until when its column was bound last
     double progress, bonus;
     unsigned tie;
     int column;
     REAL value;
+    unsigned stamp;
 };
 
 __device__ inline bool better(const Choice& a, const Choice& b) {
     if (b.tie == 0u) return a.tie != 0u;
     if (a.progress != b.progress) return a.progress > b.progress;
     if (a.bonus != b.bonus) return a.bonus > b.bonus;
+    if (a.stamp != b.stamp) return a.stamp < b.stamp;
     return a.tie > b.tie;
 }
 
@@ -82,14 +85,14 @@ template <int LANES>
 __device__ Choice best_of(const Group<LANES>& group, const Choice& own) {
     bool active = own.tie != 0u;
     const unsigned long long progress = ordered(own.progress);
-    const unsigned keys[4] = {unsigned(progress >> 32), unsigned(progress),
-                              unsigned(int(own.bonus)) + 0x80000000u, own.tie};
-    for (int place = 0; place < 4; ++place) {
+    const unsigned keys[5] = {unsigned(progress >> 32), unsigned(progress),
+                              unsigned(int(own.bonus)) + 0x80000000u, ~own.stamp, own.tie};
+    for (int place = 0; place < 5; ++place) {
         const unsigned top = group.largest(active ? keys[place] : 0u);
         active = active && keys[place] == top;
-        if (place == 0 && top == 0u) return Choice{0.0, 0.0, 0u, -1, REAL(0)};
+        if (place == 0 && top == 0u) return Choice{0.0, 0.0, 0u, -1, REAL(0), 0u};
     }
     const int source = group.first(active);
     return Choice{group.from(source, own.progress), 0.0, 1u, group.from(source, own.column),
-                  REAL(group.from(source, double(own.value)))};
+                  REAL(group.from(source, double(own.value))), 0u};
 }

@@ -3,7 +3,8 @@
 enum Field {
     STEP, ORIGIN, REFRESH, OBJECTIVE, VIOLATED, WEIGHTED, OBJECTIVE_WEIGHT, TARGET, LIMIT, BEST,
     KEPT, CURSOR, IDLE, LAST, LAST_UP, MOVES, MINIMA, VISITED, ROWS, TENURE, SPREAD, SMOOTHING,
-    JUMP, BREAKTHROUGHS, FRACTION, PAIRS, SCALE, GRANULARITY, FIELDS
+    JUMP, BREAKTHROUGHS, FRACTION, PAIRS, SCALE, GRANULARITY,
+    PATIENCE, FIELDS
 };
 
 constexpr int RECORD = 32;             // doubles kept for each walker, FIELDS of them used
@@ -12,6 +13,7 @@ constexpr double TOLERANCE = 9e-7;     // violations up to here count as none
 constexpr double LEAST_GAIN = 1e-9;    // scores and steps up to here count as none
 constexpr double LARGEST_WEIGHT = 1e6;
 constexpr int ROW_ENTRIES = 64;        // entries of a row that are tried at once
+constexpr int LOOKS = 8;               // entries of a long row among which one that can move is taken
 constexpr int MOST_ROWS = 16;
 constexpr int MOST_TIES = 4095;        // candidates that ties tell apart
 constexpr int LIFT_WINDOW = 64;

@@ -7,7 +7,7 @@ __device__ inline double part_of(unsigned draw) { return double(draw) / 42949672
 
 extern "C" __global__ void __launch_bounds__(256) restart(
     int rows, int columns, int binaries, int integers, const REAL* __restrict__ bounds,
-    const REAL* __restrict__ points, const INDEX* __restrict__ origins,
+    const REAL* __restrict__ scales, const REAL* __restrict__ points, const INDEX* __restrict__ origins,
     const INDEX* __restrict__ weights, const REAL* __restrict__ shares, REAL* __restrict__ values,
     REAL* __restrict__ cells, RECORDS_T* __restrict__ records, int walkers, int seed, int epoch) {
     const int walker = int(blockIdx.x);
@@ -40,19 +40,26 @@ extern "C" __global__ void __launch_bounds__(256) restart(
     }
     const Pair* heavy = (const Pair*)cells + (long long)(follows ? origin : walker) * rows;
     Pair* cell = (Pair*)cells + (long long)walker * rows;
+    RECORDS_T* record = records + (long long)walker * RECORD;
+    const RECORDS_T* other = records + (long long)(follows ? origin : walker) * RECORD;
+    const bool jumps = double(record[JUMP]) > 0.0, others = double(other[JUMP]) > 0.0;
     for (int row = int(threadIdx.x); row < rows; row += int(blockDim.x)) {
-        double weight = weights[walker] == 0 ? 1.0 : double(heavy[row].second);
+        const double scale = double(scales[row]);
+        double weight = 1.0;
+        if (weights[walker] != 0) weight = double(heavy[row].second) / (others ? scale : 1.0);
         if (weights[walker] == 2) weight = fmax(1.0, floor(0.5 * weight));
-        cell[row].second = REAL(weight);
+        cell[row].second = REAL(__dmul_rn(weight, jumps ? scale : 1.0));
     }
     if (threadIdx.x == 0) {
-        RECORDS_T* record = records + (long long)walker * RECORD;
         record[REFRESH] = (RECORDS_T)(1);
         record[ORIGIN] = record[STEP];
         record[IDLE] = (RECORDS_T)(0);
         record[LAST] = (RECORDS_T)(columns);
         record[BEST] = (RECORDS_T)(NONE);
-        if (follows)
-            record[OBJECTIVE_WEIGHT] = records[(long long)origin * RECORD + OBJECTIVE_WEIGHT];
+        const double least = jumps ? 0.0 : 1.0;
+        double weight = double(other[OBJECTIVE_WEIGHT]);
+        if (weights[walker] == 0) weight = least;
+        if (weights[walker] == 2) weight = floor(0.5 * weight);
+        record[OBJECTIVE_WEIGHT] = (RECORDS_T)(fmax(least, weight));
     }
 }

@@ -16,6 +16,7 @@ RESTART = Kernel(
         Argument("binaries", "int"),
         Argument("integers", "int"),
         Argument("bounds", "real[]"),
+        Argument("scales", "real[]"),
         Argument("points", "real[]"),
         Argument("origins", "index[]"),
         Argument("weights", "index[]"),

@@ -7,17 +7,26 @@ import numpy as np
 from numba import prange
 
 from solvers.kernels.twin import twin
-from solvers.mip.walkers.kernels.arithmetic_cpu import chance, draw, key_of
+from solvers.mip.walkers.kernels.arithmetic_cpu import chance, draw, key_of, part
 from solvers.mip.walkers.kernels.fields import NONE, RECORD, Field
 
 STEP, ORIGIN, REFRESH = int(Field.STEP), int(Field.ORIGIN), int(Field.REFRESH)
+JUMP = int(Field.JUMP)
 IDLE, LAST, BEST = int(Field.IDLE), int(Field.LAST), int(Field.BEST)
 OBJECTIVE_WEIGHT = int(Field.OBJECTIVE_WEIGHT)
 
 
+@part
+def _changed(weight, mode, least):
+    """Return a weight as a restart leaves it: reset, kept, or halved."""
+    if mode == 0:
+        return least
+    return max(least, np.floor(0.5 * weight) if mode == 2 else weight)
+
+
 @twin
 def restart(
-    rows, columns, binaries, integers, bounds, points, origins, weights, shares,
+    rows, columns, binaries, integers, bounds, scales, points, origins, weights, shares,
     values, cells, records, walkers, seed, epoch,
 ):  # fmt: skip
     """Set walkers to the points they shall go on from."""
@@ -47,18 +56,21 @@ def restart(
             values[own + 2 * j] = value
             values[own + 2 * j + 1] = 0.0
         leader = origin if follows else walker
+        jumps = records[RECORD * walker + JUMP] > 0.0
+        others = records[RECORD * leader + JUMP] > 0.0
         for row in range(rows):
+            scale = float(scales[row])
             weight = 1.0
             if weights[walker] != 0:
-                weight = float(cells[2 * (rows * leader + row) + 1])
-            if weights[walker] == 2:
-                weight = max(1.0, np.floor(0.5 * weight))
-            cells[2 * (rows * walker + row) + 1] = weight
+                weight = float(cells[2 * (rows * leader + row) + 1]) / (scale if others else 1.0)
+            weight = _changed(weight, weights[walker], 1.0)
+            cells[2 * (rows * walker + row) + 1] = weight * (scale if jumps else 1.0)
         record = RECORD * walker
         records[record + REFRESH] = 1.0
         records[record + ORIGIN] = records[record + STEP]
         records[record + IDLE] = 0.0
         records[record + LAST] = columns
         records[record + BEST] = NONE
-        if follows:
-            records[record + OBJECTIVE_WEIGHT] = records[RECORD * origin + OBJECTIVE_WEIGHT]
+        records[record + OBJECTIVE_WEIGHT] = _changed(
+            records[RECORD * leader + OBJECTIVE_WEIGHT], weights[walker], 0.0 if jumps else 1.0
+        )

@@ -20,17 +20,19 @@ from solvers.mip.walkers.kernels.fields import MOST_ROWS, NONE, TOLERANCE, Field
 
 LEAST_GAIN = 1e-9
 ROW_ENTRIES = 64
+LOOKS = 8
 MOST_TIES = 4095
 LONG_COLUMN = 256
 UNBOUNDED = 1e308
 DRAW_ROW, DRAW_OFFSET, DRAW_BREAK = 0, 16, 32
 DRAW_LIFT_TIE, DRAW_PAIR_TIE, DRAW_PAIR_OFFSET, DRAW_BROKEN_TIE = 39, 41, 42, 45
 
-STEP, ORIGIN, OBJECTIVE, VIOLATED = (
+STEP, ORIGIN, OBJECTIVE, VIOLATED, LIMIT = (
     int(Field.STEP),
     int(Field.ORIGIN),
     int(Field.OBJECTIVE),
     int(Field.VIOLATED),
+    int(Field.LIMIT),
 )
 OBJECTIVE_WEIGHT, TARGET, LAST, LAST_UP, JUMP, SCALE = (
     int(Field.OBJECTIVE_WEIGHT),
@@ -44,8 +46,8 @@ STARTS, OFFSETS, LENGTHS, BEFORE = 0, MOST_ROWS, 2 * MOST_ROWS, 3 * MOST_ROWS
 """Where the parts of a sample stand in its array of integers."""
 VISITED_NOW, PENDING = 0, 1
 """Places of what a walker notes during a launch."""
-NO_CHOICE = (0.0, 0.0, 0, -1, 0.0)
-"""Progress, bonus, tie, column and value where there is no move."""
+NO_CHOICE = (0.0, 0.0, 0, -1, 0.0, 0.0)
+"""Progress, bonus, tie, column, value and stamp where there is no move."""
 
 
 class Model(NamedTuple):
@@ -62,6 +64,7 @@ class Model(NamedTuple):
     row_value: Any
     sides: Any
     ranges: Any
+    scales: Any
     column_start: Any
     column_row: Any
     column_value: Any
@@ -186,35 +189,45 @@ def _forbidden(record, j, delta, stamp, weak):
 
 
 @numba.njit(inline="always")
-def _objective_score(model, record, j, delta):
-    progress, bonus = 0.0, 0.0
-    if record[TARGET] < NONE:
-        change = float(model.costs[j]) * delta
-        weight = record[OBJECTIVE_WEIGHT]
-        if record[JUMP] > 0.0:
-            progress = -(weight * (change * record[SCALE]))
-        elif change < 0.0:
-            progress = 2.0 * weight
-        elif change > 0.0:
-            progress = -2.0 * weight
-        reached = record[OBJECTIVE] + change < record[TARGET]
-        before = record[OBJECTIVE] < record[TARGET]
-        if reached and not before:
-            bonus = weight
-        if before and not reached:
-            bonus = -weight
-    return progress, bonus
+def _objective_progress(record, change):
+    """Return what a change of the objective is worth: a row that holds at the target."""
+    if not record[TARGET] < NONE:
+        return 0.0
+    weight, after = record[OBJECTIVE_WEIGHT], record[OBJECTIVE] + change
+    if record[JUMP] > 0.0:
+        return -(weight * (change * record[SCALE]))
+    if record[OBJECTIVE] > record[TARGET]:
+        if after <= record[TARGET]:
+            return 2.0 * weight
+        return weight if change < 0.0 else (-weight if change > 0.0 else 0.0)
+    return -2.0 * weight if after > record[TARGET] else 0.0
 
 
 @numba.njit(inline="always")
-def _better(progress, bonus, tie, best):
+def _objective_score(model, record, j, delta):
+    change = float(model.costs[j]) * delta
+    better = change < 0.0 and record[OBJECTIVE] + change < record[LIMIT]
+    bonus = record[OBJECTIVE_WEIGHT] if better and record[TARGET] < NONE else 0.0
+    return _objective_progress(record, change), bonus
+
+
+@numba.njit(inline="always")
+def _better(progress, bonus, tie, stamp, best):
     if best[2] == 0:
         return tie != 0
     if progress != best[0]:
         return progress > best[0]
     if bonus != best[1]:
         return bonus > best[1]
+    if stamp != best[5]:
+        return stamp < best[5]
     return tie > best[2]
+
+
+@numba.njit(inline="always")
+def unit_of(model, walker, row):
+    """Return the least weight of a row: for jumps its violation is measured in its entries."""
+    return float(model.scales[row]) if walker.record[JUMP] > 0.0 else 1.0
 
 
 @part
@@ -264,13 +277,22 @@ def sampled(walker, rows):
 def _sampled_column(model, walker, at, candidate):
     """Return column and value of an entry of the sample."""
     sample = walker.sample
-    entry = sample[OFFSETS + at] + candidate - sample[BEFORE + at]
-    if entry >= sample[LENGTHS + at]:
-        entry -= sample[LENGTHS + at]
-    entry += sample[STARTS + at]
-    j = int(model.row_column[entry])
-    x = float(walker.values[2 * j])
-    return j, _tight(model, j, x, float(model.row_value[entry]), walker.needs[at])
+    length, number = sample[LENGTHS + at], candidate - sample[BEFORE + at]
+    j, value = 0, 0.0
+    for look in range(LOOKS):
+        if look > 0 and number >= length:
+            break
+        entry = sample[OFFSETS + at] + number
+        if entry >= length:
+            entry -= length
+        entry += sample[STARTS + at]
+        j = int(model.row_column[entry])
+        x = float(walker.values[2 * j])
+        value = _tight(model, j, x, float(model.row_value[entry]), walker.needs[at])
+        if abs(value - x) > LEAST_GAIN:
+            break
+        number += ROW_ENTRIES
+    return j, value
 
 
 @numba.njit(inline="always")
@@ -318,8 +340,9 @@ def search(model, walker, rows, entries, breaks, weak, purpose):
         progress += gain
         bonus = min(max(bonus + room, -1e9), 1e9)
         tie = tie_rank(base, candidate)
-        if _better(progress, bonus, tie, best):
-            best = (progress, bonus, tie, j, value)
+        stamp = abs(float(values[2 * j + 1]))
+        if _better(progress, bonus, tie, stamp, best):
+            best = (progress, bonus, tie, j, value, stamp)
     walker.notes[VISITED_NOW] += visited
     return best
 
@@ -356,8 +379,8 @@ def lift(model, walker, start, window):
         value = _clipped(model, j, x + sign * most)
         gain = abs(cost) * abs(value - x)
         tie = tie_rank(base, candidate)
-        if gain > LEAST_GAIN and abs(value - x) > LEAST_GAIN and _better(gain, 0.0, tie, best):
-            best = (gain, 0.0, tie, j, value)
+        if gain > LEAST_GAIN and abs(value - x) > LEAST_GAIN and _better(gain, 0.0, tie, 0.0, best):
+            best = (gain, 0.0, tie, j, value, 0.0)
     return best
 
 
@@ -376,8 +399,8 @@ def _broken_row(model, walker, j, delta):
         weight, tie = float(walker.cells[2 * row + 1]), tie_rank(base, (e - begin) % MOST_TIES)
         lane = (e - begin) % walker.lanes
         same = weight == worst[0] and tie == worst[2]
-        if _better(weight, 0.0, tie, worst) or (same and lane < worst_lane):
-            worst, worst_lane = (weight, 0.0, tie, row, 0.0), lane
+        if _better(weight, 0.0, tie, 0.0, worst) or (same and lane < worst_lane):
+            worst, worst_lane = (weight, 0.0, tie, row, 0.0, 0.0), lane
             need = after if after < 0.0 else after - width
     return worst[3], need
 
@@ -422,14 +445,9 @@ def _second_score(model, walker, jump, j, delta, first, first_delta):
 @part
 def _pair_correction(model, record, first, first_delta, j, delta):
     """Return what the second column changes of the pair's objective score."""
-    if not record[TARGET] < NONE:
-        return 0.0
     one = float(model.costs[first]) * first_delta
     both = one + float(model.costs[j]) * delta
-    if record[JUMP] > 0.0:
-        return -(record[OBJECTIVE_WEIGHT] * ((both - one) * record[SCALE]))
-    signs = float(np.sign(-both) - np.sign(-one))
-    return 2.0 * record[OBJECTIVE_WEIGHT] * signs
+    return _objective_progress(record, both) - _objective_progress(record, one)
 
 
 @part
@@ -462,6 +480,7 @@ def partner(model, walker, chosen):
         progress += _pair_correction(model, record, first, first_delta, j, delta)
         bonus = min(max(bonus, -1e9), 1e9)
         tie = tie_rank(base, candidate)
-        if _better(progress, bonus, tie, best):
-            best = (progress, bonus, tie, j, value)
+        stamp = abs(float(walker.values[2 * j + 1]))
+        if _better(progress, bonus, tie, stamp, best):
+            best = (progress, bonus, tie, j, value, stamp)
     return best

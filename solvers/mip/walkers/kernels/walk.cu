@@ -28,17 +28,18 @@ extern "C" __global__ void __launch_bounds__(WARP) walk(
     int rows, int inequalities, int columns, int binaries, int integers, int objectives,
     const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
     const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
-    const REAL* __restrict__ ranges, const INDEX* __restrict__ column_start,
-    const INDEX* __restrict__ column_row, const REAL* __restrict__ column_value,
-    const REAL* __restrict__ bounds, const COSTS_T* __restrict__ costs,
-    const INDEX* __restrict__ objective_columns, REAL* __restrict__ values,
+    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
+    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
+    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
+    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
+    REAL* __restrict__ values,
     REAL* __restrict__ cells, INDEX* __restrict__ place, INDEX* __restrict__ violated,
     REAL* __restrict__ kept, RECORDS_T* __restrict__ records, int walkers, int steps, int seed) {
     __shared__ Sample sample;
     __shared__ Mailbox<WARP> mail;
     const Model model = {rows, inequalities, columns, binaries, integers, objectives,
-                         row_start, row_column, row_value, sides, ranges, column_start, column_row,
-                         column_value, (const Pair*)bounds, costs, objective_columns};
+                         row_start, row_column, row_value, sides, ranges, scales, column_start,
+                         column_row, column_value, (const Pair*)bounds, costs, objective_columns};
     if (int(blockIdx.x) < walkers)
         run_walker<WARP>(blockIdx.x, steps, seed, model, sample, mail, values, cells, place,
                          violated, kept, records);
@@ -48,17 +49,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK) walk_wide(
     int rows, int inequalities, int columns, int binaries, int integers, int objectives,
     const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
     const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
-    const REAL* __restrict__ ranges, const INDEX* __restrict__ column_start,
-    const INDEX* __restrict__ column_row, const REAL* __restrict__ column_value,
-    const REAL* __restrict__ bounds, const COSTS_T* __restrict__ costs,
-    const INDEX* __restrict__ objective_columns, REAL* __restrict__ values,
+    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
+    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
+    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
+    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
+    REAL* __restrict__ values,
     REAL* __restrict__ cells, INDEX* __restrict__ place, INDEX* __restrict__ violated,
     REAL* __restrict__ kept, RECORDS_T* __restrict__ records, int walkers, int steps, int seed) {
     __shared__ Sample sample;
     __shared__ Mailbox<BLOCK> mail;
     const Model model = {rows, inequalities, columns, binaries, integers, objectives,
-                         row_start, row_column, row_value, sides, ranges, column_start, column_row,
-                         column_value, (const Pair*)bounds, costs, objective_columns};
+                         row_start, row_column, row_value, sides, ranges, scales, column_start,
+                         column_row, column_value, (const Pair*)bounds, costs, objective_columns};
     if (int(blockIdx.x) < walkers)
         run_walker<BLOCK>(blockIdx.x, steps, seed, model, sample, mail, values, cells, place,
                           violated, kept, records);

@@ -5,17 +5,18 @@ and Sartor, 2023), with what is sampled where those look at everything:
 
 1. *No row is violated.* The point is noted if its objective is the best so far. Of a window of
    objective columns the one is moved whose step within all rows lowers the objective most (lift).
-   Only after all windows have failed the step goes on.
+   Only after some windows have failed the step goes on: fewer where lifts are rare.
 2. *Candidates* are the entries of a few violated rows, drawn from the list of all of them, each
-   column moved just as far as its row needs (mixed tight), and, once there is a target for the
-   objective, columns moved as far as the target needs (breakthrough). A column that was moved must
-   not go back for some steps (tabu).
+   column moved just as far as its row needs (mixed tight; of a long row, columns that can move),
+   and, once there is a target for the objective, columns moved as far as the target needs
+   (breakthrough). A column that was moved must not go back for some steps (tabu).
 3. *Scores.* Progress is the sum over the column's rows of 2 w where the row becomes satisfied,
    -2 w where it becomes violated, and w or -w where its violation shrinks or grows, w being the
-   row's weight; the objective counts likewise. Bonus, which breaks ties, is the weight of rows
-   that gain less those that lose room to spare. Walkers of the other kind (``JUMP``) take the
-   decrease of weighted violation for progress. The best candidate is made if its progress is
-   positive.
+   row's weight; the objective counts likewise, as a row that holds at the target. Bonus, which
+   breaks ties, is the weight of rows that gain less those that lose room to spare; after that the
+   column that has not changed for longest wins. Walkers of the other kind (``JUMP``) take the
+   decrease of weighted violation for progress, each row's in the measure of ``scales``, of which
+   their weights are multiples. The best candidate is made if its progress is positive.
 4. *Local minimum.* Sometimes a pair is tried first: the best candidate with a second column that
    repairs the heaviest row it would break, which walks along equality rows and swaps members of
    set-partitioning rows. Otherwise violated rows gain weight - or, rarely, satisfied ones lose
@@ -47,6 +48,7 @@ MODEL = (
     Argument("row_value", "real[]"),
     Argument("sides", "real[]"),
     Argument("ranges", "real[]"),
+    Argument("scales", "real[]"),
     Argument("column_start", "index[]"),
     Argument("column_row", "index[]"),
     Argument("column_value", "real[]"),

@@ -32,6 +32,7 @@ from solvers.mip.walkers.kernels.search_cpu import (
     put,
     sampled,
     search,
+    unit_of,
 )
 
 LARGEST_WEIGHT = 1e6
@@ -48,7 +49,8 @@ WARP, BLOCK = 32, 256
 STEP, ORIGIN, REFRESH, OBJECTIVE, VIOLATED, WEIGHTED, OBJECTIVE_WEIGHT, TARGET, LIMIT = range(9)
 BEST, KEPT, CURSOR, IDLE, LAST, LAST_UP, MOVES, MINIMA, VISITED, ROWS = range(9, 19)
 TENURE, SPREAD, SMOOTHING, JUMP, BREAKTHROUGHS, FRACTION, PAIRS, SCALE, GRANULARITY = range(19, 28)
-assert int(Field.GRANULARITY) == GRANULARITY
+PATIENCE = 28
+assert int(Field.PATIENCE) == PATIENCE
 
 
 @numba.njit(inline="always")
@@ -125,16 +127,18 @@ def _change_weights(model, walker):
     if chance(key, record[STEP], DRAW_SMOOTH, record[SMOOTHING]):
         for row in range(model.rows):
             satisfied = violation(float(cells[2 * row]), _width(model, row)) == 0.0
-            if cells[2 * row + 1] > 1.0 and satisfied:
-                cells[2 * row + 1] -= 1.0
+            unit = unit_of(model, walker, row)
+            if cells[2 * row + 1] > unit and satisfied:
+                cells[2 * row + 1] -= unit
         if record[OBJECTIVE] < record[TARGET] and record[OBJECTIVE_WEIGHT] > 1.0:
             record[OBJECTIVE_WEIGHT] -= 1.0
     else:
         start = below(key, record[STEP], DRAW_BUMP, count) if count > BUMPED_ROWS else 0
         for number in range(min(count, BUMPED_ROWS)):
             row = walker.violated[(start + number) % count]
-            if cells[2 * row + 1] < LARGEST_WEIGHT:
-                cells[2 * row + 1] += 1.0
+            unit = unit_of(model, walker, row)
+            if cells[2 * row + 1] < LARGEST_WEIGHT * unit:
+                cells[2 * row + 1] += unit
         if count == 0 and record[OBJECTIVE_WEIGHT] < LARGEST_WEIGHT:
             record[OBJECTIVE_WEIGHT] += 1.0
     if count == 0:
@@ -159,8 +163,13 @@ def _descend(model, walker):
     window = min(LIFT_WINDOW, model.objectives)
     cursor, idle = int(record[CURSOR]), int(record[IDLE]) + window
     found = lift(model, walker, cursor, window)
-    exhausted = idle >= min(model.objectives, LIFT_PATIENCE)
+    patience = int(record[PATIENCE])
+    exhausted = idle >= min(model.objectives, patience)
     record[IDLE] = 0.0 if found[3] >= 0 or exhausted else float(idle)
+    if found[3] >= 0:
+        record[PATIENCE] = float(min(2 * patience, LIFT_PATIENCE))
+    elif exhausted:
+        record[PATIENCE] = float(max(patience // 2, LIFT_WINDOW))
     if found[3] < 0:
         record[CURSOR] = float((cursor + window) % model.objectives)
     return found, not exhausted
@@ -242,15 +251,15 @@ def _weighted(model, walker):
 @twin
 def walk(
     rows, inequalities, columns, binaries, integers, objectives,
-    row_start, row_column, row_value, sides, ranges, column_start, column_row, column_value,
-    bounds, costs, objective_columns,
+    row_start, row_column, row_value, sides, ranges, scales, column_start, column_row,
+    column_value, bounds, costs, objective_columns,
     values, cells, place, violated, kept, records, walkers, steps, seed,
 ):  # fmt: skip
     """Make a slice of steps with groups of 32 lanes."""
     model = Model(
         rows, inequalities, columns, binaries, integers, objectives,
-        row_start, row_column, row_value, sides, ranges, column_start, column_row, column_value,
-        bounds, costs, objective_columns,
+        row_start, row_column, row_value, sides, ranges, scales, column_start, column_row,
+        column_value, bounds, costs, objective_columns,
     )  # fmt: skip
     for walker in prange(walkers):
         _walk_one(model, WARP, walker, values, cells, place, violated, kept, records, steps, seed)
@@ -259,15 +268,15 @@ def walk(
 @twin
 def walk_wide(
     rows, inequalities, columns, binaries, integers, objectives,
-    row_start, row_column, row_value, sides, ranges, column_start, column_row, column_value,
-    bounds, costs, objective_columns,
+    row_start, row_column, row_value, sides, ranges, scales, column_start, column_row,
+    column_value, bounds, costs, objective_columns,
     values, cells, place, violated, kept, records, walkers, steps, seed,
 ):  # fmt: skip
     """Make a slice of steps with groups of 256 lanes."""
     model = Model(
         rows, inequalities, columns, binaries, integers, objectives,
-        row_start, row_column, row_value, sides, ranges, column_start, column_row, column_value,
-        bounds, costs, objective_columns,
+        row_start, row_column, row_value, sides, ranges, scales, column_start, column_row,
+        column_value, bounds, costs, objective_columns,
     )  # fmt: skip
     for walker in prange(walkers):
         _walk_one(model, BLOCK, walker, values, cells, place, violated, kept, records, steps, seed)

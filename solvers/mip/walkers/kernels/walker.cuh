@@ -33,6 +33,9 @@ struct Walker {
     __device__ bool has_target() const { return target < NONE; }
     __device__ double range(int row) const { return model.range(row); }
 
+    // Least weight of a row: for jumps its violation is measured in its entries.
+    __device__ REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
+
     // ---- moves --------------------------------------------------------------------------------
 
     __device__ REAL clipped(int j, double value) const {
@@ -67,20 +70,20 @@ struct Walker {
 
     // ---- scores -------------------------------------------------------------------------------
 
+    // What a change of the objective is worth: it counts as a row that holds at the target.
+    __device__ double objective_progress(double change) const {
+        if (!has_target()) return 0.0;
+        if (jump) return -times(objective_weight, times(change, scale));
+        const double after = plus(objective, change);
+        if (!(objective > target)) return after > target ? -2.0 * objective_weight : 0.0;
+        if (after <= target) return 2.0 * objective_weight;
+        return change < 0.0 ? objective_weight : change > 0.0 ? -objective_weight : 0.0;
+    }
+
     __device__ Score objective_score(int j, double delta) const {
-        Score score = {0.0, 0.0};
-        if (!has_target()) return score;
         const double change = times(double(model.costs[j]), delta);
-        if (jump) {
-            score.progress = -times(objective_weight, times(change, scale));
-        } else {
-            if (change < 0.0) score.progress = 2.0 * objective_weight;
-            if (change > 0.0) score.progress = -2.0 * objective_weight;
-        }
-        const bool reached = plus(objective, change) < target;
-        if (reached && !(objective < target)) score.bonus = objective_weight;
-        if (!reached && objective < target) score.bonus = -objective_weight;
-        return score;
+        const bool lower = has_target() && change < 0.0 && plus(objective, change) < limit;
+        return Score{objective_progress(change), lower ? objective_weight : 0.0};
     }
 
     // Entries first, first + stride, ... of column ``j`` moving by ``delta``. Some entries' rows and
@@ -184,16 +187,24 @@ struct Walker {
         return sample.before[rows];
     }
 
-    // Column of an entry of the sample and the value that it should take.
+    // Column of an entry of the sample and the value that it should take. In a long row the first
+    // of some entries is taken whose column can move.
     __device__ int sampled_column(int rows, int candidate, REAL& value, Pair& state) const {
         int at = 0;
         for (int next = 1; next < rows; ++next) at += candidate >= sample.before[next];
-        int entry = sample.offset[at] + candidate - sample.before[at];
-        if (entry >= sample.length[at]) entry -= sample.length[at];
-        entry += sample.start[at];
-        const int j = int(model.row_column[entry]);
-        state = values[j];
-        value = tight(j, double(state.first), double(model.row_value[entry]), sample.need[at]);
+        const int length = sample.length[at];
+        int j = 0, number = candidate - sample.before[at];
+        #pragma unroll 1
+        for (int look = 0; look < LOOKS && (look == 0 || number < length); ++look) {
+            int entry = sample.offset[at] + number;
+            if (entry >= length) entry -= length;
+            entry += sample.start[at];
+            j = int(model.row_column[entry]);
+            state = values[j];
+            value = tight(j, double(state.first), double(model.row_value[entry]), sample.need[at]);
+            if (fabs(double(value) - double(state.first)) > LEAST_GAIN) break;
+            number += ROW_ENTRIES;
+        }
         return j;
     }
 
@@ -203,20 +214,21 @@ struct Walker {
     }
 
     __device__ Choice choice(int j, REAL value, const Score& rows, const Score& cost,
-                             unsigned tie) const {
+                             unsigned tie, REAL stamp) const {
         const double bonus = fmin(fmax(rows.bonus + cost.bonus, -1e9), 1e9);
-        return Choice{plus(plus(rows.progress, cost.progress), 0.0), bonus, tie, j, value};
+        return Choice{plus(plus(rows.progress, cost.progress), 0.0), bonus, tie, j, value,
+                      unsigned(fabs(double(stamp)))};
     }
 
     // The best of the sample's entries and of ``breaks`` moves that lower the objective.
     __device__ Choice search(int rows, int entries, int breaks, bool weak, int tie_purpose) {
         const unsigned base = random.draw(step, tie_purpose);
         const int start = breaks ? random.below(step, DRAW_BREAK, model.objectives) : 0;
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
         for (int first = 0; first < entries + breaks; first += LANES) {
             const int candidate = first + group.lane;
             int j = -1;
-            REAL value = REAL(0), delta = REAL(0);
+            REAL value = REAL(0), delta = REAL(0), stamp = REAL(0);
             if (candidate < entries + breaks) {
                 Pair state;
                 if (candidate < entries) {
@@ -227,6 +239,7 @@ struct Walker {
                     value = breaking(j, double(state.first));
                 }
                 delta = value - state.first;
+                stamp = state.second;
                 if (fabs(double(delta)) <= LEAST_GAIN ||
                     forbidden(j, double(delta), double(state.second), weak))
                     j = -1;
@@ -249,7 +262,7 @@ struct Walker {
                 if (!alone) score = Score{group.sum(score.progress), group.sum(score.bonus)};
                 if (alone ? column >= 0 : group.lane == source) {
                     const Choice found =
-                        choice(j, value, score, objective_score(j, double(delta)), tie);
+                        choice(j, value, score, objective_score(j, double(delta)), tie, stamp);
                     if (better(found, best_move)) best_move = found;
                     if (!alone) waiting = false;
                 }
@@ -281,13 +294,13 @@ struct Walker {
         const REAL value = clipped(j, plus(x, sign * most));
         const double gain = times(fabs(cost), fabs(double(value) - x));
         const bool moves_on = gain > LEAST_GAIN && fabs(double(value) - x) > LEAST_GAIN;
-        return Choice{gain, 0.0, moves_on ? tie : 0u, j, value};
+        return Choice{gain, 0.0, moves_on ? tie : 0u, j, value, 0u};
     }
 
     // The best step of one objective column that keeps every row.
     __device__ Choice lift(int start, int window) {
         const unsigned base = random.draw(step, DRAW_LIFT_TIE);
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
         for (int first = 0; first < window; first += LANES) {
             const int candidate = first + group.lane;
             const int j = candidate < window ? objective_column(start, candidate) : -1;
@@ -321,7 +334,7 @@ struct Walker {
     __device__ int broken_row(int j, REAL delta, double& need) {
         const unsigned base = random.draw(step, DRAW_BROKEN_TIE);
         const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
-        Choice worst = {0.0, 0.0, 0u, -1, REAL(0)};
+        Choice worst = {0.0, 0.0, 0u, -1, REAL(0), 0u};
         #pragma unroll 1
         for (int e = begin + group.lane; e < end; e += LANES) {
             const int row = int(model.column_row[e]);
@@ -331,7 +344,7 @@ struct Walker {
             if (violation(double(cell.first), between) > 0.0 || violation(after, between) == 0.0)
                 continue;
             const Choice found = {double(cell.second), 0.0, tie_rank(base, (e - begin) % MOST_TIES),
-                                  row, REAL(after)};
+                                  row, REAL(after), 0u};
             if (better(found, worst)) worst = found;
         }
         const Choice found = best_of(group, worst);
@@ -346,13 +359,13 @@ struct Walker {
         const REAL first_delta = first.value - values[first.column].first;
         double need = 0.0;
         const int row = broken_row(first.column, first_delta, need);
-        if (row < 0) return Choice{0.0, 0.0, 0u, -1, REAL(0)};
+        if (row < 0) return Choice{0.0, 0.0, 0u, -1, REAL(0), 0u};
         group.sync();
         if (group.lane == 0) put(0, row, need, DRAW_PAIR_OFFSET);
         const int entries = sampled(1);
         const unsigned base = random.draw(step, DRAW_PAIR_TIE);
         const double first_cost = double(model.costs[first.column]);
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0)};
+        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
         for (int candidate = group.lane; candidate < entries; candidate += LANES) {
             REAL value;
             Pair state;
@@ -369,7 +382,7 @@ struct Walker {
                                       pair_correction(first_cost, double(first_delta), j,
                                                       double(delta)));
             const Choice found = choice(j, value, rows_part, Score{0.0, 0.0},
-                                        tie_rank(base, candidate));
+                                        tie_rank(base, candidate), state.second);
             if (better(found, best_move)) best_move = found;
         }
         return best_of(group, best_move);
@@ -378,12 +391,9 @@ struct Walker {
     // What the second column changes of the pair's objective score.
     __device__ double pair_correction(double first_cost, double first_delta, int j,
                                       double delta) const {
-        if (!has_target()) return 0.0;
         const double one = times(first_cost, first_delta);
         const double both = plus(one, times(double(model.costs[j]), delta));
-        if (jump) return -times(objective_weight, times(plus(both, -one), scale));
-        const double signs = double((both < 0.0) - (both > 0.0)) - double((one < 0.0) - (one > 0.0));
-        return 2.0 * objective_weight * signs;
+        return plus(objective_progress(both), -objective_progress(one));
     }
 
     // ---- changes of state ---------------------------------------------------------------------
@@ -457,8 +467,9 @@ struct Walker {
         #pragma unroll 1
         for (int row = group.lane; row < model.rows; row += LANES) {
             const Pair cell = cells[row];
-            if (cell.second > REAL(1) && violation(double(cell.first), range(row)) == 0.0)
-                cells[row].second = cell.second - REAL(1);
+            const REAL unit = unit_of(row);
+            if (cell.second > unit && violation(double(cell.first), range(row)) == 0.0)
+                cells[row].second = cell.second - unit;
         }
         if (objective < target && objective_weight > 1.0) objective_weight -= 1.0;
         group.sync();
@@ -471,8 +482,10 @@ struct Walker {
         for (int number = group.lane; number < rows; number += LANES) {
             int at = start + number;
             if (at >= count) at -= count;
-            Pair& cell = cells[violated[at]];
-            if (double(cell.second) < LARGEST_WEIGHT) cell.second += REAL(1);
+            const int row = int(violated[at]);
+            const REAL unit = unit_of(row);
+            Pair& cell = cells[row];
+            if (double(cell.second) < LARGEST_WEIGHT * double(unit)) cell.second += unit;
         }
         if (count == 0 && objective_weight < LARGEST_WEIGHT) objective_weight += 1.0;
         group.sync();
@@ -491,10 +504,15 @@ struct Walker {
         const int window = min(LIFT_WINDOW, model.objectives);
         const int cursor = int(record[CURSOR]), idle = int(record[IDLE]) + window;
         found = lift(cursor, window);
-        const bool exhausted = idle >= min(model.objectives, LIFT_PATIENCE);
+        const int patience = int(record[PATIENCE]);
+        const bool exhausted = idle >= min(model.objectives, patience);
         group.sync();
         if (group.lane == 0) {
             record[IDLE] = (RECORDS_T)(found.column >= 0 || exhausted ? 0 : idle);
+            if (found.column >= 0)
+                record[PATIENCE] = (RECORDS_T)(min(2 * patience, LIFT_PATIENCE));
+            else if (exhausted)
+                record[PATIENCE] = (RECORDS_T)(max(patience / 2, LIFT_WINDOW));
             if (found.column < 0) record[CURSOR] = (RECORDS_T)((cursor + window) % model.objectives);
         }
         group.sync();
@@ -541,7 +559,7 @@ struct Walker {
 
     __device__ void advance() {
         ++step;
-        Choice one = {0.0, 0.0, 0u, -1, REAL(0)}, two = one;
+        Choice one = {0.0, 0.0, 0u, -1, REAL(0), 0u}, two = one;
         if (count == 0 && descend(one) && one.column < 0) return;
         if (one.column < 0) {
             choose(one, two);

@@ -120,6 +120,7 @@ using std::fmax;
 using std::fmin;
 
 inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
 
 inline void __syncwarp() { emulator::meet(32); }
 inline void __syncthreads() { emulator::meet(emulator::threads == 32 ? 32 : emulator::threads); }
