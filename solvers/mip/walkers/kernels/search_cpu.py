@@ -154,19 +154,19 @@ def _long_rows_score(
 
 
 @numba.njit(inline="always")
-def _clipped(model, j, value):
-    return min(max(value, float(model.bounds[2 * j])), float(model.bounds[2 * j + 1]))
+def _clipped(bounds, j, value):
+    return min(max(value, float(bounds[2 * j])), float(bounds[2 * j + 1]))
 
 
 @numba.njit(inline="always")
-def _tight(model, j, x, a, need):
+def _tight(bounds, kinds, j, x, a, need):
     move = need / a
-    if j < model.binaries:
+    if j < kinds[0]:
         return 1.0 if move > 0.0 else 0.0
-    if j < model.integers:
+    if j < kinds[1]:
         excess = 0.5 * TOLERANCE / abs(a)
         move = np.ceil(move - excess) if move > 0.0 else np.floor(move + excess)
-    return _clipped(model, j, x + move)
+    return _clipped(bounds, j, x + move)
 
 
 @numba.njit(inline="always")
@@ -177,7 +177,7 @@ def _breaking(model, record, j, x):
         return 0.0 if cost > 0.0 else 1.0
     if j < model.integers:
         move = np.floor(move) if cost > 0.0 else np.ceil(move)
-    return _clipped(model, j, x + move)
+    return _clipped(model.bounds, j, x + move)
 
 
 @numba.njit(inline="always")
@@ -273,26 +273,45 @@ def sampled(walker, rows):
     return total
 
 
-@numba.njit(inline="always")
-def _sampled_column(model, walker, at, candidate):
-    """Return column and value of an entry of the sample."""
-    sample = walker.sample
-    length, number = sample[LENGTHS + at], candidate - sample[BEFORE + at]
+@part
+def _movable(row_column, row_value, values, bounds, kinds, window, need):
+    """Return column and value of the first of some entries of a row whose column can move.
+
+    ``kinds`` holds the numbers of binary and of integer columns, ``window`` the row's start, its
+    length, where its look begins, and the candidate's number in it.
+    """
+    start, length, offset, number = window
     j, value = 0, 0.0
     for look in range(LOOKS):
         if look > 0 and number >= length:
             break
-        entry = sample[OFFSETS + at] + number
+        entry = offset + number
         if entry >= length:
             entry -= length
-        entry += sample[STARTS + at]
-        j = int(model.row_column[entry])
-        x = float(walker.values[2 * j])
-        value = _tight(model, j, x, float(model.row_value[entry]), walker.needs[at])
+        entry += start
+        j = int(row_column[entry])
+        x = float(values[2 * j])
+        value = _tight(bounds, kinds, j, x, float(row_value[entry]), need)
         if abs(value - x) > LEAST_GAIN:
             break
         number += ROW_ENTRIES
     return j, value
+
+
+@numba.njit(inline="always")
+def _sampled_column(model, walker, at, candidate):
+    """Return column and value of an entry of the sample."""
+    sample = walker.sample
+    window = (
+        sample[STARTS + at],
+        sample[LENGTHS + at],
+        sample[OFFSETS + at],
+        candidate - sample[BEFORE + at],
+    )
+    return _movable(
+        model.row_column, model.row_value, walker.values, model.bounds,
+        (model.binaries, model.integers), window, walker.needs[at],
+    )  # fmt: skip
 
 
 @numba.njit(inline="always")
@@ -376,7 +395,7 @@ def lift(model, walker, start, window):
             most = min(most, max(left + excess, 0.0) / abs(pace))
         if j < model.integers:
             most = np.floor(most)
-        value = _clipped(model, j, x + sign * most)
+        value = _clipped(model.bounds, j, x + sign * most)
         gain = abs(cost) * abs(value - x)
         tie = tie_rank(base, candidate)
         if gain > LEAST_GAIN and abs(value - x) > LEAST_GAIN and _better(gain, 0.0, tie, 0.0, best):
