@@ -108,7 +108,8 @@ def choose(problem: Problem, options: Options) -> Choice:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     if found.kind is ProblemKind.MIP:
-        place = options.device if on_gpu else find_device(options.device).kind
+        seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
+        place = options.device if on_gpu else "cuda" if seen else "cpu"
         return Choice("mip", place, f"{found.sentence}; {_mip_reason(options)}")
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
@@ -268,8 +269,7 @@ def _run(
         else:
             answer = pdlp_road(problem, there, progress, start)
     elif choice.method == "mip":
-        there = dataclasses.replace(options, device=choice.device)
-        answer = mip_road(problem, there, progress, start)
+        answer = mip_road(problem, options, progress, start)
     else:
         answer = _run_highs(problem, options, progress, start)
     return verify(problem, answer, options)
@@ -305,6 +305,7 @@ def _check_start(problem: Problem, start: Start) -> None:
 
 
 def _device_name(choice: Choice) -> str:
-    seen = seen_gpu() if choice.lanes and choice.device == "cuda" else None  # without CuPy
+    later = bool(choice.lanes) or choice.method == "mip"  # not every such solve needs CuPy
+    seen = seen_gpu() if later and choice.device == "cuda" else None
     device: Device = find_device(choice.device) if seen is None else seen
     return device.name

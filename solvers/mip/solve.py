@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.device import cpu, find_device
+from solvers.device import Device, cpu, find_device
 from solvers.highs.place import SMALL_MIP
 from solvers.highs.settings import usable_cores
 from solvers.mip.answer import Knowledge, answer, infeasible
@@ -65,6 +65,9 @@ with ten million entries."""
 
 SHORT_TURN = 0.1
 """Seconds of a first turn where heuristics come one after the other."""
+
+TROUBLE = (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY)
+"""Ends of branch and bound after which the heuristics go on."""
 
 FIRST_NODES = 500
 """Nodes of branch and bound for a small model before heuristics begin, where they take turns."""
@@ -130,9 +133,8 @@ class _Run:
         self.progress = progress
         self.start = None if start is None else start.x
         self.cores = options.threads or usable_cores()
-        alone = options.deterministic or options.device == "cpu"
-        self.device = cpu() if alone else find_device(options.device)
         self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
+        self.device = cpu()
         self.gate: Gate | None = None
         self.prover: Prover | None = None
         self.settled: Outcome | None = None
@@ -205,13 +207,18 @@ class _Run:
             while time.monotonic() < deadline and self.progress.should_stop() is None:
                 if self.prover.wait(LOOK_AGAIN):
                     break
-            if self.prover.outcome is not None:
+            if self._is_proven():
                 return True
             self.prover.stop()
         self.prover = self._make_prover(threads)
         best = self.ledger.pool.best
         self.prover.start(self._begin_at(self.start if best is None else best.x))
         return False
+
+    def _is_proven(self) -> bool:
+        """Whether branch and bound has ended as it should, and not for trouble of its own."""
+        outcome = None if self.prover is None else self.prover.outcome
+        return outcome is not None and outcome.stop_reason not in TROUBLE
 
     def _prove_in_few_nodes(self) -> bool:
         """Let branch and bound try a small model first, as most need no more than that."""
@@ -222,9 +229,9 @@ class _Run:
         prover = self._make_prover(self.cores, node_limit=nodes)
         prover.run(self._begin_at(self.start), apart=False)
         outcome = prover.outcome
-        if outcome is None or (
-            outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit
-        ):
+        if outcome is None or outcome.stop_reason in TROUBLE:
+            return False
+        if outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit:
             return False
         self.prover = prover
         return True
@@ -293,11 +300,17 @@ class _Run:
             model=tightened.model,
             gate=gate,
             domain=tightened.domain,
-            device=self.device,
+            device=self._find_device(),
             seed=self.options.seed,
             log=self.progress.log,
             prove_infeasible=self._prove_infeasible,
         )
+
+    def _find_device(self) -> Device:
+        """Find the device only now: loading CuPy takes longer than many a small model."""
+        if not self.options.deterministic and self.options.device != "cpu":
+            self.device = find_device(self.options.device)
+        return self.device
 
     # The heuristics
 
@@ -310,28 +323,26 @@ class _Run:
         slots = max(1, self.cores - (0 if self.prover is None else self._prover_threads()))
         left = self.progress.time_left
         turns = Turns(activities(shared, left, slots), shortest=self._first_turn(shared.model))
+        budget = self._budget(self._is_over)
         for slot in range(slots):
-            self._spawn(
-                f"heuristics {slot}",
-                lambda: run_slot(turns, shared, self._budget()),
-            )
+            self._spawn(f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part()))
         for name, work in device_works(shared).items():
-            self._spawn(name, lambda work=work: work(self._budget()))  # type: ignore[misc]
+            self._spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
 
     def _first_turn(self, model: MipModel) -> float:
         """Return the seconds of a first turn: enough to get going on a model of this size."""
         by_size = FIRST_TURN + model.num_nonzeros / ENTRIES_PER_TURN_SECOND
         return max(FIRST_TURN, min(by_size, FIRST_TURN_SHARE * self.progress.time_left))
 
-    def _budget(self) -> Budget:
+    def _budget(self, stop: Callable[[], bool]) -> Budget:
         limit = self.options.work_limit
         work = np.inf if limit is None else 1e9 * limit
-        return Budget(self.progress.time_left, work, self._is_over)
+        return Budget(self.progress.time_left, work, stop)
 
     def _budget_before_proof(self) -> Budget:
         """Return what heuristics may spend while branch and bound waits for the only thread."""
         if self.options.heuristics_only:
-            return self._budget()
+            return self._budget(lambda: self._is_over() or self._has_stalled())
         share = SHARE_BEFORE_PROOF * self.progress.time_left
         return Budget(min(share, MOST_BEFORE_PROOF), stop=self._is_over)
 
@@ -354,13 +365,14 @@ class _Run:
     # The end
 
     def _is_over(self) -> bool:
-        return self._over.is_set() or self.progress.should_stop() is not None
+        settled = self._over.is_set() or self.settled is not None
+        return settled or self.progress.should_stop() is not None
 
     def _wait(self) -> None:
         """Wait until the question is settled, time is up, or everybody has ended."""
-        while not self._is_over() and self.settled is None:
+        while not self._is_over():
             prover = self.prover
-            if prover is not None and prover.wait(LOOK_AGAIN) and prover.outcome is not None:
+            if prover is not None and prover.wait(LOOK_AGAIN) and self._is_proven():
                 return
             if prover is None or prover.has_ended:
                 time.sleep(LOOK_AGAIN)
@@ -370,7 +382,7 @@ class _Run:
                 prover is None or prover.has_ended
             ):
                 return
-            if prover is None and self._has_stalled():
+            if (prover is None or prover.has_ended) and self._has_stalled():
                 return
 
     def _has_stalled(self) -> bool:

@@ -199,9 +199,21 @@ def test_a_child_that_dies_leaves_the_heuristics_at_work(monkeypatch):
 
     monkeypatch.setattr(bound.highs, "solve", die)
     problem = covering(rows=150, columns=400)
-    outcome = gpu_bridge.solve(problem, method="mip", device="cpu", time_limit=6)
+    outcome = gpu_bridge.solve(problem, method="mip", device="cpu", time_limit=4)
     assert "Branch and bound ended without an answer" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
+
+
+def test_a_child_that_runs_out_of_memory_leaves_the_heuristics_at_work(monkeypatch):
+    def exhausted(*_, **__):
+        return Outcome(SolutionStatus.NOTHING, StopReason.OUT_OF_MEMORY, engine="highs")
+
+    monkeypatch.setattr(bound.highs, "solve", exhausted)
+    outcome = gpu_bridge.solve(
+        covering(rows=150, columns=400), method="mip", device="cpu", time_limit=4
+    )
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
 
 
 def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
