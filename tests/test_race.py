@@ -266,9 +266,7 @@ def test_the_second_ctrl_c_stops_every_engine(gates: Gates) -> None:
     assert gates["b"].wait(LONG)
 
 
-def test_a_preferred_engine_is_given_a_grace(
-    gates: Gates, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preferred_engine_is_given_a_grace(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE_LOW", LONG)
     monkeypatch.setattr(module, "GRACE_HIGH", LONG)
     vertex = claim([3.0, 1.0], [3.0], message="a vertex")
