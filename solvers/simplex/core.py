@@ -29,7 +29,7 @@ class Core(Protocol):
     """Pivots on one basis; ``load`` copies the arrays of a ``SimplexState`` in, ``store`` out."""
 
     def load(self, state: SimplexState) -> None:
-        """Take over basis, statuses, point, cost, bounds and weights; factorise a basis that is new.
+        """Take over basis, statuses, point, cost, bounds and weights; factorise a new basis.
 
         Recomputes basic values and reduced costs for what was loaded. A singular basis is repaired
         by slacks; ``store`` then shows it.
