@@ -31,6 +31,7 @@ from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
+from gpu_bridge.simplex_road import simplex_place, simplex_road
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import EngineError, OptionError
@@ -55,6 +56,9 @@ class Capability:
 ENGINES = {
     "highs": Capability(frozenset(ProblemKind), frozenset({"cpu"})),
     "pdlp": Capability(frozenset({ProblemKind.EMPTY, ProblemKind.LP}), frozenset({"cpu", "cuda"})),
+    "simplex": Capability(
+        frozenset({ProblemKind.EMPTY, ProblemKind.LP}), frozenset({"cpu", "cuda"})
+    ),
     "mip": Capability(frozenset({ProblemKind.MIP}), frozenset({"cpu", "cuda"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
@@ -104,7 +108,9 @@ def choose(problem: Problem, options: Options) -> Choice:
         if found.kind not in engine.kinds:
             raise OptionError(_unfit(options.method, found))
         place = "cpu"
-        if "cuda" in engine.devices:
+        if options.method == "simplex":
+            place = simplex_place(problem, options)
+        elif "cuda" in engine.devices:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     if found.kind is ProblemKind.MIP:
@@ -268,6 +274,10 @@ def _run(
             )
         else:
             answer = pdlp_road(problem, there, progress, start)
+    elif choice.method == "simplex":
+        answer = within_limit(
+            lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
+        )
     elif choice.method == "mip":
         answer = mip_road(problem, options, progress, start)
     else:

@@ -46,6 +46,7 @@ def _solve(problem: Problem, device: str) -> None:
     from solvers.progress import Progress
 
     gpu_bridge.solve(problem, method="pdlp", device=device, crossover="off")
+    gpu_bridge.solve(problem, method="simplex", device=device)
     if device == "cpu":
         return
     options = make_options(device=device, tolerance=1e-4, iteration_limit=2000)

@@ -89,6 +89,21 @@ class EngineOptions:
         choices=("auto", "simplex", "ipm", "pdlp"),
     )
 
+    simplex_variant: str = option(
+        "auto",
+        "Implementation of method='simplex': 'sparse' on the CPU, 'dense' with an inverse on the "
+        "device; 'paper-...' are the variants of the paper, for comparison.",
+        choices=(
+            "auto",
+            "sparse",
+            "dense",
+            "paper-cpu",
+            "paper-naive",
+            "paper-resident",
+            "paper-graphs",
+        ),
+    )
+
     @property
     def wants_vertex(self) -> bool:
         """Whether the answer to a linear program should be a vertex."""

@@ -1,0 +1,108 @@
+"""The simplex engine's road to an answer: presolve by HiGHS, simplex, and the way back.
+
+Which implementation runs is the option ``simplex_variant``: the sparse one on the CPU, the one with
+a dense inverse on the GPU, or a variant of the paper that this engine began with. A proof of
+infeasibility or unboundedness is not mapped back by presolve, so it is found again on the model as
+it was given, from the slack basis, where it can be checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from gpu_bridge.options import Options
+from solvers.device import find_device
+from solvers.errors import DeviceError
+from solvers.outcome import Outcome, SolutionStatus, Start
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+PAPER = "paper-"
+"""How the names of the paper's variants begin."""
+
+DENSE_SHARE = 0.2
+"""Part of the coefficients that are not zero from which ``auto`` calls a model dense.
+
+Only there does an inverse on the GPU save more than sparse triangular solves on the CPU do without
+it (notes on LP algorithms, section 3.4).
+"""
+
+DENSE_ROWS = 500
+"""Rows from which the GPU is worth its start on a dense model."""
+
+
+def simplex_road(
+    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+) -> Outcome:
+    """Solve a linear program by revised simplex, with presolve as the options say.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+        ``simplex_variant`` and ``device`` say which implementation runs and where.
+    progress : Progress
+    start : Start, optional
+        A basis or a point to start from; presolve is then left out.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``, not yet verified.
+    """
+    from gpu_bridge import presolve
+
+    if not options.presolve or (start is not None and start.basis is not None):
+        return _solve(problem, options, progress, start)
+    reduction = presolve.apply(problem, progress, "highs")
+    if reduction.settled is not None:
+        return reduction.settled
+    answer = _solve(reduction.problem, options, progress, None)
+    if reduction.problem is problem or reduction.undo is None:
+        return answer
+    if answer.solution_status in PROOFS:
+        progress.log("The reduced model has no optimum; looking for a proof on the original one.")
+        return _solve(problem, options, progress, None)
+    return reduction.undo(answer)
+
+
+def implementation(problem: Problem, options: Options) -> str:
+    """Return the variant that ``simplex_variant`` means for a problem: ``auto`` is resolved."""
+    if options.simplex_variant != "auto":
+        return options.simplex_variant
+    m, n = problem.num_rows, problem.num_columns
+    dense = problem.num_nonzeros >= DENSE_SHARE * m * n and m >= DENSE_ROWS
+    if options.device.startswith("cuda"):
+        return "dense"
+    return "dense" if dense and find_device(options.device).kind == "cuda" else "sparse"
+
+
+def simplex_place(problem: Problem, options: Options) -> str:
+    """Return the device on which the implementation for a problem runs."""
+    if implementation(problem, options) in ("sparse", "paper-cpu"):
+        return "cpu"
+    return options.device if options.device.startswith("cuda") else find_device(options.device).kind
+
+
+def _solve(problem: Problem, options: Options, progress: Progress, start: Start | None) -> Outcome:
+    """Run one implementation; the GPU's hands over to the CPU where its memory does not suffice."""
+    from solvers.simplex import solve
+
+    variant = implementation(problem, options)
+    if variant.startswith(PAPER):
+        from solvers.simplex import paper
+
+        name = variant.removeprefix(PAPER)
+        return paper.solve(problem, options, progress, start, variant=name)
+    if variant == "sparse":
+        options = dataclasses.replace(options, device="cpu")
+    try:
+        return solve(problem, options, progress, start, core=variant)
+    except DeviceError as failure:
+        if variant == "sparse" or options.device.startswith("cuda:"):
+            raise
+        progress.log(f"{failure} The CPU takes over.")
+        careful = dataclasses.replace(options, device="cpu")
+        return solve(problem, careful, progress, start, core="sparse")
