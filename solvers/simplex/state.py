@@ -19,6 +19,9 @@ LOWER, BASIC, UPPER, ZERO = (
 )
 """Statuses of a variable; a nonbasic free variable is ZERO, a fixed one LOWER."""
 
+PIVOT_TOLERANCE = 1e-7
+"""Feasibility tolerance of simplex codes, primal and dual, absolute in the scaled problem."""
+
 
 @dataclass(eq=False)
 class SimplexState:
@@ -41,6 +44,8 @@ class SimplexState:
         or Devex's approximations to them.
     iterations : int
         Pivots and bound flips so far.
+    tolerance : float
+        Violation of a bound, or wrong sign of a reduced cost, that pivots may leave.
     """
 
     form: SlackForm
@@ -53,6 +58,7 @@ class SimplexState:
     upper: FloatArray
     edge_weight: FloatArray
     iterations: int = 0
+    tolerance: float = PIVOT_TOLERANCE
 
 
 def slack_start(form: SlackForm) -> SimplexState:
