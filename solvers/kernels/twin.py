@@ -96,3 +96,8 @@ def _renamed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     copy.__module__ = function.__module__
     copy.__doc__ = function.__doc__
     return copy
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Put a small function's statements where compiled loops call it (a decorator)."""
+    return cast("Callable[..., Any]", numba.njit(inline="always")(function))

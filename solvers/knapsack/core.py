@@ -1,0 +1,257 @@
+"""Dynamic programming from the break solution outwards, with memory that is a setting.
+
+Items are treated alternately to the right of the break item, where packing them is decided, and to
+the left, where taking them out is (Pisinger, "A minimal algorithm for the 0-1 knapsack problem",
+1997). Bounds prune every list, and most problems end after few items: the core.
+
+Where a list outgrows its room it is cut in two by the states' bounds. The better part goes on at
+once, the other waits, and shrinks or goes when its turn comes, because the best profit has risen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.knapsack.efficiency import Ordered, opposite_bounds
+from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import (
+    ANCESTOR,
+    CHECKPOINT,
+    COUNT,
+    EMPTY,
+    FULL,
+    HISTORY,
+    LEFT,
+    PROFIT,
+    RIGHT,
+    STAGE,
+    STAGES,
+    VISITED,
+    States,
+    advance,
+    chosen,
+    copy_states,
+    empty_states,
+    keep_promising,
+)
+
+FIRST_ROOM = 2048
+"""States for which there is room at the beginning; most problems need no more."""
+
+WORK = 20_000_000
+"""States between two looks at the clock: some tenths of a second."""
+
+STATE_BYTES = 28
+"""Of one state: profit, weight, history and ancestor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Up to 64 stages that are over: each state's history then, and its ancestor before them."""
+
+    history: npt.NDArray[np.uint64]
+    ancestor: npt.NDArray[np.int32]
+    treated: npt.NDArray[np.int32]
+    before: Segment | None
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A part of a list that waits for its turn."""
+
+    states: States
+    left: int
+    right: int
+    stage: int
+    treated: npt.NDArray[np.int32]
+    before: Segment | None
+
+
+@dataclass(frozen=True, eq=False)
+class CoreResult:
+    """The best packing found (flags of items, None if the one to beat is best), and the bound."""
+
+    flags: npt.NDArray[np.bool_] | None
+    profit: int
+    bound: int
+    states: int
+
+
+class CoreSearch:
+    """One search; ``room`` is the number of states a list may have."""
+
+    def __init__(self, items: Ordered, profit: int, room: int) -> None:
+        self._items = items
+        self._opposite = np.empty(items.num_items, dtype=np.int64)
+        opposite_bounds(
+            items.profit,
+            items.weight,
+            items.profit_before,
+            items.weight_before,
+            items.capacity,
+            self._opposite,
+        )
+        self._most = max(room, FIRST_ROOM)
+        self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
+        self._treated = np.zeros(STAGES, dtype=np.int32)
+        self._before: Segment | None = None
+        self._waiting: list[Waiting] = []
+        self._flags: npt.NDArray[np.bool_] | None = None
+        b = items.break_item
+        self._control = np.zeros(8, dtype=np.int64)
+        self._control[[COUNT, LEFT, RIGHT]] = 1, b - 1, b
+        self._control[PROFIT] = profit
+        self._one.profit[0], self._one.weight[0] = items.profit_before[b], items.weight_before[b]
+        self._one.history[0], self._one.ancestor[0] = 0, 0
+        if items.profit_before[b] > profit:
+            self._control[PROFIT] = items.profit_before[b]
+            self._flags = np.arange(items.num_items) < b
+
+    def run(self, should_stop: Callable[[], bool]) -> CoreResult:
+        """Search until the best packing is proven, or somebody asks to stop."""
+        items, control = self._items, self._control
+        while True:
+            best = int(control[PROFIT])
+            reason = advance(
+                items.profit,
+                items.weight,
+                self._opposite,
+                items.capacity,
+                self._one,
+                self._other,
+                self._treated,
+                control,
+                WORK,
+            )
+            if control[PROFIT] > best:
+                self._flags = self._packing()
+            if reason == EMPTY and not self._next():
+                break
+            if reason == CHECKPOINT:
+                self._remember()
+            elif reason == FULL:
+                self._make_room()
+            if should_stop():
+                return self._result(self._bound())
+        return self._result(int(control[PROFIT]))
+
+    def _result(self, bound: int) -> CoreResult:
+        profit = int(self._control[PROFIT])
+        return CoreResult(self._flags, profit, max(bound, profit), int(self._control[VISITED]))
+
+    def _packing(self) -> npt.NDArray[np.bool_]:
+        """Return flags of the items of the best state, from its history and its ancestors'."""
+        flags = np.arange(self._items.num_items) < self._items.break_item
+        history, ancestor = np.int64(self._control[HISTORY]).view(np.uint64), 0
+        ancestor = int(self._control[ANCESTOR])
+        treated, segment = self._treated, self._before
+        while True:
+            bits = (np.uint64(history) >> np.arange(STAGES, dtype=np.uint64)) & np.uint64(1)
+            changed = treated[bits.astype(bool)]
+            flags[changed] = ~flags[changed]
+            if segment is None:
+                return flags
+            history, treated = segment.history[ancestor], segment.treated
+            ancestor, segment = int(segment.ancestor[ancestor]), segment.before
+
+    def _remember(self) -> None:
+        """Begin a new history: today's states are the ancestors of those to come."""
+        count = int(self._control[COUNT])
+        one = self._one
+        self._before = Segment(
+            one.history[:count].copy(), one.ancestor[:count].copy(), self._treated, self._before
+        )
+        self._treated = np.zeros(STAGES, dtype=np.int32)
+        one.history[:count] = 0
+        one.ancestor[:count] = np.arange(count, dtype=np.int32)
+        self._control[STAGE] = 0
+
+    def _make_room(self) -> None:
+        """Take more memory for the list, or put the less promising half of it aside."""
+        count, room = int(self._control[COUNT]), self._one.profit.size
+        if room < self._most:
+            larger = empty_states(min(2 * room, self._most))
+            copy_states(self._one, count, larger)
+            self._one, self._other = larger, empty_states(larger.profit.size)
+            return
+        bound = self._bounds(self._one, count)
+        later = bound < np.median(bound)
+        if not later.any() or later.all():
+            later = np.arange(count) >= count // 2
+        self._waiting.append(
+            Waiting(
+                chosen(self._one, count, later),
+                int(self._control[LEFT]),
+                int(self._control[RIGHT]),
+                int(self._control[STAGE]),
+                self._treated.copy(),
+                self._before,
+            )
+        )
+        kept = chosen(self._one, count, ~later)
+        copy_states(kept, kept.profit.size, self._one)
+        self._control[COUNT] = kept.profit.size
+
+    def _next(self) -> bool:
+        """Go on with a part that waits; False when there is none left."""
+        while self._waiting:
+            part = self._waiting.pop()
+            count = part.states.profit.size
+            copy_states(part.states, count, self._one)
+            self._control[[LEFT, RIGHT, STAGE]] = part.left, part.right, part.stage
+            self._treated, self._before = part.treated, part.before
+            right, left = self._sides(part.left, part.right)
+            self._control[COUNT] = keep_promising(
+                self._one, count, self._items.capacity, int(self._control[PROFIT]), right, left
+            )
+            if self._control[COUNT]:
+                return True
+        return False
+
+    def _sides(self, left: int, right: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return profit and weight of the next item on the right and on the left."""
+        items = self._items
+        comes, goes = (0, 1), (1, 0)
+        if right < items.num_items:
+            comes = int(items.profit[right]), int(items.weight[right])
+        if left >= 0:
+            goes = int(items.profit[left]), int(items.weight[left])
+        return comes, goes
+
+    def _bounds(self, states: States, count: int) -> npt.NDArray[np.float64]:
+        """Return each state's bound, in double precision."""
+        return self._bounds_between(
+            states, count, int(self._control[LEFT]), int(self._control[RIGHT])
+        )
+
+    def _bounds_between(
+        self, states: States, count: int, left: int, right: int
+    ) -> npt.NDArray[np.float64]:
+        comes, goes = self._sides(left, right)
+        spare = (self._items.capacity - states.weight[:count]).astype(np.float64)
+        gain = spare * (comes[0] / comes[1])
+        loss = spare * (goes[0] / goes[1]) if goes[1] else np.full(count, -np.inf)
+        return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=float)
+
+    def _bound(self) -> int:
+        """Return a bound on what the states left can become, rounded up where rounding errs."""
+        count = int(self._control[COUNT])
+        found = [self._bounds(self._one, count)]
+        for part in self._waiting:
+            size = part.states.profit.size
+            found.append(self._bounds_between(part.states, size, part.left, part.right))
+        largest = max((float(values.max(initial=-np.inf)) for values in found), default=-np.inf)
+        if not np.isfinite(largest):
+            return int(self._control[PROFIT])
+        return min(int(largest * (1.0 + 1e-14)) + 1, self._items.dantzig_bound)
+
+
+def flags_to_copies(items: Ordered, flags: npt.NDArray[np.bool_], num_items: int) -> IntArray:
+    """Return (num_items,) copies packed, from flags of 0/1 items."""
+    x = np.zeros(num_items, dtype=np.int64)
+    np.add.at(x, items.origin[flags], items.times[flags])
+    return x

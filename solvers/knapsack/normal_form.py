@@ -1,0 +1,107 @@
+"""The same problem with fewer, smaller and simpler items.
+
+Every step keeps the optimum (Kellerer, Pferschy, Pisinger: "Knapsack Problems", 2004, sections 2.1
+and 6.1; the divisors of profits are what makes bounds on profit-ceiling instances tight):
+
+* negative weights become positive by packing all copies first and taking them out again;
+* items without profit stay outside, weightless ones inside, what is too heavy stays outside;
+* equal items are put together, and copies that could never fit are left out;
+* weights are divided by their greatest common divisor, with the capacity rounded down, and so are
+  profits, so that every bound rounds down farther.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.knapsack.items import IntArray, Knapsack
+
+
+@dataclass(frozen=True, eq=False)
+class NormalForm:
+    """A reduced problem and the way back.
+
+    Parameters
+    ----------
+    knapsack : Knapsack
+        Positive profits and weights, every item fits, no two are equal.
+    given : Knapsack
+        The problem as it was.
+    fixed : (n,) int64 array
+        What is packed of each given item before anything else.
+    sign : (n,) int64 array
+        -1 where the reduced problem's copies are taken out of ``fixed``, else 1.
+    order, first : int64 arrays
+        ``order[first[t]:first[t + 1]]`` are the given items that became item t of ``knapsack``.
+    profit_unit, base : int
+        profit of a packing = profit_unit * profit here + base.
+    """
+
+    knapsack: Knapsack
+    given: Knapsack
+    fixed: IntArray
+    sign: IntArray
+    order: IntArray
+    first: IntArray
+    profit_unit: int
+    base: int
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether anything can be packed at all."""
+        return self.knapsack.capacity >= 0
+
+    def profit_back(self, profit: int) -> int:
+        """Return a profit or an upper bound in the terms of the given problem."""
+        return self.profit_unit * profit + self.base
+
+    def packing_back(self, x: IntArray) -> IntArray:
+        """Return the (n,) copies of given items for a packing of the reduced problem."""
+        packed = self.fixed.copy()
+        copies = self.given.copies[self.order]
+        size = np.diff(self.first)
+        before = np.cumsum(copies) - copies
+        before -= np.repeat(before[self.first[:-1]] if size.size else before, size)
+        taken = np.clip(np.repeat(x, size) - before, 0, copies)
+        packed[self.order] += self.sign[self.order] * taken
+        return packed
+
+
+def normal_form(given: Knapsack) -> NormalForm:
+    """Reduce a problem; a negative capacity of the result says that nothing is feasible."""
+    profit, weight = given.profit.copy(), given.weight.copy()
+    # an item that frees capacity is packed first; what is then decided is to leave it out
+    turned = (weight < 0) | ((weight == 0) & (profit > 0))
+    sign = np.where(turned, -1, 1).astype(np.int64)
+    fixed = np.where(turned, given.copies, 0)
+    capacity = given.capacity - int((weight * fixed).sum())
+    base = int((profit * fixed).sum())
+    profit *= sign
+    weight *= sign
+    kept = np.flatnonzero((profit > 0) & (weight <= capacity) & (given.copies > 0))
+    order, first = _equal_items(profit, weight, kept)
+    head = order[first[:-1]]
+    copies = np.add.reduceat(given.copies[order], first[:-1]) if head.size else head
+    weight_unit = int(np.gcd.reduce(weight[head])) if head.size else 1
+    profit_unit = int(np.gcd.reduce(profit[head])) if head.size else 1
+    room = capacity // weight_unit
+    heads_weight = weight[head] // weight_unit
+    reduced = Knapsack(
+        profit[head] // profit_unit,
+        heads_weight,
+        np.minimum(copies, room // np.maximum(heads_weight, 1)),
+        room,
+    )
+    return NormalForm(reduced, given, fixed, sign, order, first, profit_unit, base)
+
+
+def _equal_items(profit: IntArray, weight: IntArray, kept: IntArray) -> tuple[IntArray, IntArray]:
+    """Return kept items sorted into runs of equal ones, and where each run begins (and the end)."""
+    order = kept[np.lexsort((weight[kept], profit[kept]))]
+    if not order.size:
+        return order, np.zeros(1, dtype=np.int64)
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = (np.diff(profit[order]) != 0) | (np.diff(weight[order]) != 0)
+    return order, np.append(np.flatnonzero(new), order.size).astype(np.int64)

@@ -1,0 +1,130 @@
+"""The exact engine against brute force, a dense table, and published optima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.errors import ProblemError
+from solvers.knapsack.core import FIRST_ROOM, CoreSearch
+from solvers.knapsack.efficiency import by_efficiency
+from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.items import Knapsack
+from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.solve import solve_knapsack
+from solvers.knapsack.wide import exceeds
+from solvers.progress import Progress
+from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
+
+
+@st.composite
+def knapsacks(draw: st.DrawFn) -> Knapsack:
+    n = draw(st.integers(0, 7))
+    large = draw(st.sampled_from([5, 40, 10**6, 10**16]))
+    numbers = st.lists(st.integers(-large, large), min_size=n, max_size=n)
+    positive = st.lists(st.integers(1, large), min_size=n, max_size=n)
+    weight = draw(st.one_of(numbers, positive, positive))
+    profit = draw(st.one_of(numbers, positive, st.just(weight)))
+    copies = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    total = sum(abs(w) for w in weight)
+    capacity = draw(st.integers(-total // 2 - 1, 2 * total + 1))
+    return Knapsack(np.array(profit), np.array(weight), np.array(copies), capacity)
+
+
+@settings(max_examples=300, deadline=None)
+@given(knapsacks())
+def test_every_small_problem_is_solved(problem: Knapsack) -> None:
+    best = best_profit(problem)
+    answer = solve_knapsack(problem)
+    if best is None:
+        assert answer.x is None
+        return
+    assert answer.profit == answer.bound == best
+    assert answer.x is not None
+    assert ((answer.x >= 0) & (answer.x <= problem.copies)).all()
+    assert problem.value_of(answer.x)[1] <= problem.capacity
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_agree_with_a_dense_table(kind: str, seed: int) -> None:
+    problem = instance(kind, 60, 300 if kind != "similar" else 20, seed)
+    answer = solve_knapsack(problem)
+    assert answer.profit == answer.bound == dense_profit(problem)
+
+
+@pytest.mark.parametrize("kind", ["almost", "circle", "weakly"])
+def test_lists_that_outgrow_their_room_are_cut_and_give_the_same(kind: str) -> None:
+    problem = instance(kind, 300, 10_000, 1)
+    small = normal_form(problem).knapsack
+    items = by_efficiency(small)
+    profit, _ = first_packing(items)
+    profit -= profit // 50  # a poor start, so that lists are long
+    cut = CoreSearch(items, profit, FIRST_ROOM)
+    narrow = cut.run(lambda: False)
+    wide = CoreSearch(items, profit, 10**7).run(lambda: False)
+    assert narrow.profit == wide.profit == narrow.bound == wide.bound
+    for found in (narrow, wide):
+        assert found.flags is not None
+        assert items.profit[found.flags].sum() == found.profit
+        assert items.weight[found.flags].sum() <= items.capacity
+
+
+def test_a_stopped_search_has_a_packing_and_a_valid_bound() -> None:
+    problem = instance("circle", 400, 10**6, 0)
+    items = by_efficiency(normal_form(problem).knapsack)
+    best = CoreSearch(items, 0, 10**6).run(lambda: False)
+    stopped = CoreSearch(items, 0, FIRST_ROOM).run(lambda: True)
+    assert stopped.flags is not None
+    assert stopped.profit <= best.profit == best.bound <= stopped.bound <= items.dantzig_bound
+
+
+def test_no_time_at_all_leaves_a_packing_and_a_bound() -> None:
+    problem = instance("inverse", 2000, 10**6, 0)
+    answer = solve_knapsack(problem, Progress(0.0))
+    assert answer.x is not None
+    assert answer.profit <= answer.bound
+    assert problem.value_of(answer.x) == (answer.profit, problem.value_of(answer.x)[1])
+
+
+def test_numbers_near_the_limit_are_exact() -> None:
+    big = 2**59
+    problem = Knapsack.binary([big, big - 1, 3], [big, big - 1, 2], 2 * big - 2)
+    answer = solve_knapsack(problem)
+    assert answer.profit == answer.bound == best_profit(problem) == big + 3
+
+
+def test_sums_beyond_the_limit_are_refused() -> None:
+    with pytest.raises(ProblemError, match=r"sum of the knapsack's weights.*item 1 alone"):
+        Knapsack(np.ones(2, int), np.array([1, 2**40]), np.array([1, 2**30]), 10)
+    with pytest.raises(ProblemError, match="capacity"):
+        Knapsack.binary([1], [1], 2**62)
+    with pytest.raises(ProblemError, match="Item 0"):
+        Knapsack(np.ones(1, int), np.ones(1, int), np.array([-1]), 10)
+    with pytest.raises(ProblemError, match=r"'weight' has shape \(1,\)"):
+        Knapsack.binary([1, 2], [1], 10)
+
+
+@settings(max_examples=200, deadline=None)
+@given(*[st.integers(-(2**62), 2**62)] * 4)
+def test_products_are_compared_exactly(a: int, b: int, c: int, d: int) -> None:
+    assert exceeds(a, b, c, d) == (a * b > c * d)
+    assert not exceeds(a, b, a, b)
+    assert exceeds(a, b, c, c) == (a * b > c * c)
+    if 0 < a < 2**61 and 0 < b < 2**61:  # neighbours that double precision cannot tell apart
+        assert exceeds(a + 1, b, a, b)
+        assert not exceeds(a, b, a + 1, b)
+
+
+def test_the_normal_form_divides_and_merges() -> None:
+    problem = Knapsack.binary([6, 6, 4, 0, 2], [4, 4, 6, 2, 80], 13)
+    small = normal_form(problem).knapsack
+    assert sorted(zip(small.profit, small.weight, small.copies, strict=True)) == [
+        (2, 3, 1),
+        (3, 2, 2),
+    ]
+    assert small.capacity == 6
+    x = normal_form(problem).packing_back(np.array([0, 2])[np.argsort(small.profit)])
+    assert x.tolist() == [1, 1, 0, 0, 0]
