@@ -1,0 +1,1 @@
+"""Dense factorisations; ``solvers.linalg.lu`` is the front door."""

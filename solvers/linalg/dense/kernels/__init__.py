@@ -1,0 +1,1 @@
+"""Device code of dense linear algebra, and its twins."""

@@ -1,0 +1,101 @@
+// A matrix on its way into the factorisation, its factors, and residuals; inspect.py states the
+// contracts.
+//
+// take_in and judge: a block owns 32 neighbouring columns, and its threads are 32 lanes in 8 rows,
+// each row with every eighth of the entries; the rows' sums are added in their order. residual: a
+// warp owns a row of the matrix for one right-hand side.
+
+#include "twice.cuh"
+
+#define LANES 32
+#define ROWS 8
+
+__device__ __forceinline__ REAL magnitude(REAL value) { return value < REAL(0) ? -value : value; }
+
+// The sum of the rows' values for each lane, in row 0; ends with all threads together.
+__device__ __forceinline__ REAL add_rows(REAL value, int lane, int row) {
+    __shared__ REAL part[ROWS][LANES];
+    part[row][lane] = value;
+    __syncthreads();
+    REAL sum = REAL(0);
+    if (row == 0) {
+        for (int other = 0; other < ROWS; ++other) sum += part[other][lane];
+    }
+    return sum;
+}
+
+extern "C" __global__ void take_in(
+    INDEX n, const REAL* __restrict__ matrix, REAL* __restrict__ columns,
+    REAL* __restrict__ report) {
+    __shared__ REAL tile[LANES][LANES + 1];
+    const int lane = threadIdx.x % LANES;
+    const int row = threadIdx.x / LANES;
+    const long long first = (long long)blockIdx.x * LANES;
+    const long long column = first + lane;
+    REAL sum = REAL(0);
+    for (long long top = 0; top < n; top += LANES) {
+        for (int i = row; i < LANES; i += ROWS) {
+            REAL value = REAL(0);
+            if (top + i < n && column < n) value = matrix[(top + i) * n + column];
+            tile[i][lane] = value;
+            sum += magnitude(value);
+        }
+        __syncthreads();
+        for (int j = row; j < LANES; j += ROWS) {
+            if (first + j < n && top + lane < n) {
+                columns[(first + j) * n + top + lane] = tile[lane][j];
+            }
+        }
+        __syncthreads();
+    }
+    sum = add_rows(sum, lane, row);
+    if (row == 0 && column < n) report[column] = sum;
+}
+
+extern "C" __global__ void judge(
+    INDEX n, const REAL* __restrict__ columns, REAL* __restrict__ report) {
+    const int lane = threadIdx.x % LANES;
+    const int row = threadIdx.x / LANES;
+    const long long k = (long long)blockIdx.x * LANES + lane;
+    REAL sum = REAL(0);
+    if (k < n) {
+        for (long long i = row; i < k; i += ROWS) {
+            sum += magnitude(columns[i * n + k] * columns[k * n + i]);
+        }
+    }
+    sum = add_rows(sum, lane, row);
+    if (row == 0 && k < n) {
+        report[n + k] = sum;
+        report[2 * (long long)n + k] = columns[k * n + k];
+    }
+}
+
+extern "C" __global__ void residual(
+    INDEX n, int sides, const REAL* __restrict__ matrix, const REAL* __restrict__ x,
+    const REAL* __restrict__ b, REAL* __restrict__ r, REAL* __restrict__ scale) {
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+    const int lane = threadIdx.x % LANES;
+    if (warp >= (long long)n * sides) return;  // a whole warp
+    const long long side = warp / n;
+    const long long i = warp % n;
+    const REAL* own = matrix + i * n;
+    const REAL* at = x + side * n;
+    Twice sum = {REAL(0), REAL(0)};
+    REAL total = REAL(0);
+    for (long long j = lane; j < n; j += LANES) {
+        sum = minus_product(sum, own[j], at[j]);
+        total += magnitude(own[j] * at[j]);
+    }
+    for (int distance = LANES / 2; distance > 0; distance /= 2) {
+        const Twice other = {__shfl_xor_sync(0xffffffffu, sum.high, distance),
+                             __shfl_xor_sync(0xffffffffu, sum.low, distance)};
+        sum = plus(sum, other);
+        total += __shfl_xor_sync(0xffffffffu, total, distance);
+    }
+    if (lane == 0) {
+        const REAL start = b[warp];
+        sum = plus(sum, Twice{start, REAL(0)});
+        r[warp] = sum.high + sum.low;
+        scale[warp] = total + magnitude(start);
+    }
+}

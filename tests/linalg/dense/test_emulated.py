@@ -1,0 +1,72 @@
+"""Device code run on the host, against its twins on the same input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.linalg.dense.factors import EPSILON
+from solvers.linalg.dense.kernels.batched import BATCHED, shared_bytes
+from solvers.linalg.dense.kernels.elimination import ELIMINATION
+from solvers.linalg.dense.kernels.inspect import INSPECT
+from tests.linalg.dense.emulated import COMPILER, SHARED_BYTES, Emulated
+from tests.linalg.dense.kernel_cases import (
+    SIZES,
+    Case,
+    all_cases,
+    random_matrices,
+    singular_cases,
+)
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("emulated")
+    return {f.stem: Emulated(f, folder) for f in (INSPECT, BATCHED, ELIMINATION)}
+
+
+def assert_equal_on_both(case: Case, device: dict[str, Emulated]) -> None:
+    family, name, values = case
+    there = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
+    with np.errstate(all="ignore"):
+        family[name](*values)
+    device[family.stem](name, *there)
+    for argument, ours, theirs in zip(family.kernels[name].arguments, values, there, strict=True):
+        if argument.direction == "in" or not isinstance(ours, np.ndarray):
+            continue
+        close = 0.0 if ours.dtype == np.int32 else 1e-11 * (1.0 + np.nanmax(np.abs(ours)))
+        np.testing.assert_allclose(theirs, ours, rtol=1e-11, atol=close, err_msg=argument.name)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_kernels_equal_their_twins(device, n):
+    for case in all_cases(n):
+        assert_equal_on_both(case, device)
+
+
+def test_kernels_and_twins_find_the_same_singular_columns(device):
+    for family, name, values in singular_cases():
+        there = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
+        with np.errstate(all="ignore"):
+            family[name](*values)
+        device[family.stem](name, *there)
+        np.testing.assert_array_equal(there[-1], values[-1])
+
+
+def test_largest_matrix_of_a_block(device):
+    n = 160
+    assert shared_bytes(n, sides=8) <= SHARED_BYTES
+    matrices = random_matrices(1, n, 5)
+    factors, order = np.empty((1, n, n)), np.empty((1, n), np.int32)
+    singular = np.empty(1, np.int32)
+    device["batched"]("factorise", 1, n, EPSILON, matrices, factors, order, singular)
+    product = (np.tril(factors[0], -1) + np.eye(n)) @ np.triu(factors[0])
+    assert singular[0] == -1
+    np.testing.assert_allclose(product, matrices[0][order[0]], atol=1e-11)
+    inverses, norms = np.empty((1, n, n)), np.empty((2, 1))
+    device["batched"]("invert", 1, n, matrices, inverses, norms, singular)
+    assert np.abs(inverses[0] @ matrices[0] - np.eye(n)).max() < 1e-9
+    assert norms[0, 0] == pytest.approx(np.linalg.norm(matrices[0], 1))
+    assert norms[1, 0] == pytest.approx(np.linalg.norm(inverses[0], 1))
