@@ -1,0 +1,71 @@
+"""Many small LPs of one shape at once: the simplex method with an LP to each thread block.
+
+The whole batch is one launch (or a few, where there is a clock to watch or data to bring in); see
+``kernels/simplex.py`` for what the kernel does. ``data`` is what goes in, ``answer`` what comes
+out, ``prepare`` scales the matrix and finds the dictionary of a basis that all share, ``layout``
+decides where on the GPU an LP is kept, and ``run`` launches. Without a GPU the kernel's twin does
+the same on all cores.
+"""
+
+from __future__ import annotations
+
+from solvers.device import Device, cpu, find_device
+from solvers.options import EngineOptions
+from solvers.progress import Progress
+from solvers.simplex.batch.answer import BatchAnswer, Ending
+from solvers.simplex.batch.data import BatchData
+from solvers.simplex.batch.prepare import prepare
+from solvers.simplex.batch.run import run
+from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
+
+__all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
+
+
+def solve(
+    data: BatchData, options: EngineOptions, progress: Progress, *, settings: Settings = DEFAULT
+) -> BatchAnswer:
+    """Solve all LPs of ``data``, each to a vertex, a Farkas row or a ray.
+
+    Parameters
+    ----------
+    data : BatchData
+        Rows, columns and entries may each be none.
+    options : EngineOptions
+        ``device``, ``threads`` and ``iteration_limit`` are read; the tolerances are those of
+        ``settings``.
+    progress : Progress
+        Asked about time and interruption between launches.
+    settings : Settings
+        Constants of the method.
+
+    Returns
+    -------
+    BatchAnswer
+        Points, duals and bases of all LPs and how each ended. Nothing here is verified but by the
+        engine's own check of the point.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for where there is none.
+    """
+    device = find_device(options.device)
+    try:
+        return _solve_on(device, data, options, progress, settings)
+    except Exception as error:
+        if device.kind == "cpu" or not device.is_out_of_memory(error):
+            raise
+    device.release_memory()
+    progress.log(f"{device.name} is out of memory; going on on the CPU.")
+    return _solve_on(cpu(), data, options, progress, settings)
+
+
+def _solve_on(
+    device: Device,
+    data: BatchData,
+    options: EngineOptions,
+    progress: Progress,
+    settings: Settings,
+) -> BatchAnswer:
+    with device.activate():
+        return run(prepare(data, settings), device, options, progress, settings)

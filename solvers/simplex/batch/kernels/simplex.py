@@ -1,0 +1,104 @@
+"""Many small LPs of one shape, each solved to its vertex by the simplex method in one launch.
+
+An LP is ``min c'x, row_lower <= A x <= row_upper, lower <= x <= upper``, in the slack form of
+``solvers.simplex.form``: variables n..n+m-1 are the activities of the rows. Bit b of ``varying``
+says that the b-th of :data:`VARYING` has a row for each LP; otherwise all share one.
+
+What pivots act on is the dictionary of a basis, the m x n matrix with x_B = D x_N (a tableau
+without its unit columns). Basic infeasibilities go by the dual method, with Devex weights, the
+bound-flipping ratio test and Harris' tolerance; costs that are not dual feasible and cannot be
+made so by a flip are shifted meanwhile, and what that leaves is done by the primal method, from a
+feasible point, on the true costs. A method that stalls perturbs, and the other one cleans up. The
+dictionary is checked against A every some pivots and before anything is claimed, and built anew
+from A where it is not accurate.
+
+On the device a block takes one LP after the other from a queue, so that slow ones hold up nobody.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+
+VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "given")
+"""Arrays that may differ from LP to LP, in the order of their bits."""
+
+LIMIT, OPTIMAL, INFEASIBLE, UNBOUNDED, TROUBLE = range(5)
+"""How an LP ended: at the limit of pivots, at an optimal vertex, with a row that proves it
+infeasible, with a ray, or without an accurate basis."""
+
+SLACK, DICTIONARY, BASES = range(3)
+"""Where LPs start: at the slack basis, at a dictionary that all share, at bases of statuses."""
+
+ALL_NEAR, MATRIX_FAR, ALL_FAR = range(3)
+"""Where a block keeps an LP: all in shared memory; the dictionary in global memory; all there."""
+
+MOST_SIZE = 100.0
+"""Bounds larger than this do not loosen the primal tolerance further."""
+
+COLUMN_VECTORS = 5
+ROW_VECTORS = 3
+VARIABLE_VECTORS = 3
+"""Vectors of an LP; see state.cuh."""
+
+SIMPLEX = Kernel(
+    name="simplex",
+    arguments=(
+        Argument("count", "index"),
+        Argument("rows", "index"),
+        Argument("columns", "index"),
+        Argument("starts", "index[]"),
+        Argument("indices", "index[]"),
+        Argument("varying", "int"),
+        Argument("values", "real[]"),
+        Argument("cost", "real[]"),
+        Argument("lower", "real[]"),
+        Argument("upper", "real[]"),
+        Argument("row_lower", "real[]"),
+        Argument("row_upper", "real[]"),
+        Argument("given", "packed[]"),
+        Argument("row_scale", "real[]"),
+        Argument("column_scale", "real[]"),
+        Argument("dictionary", "real[]"),
+        Argument("heads", "index[]"),
+        Argument("start", "int"),
+        Argument("parameters", "real[]"),
+        Argument("limit", "int"),
+        Argument("leading", "int"),
+        Argument("place", "int"),
+        Argument("block", "int"),
+        Argument("blocks", "int"),
+        Argument("shared", "int"),
+        Argument("scratch_step", "index"),
+        Argument("scratch", "real[]", "inout"),
+        Argument("queue", "index[]", "inout"),
+        Argument("x", "real[]", "out"),
+        Argument("y", "real[]", "out"),
+        Argument("ray", "real[]", "out"),
+        Argument("basis", "packed[]", "out"),
+        Argument("ending", "index[]", "out"),
+        Argument("iterations", "index[]", "out"),
+    ),
+    contract="x (count, n), y (count, m) and basis (count, n + m) get each LP's last basic point, "
+    "within its bounds and in the units of the problem, its row duals and statuses; y the Farkas "
+    "row of an INFEASIBLE one, ray (count, n) the direction of an UNBOUNDED one and nothing "
+    "else. given (count or 1, n + m) are statuses to start from; start DICTIONARY takes "
+    "dictionary (n, m), by columns, with heads (m + n), basic then nonbasic variables, for all. "
+    "queue (1,) is zero before. Sums are of different order on device and in twin: the same "
+    "pivots up to rounding, and the same vertex where the optimum is one.",
+    launch=lambda values: _launch(values),
+    work=lambda values: (
+        100 * int(values["count"]) * int(values["rows"]) * max(1, int(values["columns"]))
+    ),
+    bytes_moved=lambda values: sum(
+        int(values[name].nbytes) for name in (*VARYING, "x", "y", "basis", "ending", "iterations")
+    ),
+)
+
+
+def _launch(values: Values) -> Launch:
+    """As many blocks as run at once, but no more than there are LPs."""
+    grid = min(int(values["blocks"]), int(values["count"]))
+    return Launch(grid, int(values["block"]), int(values["shared"]))
+
+
+FAMILY = Family("solvers.simplex.batch.kernels", "simplex", (SIMPLEX,))

@@ -1,0 +1,91 @@
+"""What is done once for all LPs: scaling, and the dictionary they start from where it is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.outcome import BasisStatus
+from solvers.problem import FloatArray
+from solvers.simplex.batch.data import BatchData, StatusArray
+from solvers.simplex.batch.kernels.simplex import BASES, DICTIONARY, SLACK
+from solvers.simplex.batch.settings import Settings
+from solvers.simplex.form import geometric_scales
+
+SAMPLED = 32
+"""About how many members tell how to scale coefficients that differ from LP to LP."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A batch with all that the kernel reads beside it.
+
+    ``given`` (count or 1, n + m) are the statuses to start from; with ``start`` DICTIONARY the
+    dictionary stands by columns in ``dictionary`` (n * m,), and its basic and then its nonbasic
+    variables in ``heads`` (m + n,).
+    """
+
+    data: BatchData
+    row_scale: FloatArray
+    column_scale: FloatArray
+    given: StatusArray
+    start: int
+    dictionary: FloatArray
+    heads: npt.NDArray[np.int32]
+
+
+def prepare(data: BatchData, settings: Settings) -> Prepared:
+    """Scale the matrix by what the members have in common, and start from a common basis once."""
+    m, n = data.pattern.shape
+    row_scale, column_scale = _scales(data)
+    given = data.basis
+    if given is None:
+        given = np.full((1, n + m), BasisStatus.LOWER, dtype=np.uint8)
+        given[0, n:] = BasisStatus.BASIC
+    start = SLACK if data.basis is None else BASES
+    dictionary, heads = np.zeros(1), np.zeros(1, dtype=np.int32)
+    if data.values.shape[0] == 1 and given.shape[0] == 1:
+        start = DICTIONARY
+        dictionary, heads, given = _dictionary(data, row_scale, column_scale, given, settings)
+    return Prepared(data, row_scale, column_scale, given, start, dictionary, heads)
+
+
+def _scales(data: BatchData) -> tuple[FloatArray, FloatArray]:
+    m, n = data.pattern.shape
+    sample = data.values[:: max(1, data.values.shape[0] // SAMPLED)]
+    sizes = np.abs(sample).mean(axis=0)
+    pattern = data.pattern
+    mean = sp.csr_array((sizes, pattern.indices.copy(), pattern.indptr.copy()), shape=(m, n))
+    mean.eliminate_zeros()
+    return geometric_scales(mean) if mean.nnz else (np.ones(m), np.ones(n))
+
+
+def _dictionary(
+    data: BatchData,
+    row_scale: FloatArray,
+    column_scale: FloatArray,
+    given: StatusArray,
+    settings: Settings,
+) -> tuple[FloatArray, npt.NDArray[np.int32], StatusArray]:
+    """Return the dictionary of the common basis by columns, its heads, and the basis repaired."""
+    from solvers.simplex.batch.kernels.dictionary_cpu import build
+
+    m, n = data.pattern.shape
+    D = np.zeros((m, n))
+    status = given[0].astype(np.int32)
+    basic, nonbasic = np.zeros(m, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    pattern = data.pattern
+    # copies: compiled loops take arrays that can be written to
+    matrix = tuple(
+        np.array(array)
+        for array in (pattern.indptr, pattern.indices, data.values[0], row_scale, column_scale)
+    )
+    build(
+        matrix, D, np.zeros((3, m)), np.zeros((5, n)), basic, nonbasic, status,
+        settings.parameters.as_array(), np.zeros(4, dtype=np.int64),
+    )  # fmt: skip
+    repaired = status.astype(np.uint8).reshape(1, -1)
+    return D.T.reshape(-1).copy(), np.concatenate([basic, nonbasic]), repaired
