@@ -1,0 +1,233 @@
+"""Forrest-Tomlin update: a column of the basis is replaced, and so is one of U.
+
+The spike, L^-1 and R's of the entering column, replaces the column of the leaving position's label
+and that label goes to the end of U's order. What then stands below the diagonal is the label's row
+of U, and a multiple of each later row takes it away: these multiples are the new R. They come from
+U'z = e of that label, which ``btran`` has just computed if it was asked for the same row of the
+inverse (as both the dual and the primal simplex do), and which is computed here if not.
+
+J. J. Forrest and J. A. Tomlin, Updated triangular factors of the basis to maintain sparsity in the
+product form simplex method, Mathematical Programming 2, 1972.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.twin import compiled
+from solvers.simplex.factor.arrays import (
+    ENTRIES,
+    ETA_USED,
+    ROW_LABEL,
+    ROW_LENGTH,
+    SOLVE_WORK,
+    SPIKE,
+    SPIKE_IS_KEPT,
+    UPDATES,
+    UPPER_ROWS_USED,
+    UPPER_SLOTS,
+    UPPER_USED,
+    FactorArrays,
+    Triangle,
+)
+from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.triangles import DROP, solve_triangle
+
+DISAGREEMENT = 1e-6
+"""Largest relative difference of the new pivot computed in two ways: from the row, and from the
+entering column's entry (Forrest and Tomlin, section 5, test the same)."""
+
+ROW_SLACK = 4
+"""Entries of room a row of U gets beside twice what it has, when it has to move."""
+
+
+@inner
+def _solve_row(arrays: FactorArrays, label: int) -> None:
+    """Solve U'z = e of a label; keep z as ``btran`` does."""
+    counters, scratch = arrays.counters, arrays.scratch
+    pattern, work = arrays.row_indices, scratch.work
+    counters[ROW_LENGTH] = 1
+    pattern[0] = label
+    work[label] = 1.0
+    count = solve_triangle(
+        arrays.upper_rows, counters[UPPER_SLOTS], work, pattern, counters[ROW_LENGTH], DROP,
+        scratch, arrays.density[2], counters,
+    )  # fmt: skip
+    kept = 0
+    for place in range(work.size if count < 0 else count):
+        other = place if count < 0 else pattern[place]
+        value = work[other]
+        work[other] = 0.0
+        if value != 0.0:
+            arrays.row_indices[kept] = other
+            arrays.row_values[kept] = value
+            kept += 1
+    counters[ROW_LENGTH] = kept
+    counters[ROW_LABEL] = label
+
+
+@inner
+def _new_pivot(arrays: FactorArrays, label: int) -> float:
+    """Return what the update leaves on the diagonal: the spike's entry less R's part."""
+    counters, work = arrays.counters, arrays.scratch.work
+    spike = counters[SPIKE]
+    for place in range(spike):
+        work[arrays.spike_indices[place]] = arrays.spike_values[place]
+    total = 0.0  # z at the label itself is 1 / pivot, so that its term is the spike's own entry
+    for place in range(counters[ROW_LENGTH]):
+        total += arrays.row_values[place] * work[arrays.row_indices[place]]
+    for place in range(spike):
+        work[arrays.spike_indices[place]] = 0.0
+    return float(total * arrays.upper.pivot[label])
+
+
+@inner
+def _room_is_there(arrays: FactorArrays) -> bool:
+    """Tell whether every file can take the update."""
+    counters, rows = arrays.counters, arrays.upper_rows
+    updates, spike = counters[UPDATES], counters[SPIKE]
+    if updates >= arrays.eta_row.size or counters[UPPER_SLOTS] >= arrays.upper.order.size:
+        return False
+    if counters[ETA_USED] + counters[ROW_LENGTH] > arrays.eta_indices.size:
+        return False
+    if counters[UPPER_USED] + spike > arrays.upper.indices.size:
+        return False
+    needed = counters[UPPER_ROWS_USED]
+    for place in range(spike):
+        row = arrays.spike_indices[place]
+        if rows.end[row] == arrays.upper_rows_room[row]:
+            needed += 2 * (rows.end[row] - rows.begin[row]) + ROW_SLACK
+    return bool(needed <= rows.indices.size)
+
+
+@inner
+def _delete(triangle: Triangle, owner: int, label: int) -> None:
+    """Take one entry out of a column or row of U."""
+    indices, values = triangle.indices, triangle.values
+    entry = triangle.begin[owner]
+    while indices[entry] != label:
+        entry += 1
+    last = triangle.end[owner] - 1
+    indices[entry] = indices[last]
+    values[entry] = values[last]
+    triangle.end[owner] = last
+
+
+@inner
+def _remove(arrays: FactorArrays, label: int) -> int:
+    """Empty the row and the column of a label; return how many entries that were."""
+    upper, rows = arrays.upper, arrays.upper_rows
+    removed = 0
+    for entry in range(upper.begin[label], upper.end[label]):
+        _delete(rows, upper.indices[entry], label)
+        removed += 1
+    for entry in range(rows.begin[label], rows.end[label]):
+        _delete(upper, rows.indices[entry], label)
+        removed += 1
+    upper.end[label] = upper.begin[label]
+    rows.end[label] = rows.begin[label]
+    return removed
+
+
+@inner
+def _move_row(arrays: FactorArrays, row: int) -> None:
+    """Give a full row of U more room, at the end of the file."""
+    rows, counters = arrays.upper_rows, arrays.counters
+    begin, used = rows.begin[row], counters[UPPER_ROWS_USED]
+    length = rows.end[row] - begin
+    for entry in range(length):
+        rows.indices[used + entry] = rows.indices[begin + entry]
+        rows.values[used + entry] = rows.values[begin + entry]
+    rows.begin[row] = used
+    rows.end[row] = used + length
+    counters[UPPER_ROWS_USED] = used + 2 * length + ROW_SLACK
+    arrays.upper_rows_room[row] = counters[UPPER_ROWS_USED]
+
+
+@inner
+def _insert_spike(arrays: FactorArrays, label: int) -> None:
+    """Make the spike the column of a label, without its entry on the diagonal."""
+    upper, rows, counters = arrays.upper, arrays.upper_rows, arrays.counters
+    used = counters[UPPER_USED]
+    upper.begin[label] = used
+    for place in range(counters[SPIKE]):
+        row, value = arrays.spike_indices[place], arrays.spike_values[place]
+        if row == label:
+            continue
+        upper.indices[used] = row
+        upper.values[used] = value
+        used += 1
+        if rows.end[row] == arrays.upper_rows_room[row]:
+            _move_row(arrays, row)
+        entry = rows.end[row]
+        rows.indices[entry] = label
+        rows.values[entry] = value
+        rows.end[row] = entry + 1
+    upper.end[label] = used
+    counters[UPPER_USED] = used
+
+
+@inner
+def _append_eta(arrays: FactorArrays, label: int, pivot: float) -> int:
+    """Note the multiples of other rows that the row of a label lost; return how many."""
+    counters = arrays.counters
+    used = counters[ETA_USED]
+    first = used
+    for place in range(counters[ROW_LENGTH]):
+        other = arrays.row_indices[place]
+        if other != label:
+            arrays.eta_indices[used] = other
+            arrays.eta_values[used] = -arrays.row_values[place] * pivot
+            used += 1
+    update = counters[UPDATES]
+    arrays.eta_row[update] = label
+    arrays.eta_begin[update + 1] = used
+    counters[UPDATES] = update + 1
+    counters[ETA_USED] = used
+    return int(used - first)
+
+
+@compiled
+def update(arrays: FactorArrays, position: int, alpha: float) -> int:
+    """Replace the column at a position by the one that ``ftran_entering`` saw last.
+
+    Parameters
+    ----------
+    arrays : FactorArrays
+    position : int
+        Where the basis changes.
+    alpha : float
+        The entry at that position of the solution that ``ftran_entering`` gave.
+
+    Returns
+    -------
+    int
+        0, or 1 for "factorise instead": there is no room, the pivot is zero or inaccurate, or no
+        column was kept. After a 1 the factors are still those of the basis before.
+    """
+    counters = arrays.counters
+    label = arrays.row_of_position[position]
+    if not counters[SPIKE_IS_KEPT]:
+        return 1
+    if counters[ROW_LABEL] != label:
+        _solve_row(arrays, label)
+    old_pivot = arrays.upper.pivot[label]
+    pivot, expected = _new_pivot(arrays, label), alpha * old_pivot
+    largest = max(abs(pivot), abs(expected))
+    if pivot == 0.0 or not abs(pivot - expected) <= DISAGREEMENT * largest:
+        return 1
+    if not _room_is_there(arrays):
+        return 1
+    removed = _remove(arrays, label)
+    _insert_spike(arrays, label)
+    added = _append_eta(arrays, label, old_pivot)
+    added += arrays.upper.end[label] - arrays.upper.begin[label]
+    slot = counters[UPPER_SLOTS]
+    arrays.upper.order[arrays.upper_slot[label]] = -1
+    arrays.upper.order[slot] = label
+    arrays.upper_slot[label] = slot
+    counters[UPPER_SLOTS] = slot + 1
+    arrays.upper.pivot[label] = pivot
+    counters[ENTRIES] += added - removed
+    counters[SOLVE_WORK] += added + 2 * removed
+    counters[SPIKE_IS_KEPT] = 0
+    counters[ROW_LABEL] = -1
+    return 0
