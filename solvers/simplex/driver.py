@@ -1,0 +1,76 @@
+"""The stages of a simplex solve: scaled, unscaled, and with the last digits settled.
+
+Pivots are made on the scaled problem first. What is optimal there is looked at again on the problem
+as it was given, where further pivots follow if it needs them, and once more with a tighter
+tolerance, as far as the arithmetic bears it. Nothing is claimed but what a fresh factorisation of
+the unscaled, unperturbed problem has confirmed, or a ray has proven on its data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from solvers.outcome import Start
+from solvers.simplex.core import Core
+from solvers.simplex.form import SlackForm, slack_form
+from solvers.simplex.phases import optimise, restore
+from solvers.simplex.run import Finding, Run
+from solvers.simplex.start import start_state, state_of
+from solvers.simplex.state import PIVOT_TOLERANCE, SimplexState
+
+TIGHT_TOLERANCE = 1e-9
+"""Violations that the answer should not have where a few more pivots can help it."""
+
+MakeCore = Callable[[SlackForm], Core]
+
+
+def run_stages(
+    run: Run, make_core: MakeCore, start: Start | None, tolerance: float
+) -> tuple[Finding, SimplexState]:
+    """Return what was found, and the state it was found in."""
+    state = first_state(run, make_core, start)
+    state.tolerance = min(PIVOT_TOLERANCE, tolerance)
+    finding = optimise(run, state)
+    if finding is not Finding.OPTIMAL:
+        return finding, unscaled(run, make_core, state)
+    found = unscaled(run, make_core, state)
+    finding = optimise(run, found)
+    if finding is not Finding.OPTIMAL:
+        return finding, found
+    return finding, settled(run, found)
+
+
+def first_state(run: Run, make_core: MakeCore, start: Start | None) -> SimplexState:
+    """Make the core of the scaled problem and return the state to begin with."""
+    form = slack_form(run.problem)
+    run.core = make_core(form)
+    return start_state(form, start)
+
+
+def unscaled(run: Run, make_core: MakeCore, state: SimplexState) -> SimplexState:
+    """Return the state's basis on the problem as it was given, with a core for it."""
+    if not state.form.is_scaled:
+        return state
+    form = slack_form(run.problem, scaled=False)
+    run.leave(make_core(form))
+    found = state_of(form, state.status)
+    found.tolerance = state.tolerance
+    restore(run, found)
+    return found
+
+
+def settled(run: Run, state: SimplexState) -> SimplexState:
+    """Return the optimal state with smaller violations, or as it is where that does not work."""
+    trial = copied(state)
+    trial.tolerance = min(TIGHT_TOLERANCE, state.tolerance)
+    if optimise(run, trial) is Finding.OPTIMAL:
+        return trial
+    run.ray = None
+    return state
+
+
+def copied(state: SimplexState) -> SimplexState:
+    """Return a state with arrays of its own."""
+    arrays = ("basic", "status", "x", "reduced_cost", "cost", "lower", "upper", "edge_weight")
+    return dataclasses.replace(state, **{name: getattr(state, name).copy() for name in arrays})

@@ -1,0 +1,158 @@
+"""From a basis to an optimal one, or to a proof that there is none.
+
+Each round looks at the true cost and bounds, with everything computed afresh, and picks what is to
+be done: nothing, if both sides are feasible; dual pivots where boxed variables can be flipped to
+make the duals feasible; primal pivots where the point is feasible; and else the dual's first phase,
+whose failure leads to the primal's. Costs are perturbed for the first dual pivots. What perturbed
+costs or shifted bounds have left to do falls to the next round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.simplex.certificate import farkas_ray, primal_ray
+from solvers.simplex.core import Halt
+from solvers.simplex.measure import bound_violation, flip_boxed, infeasibility
+from solvers.simplex.perturbation import perturbed_costs
+from solvers.simplex.run import Finding, Run
+from solvers.simplex.start import fitted_status
+from solvers.simplex.state import BASIC, SimplexState, nonbasic_status
+
+ROUNDS = 30
+"""Rounds after which the pivots are given up; two or three are usual."""
+
+TROUBLES = 6
+"""Rounds that end in numerical trouble after which the pivots are given up."""
+
+FREE_RANGE = 1000.0
+"""Range of a free variable in the dual's first phase, HiGHS's."""
+
+
+def optimise(run: Run, state: SimplexState) -> Finding:
+    """Pivot from a state until nothing violates its tolerance, or a proof is found.
+
+    At the end the state has the true cost and bounds, and was computed afresh.
+    """
+    troubles = 0
+    first_phase_failed = False
+    for attempt in range(ROUNDS):
+        restore(run, state)
+        if run.should_stop():
+            return Finding.STOPPED
+        wrong = infeasibility(state)
+        if wrong.primal <= state.tolerance and wrong.dual <= state.tolerance:
+            return Finding.OPTIMAL
+        if wrong.stuck <= state.tolerance and (attempt == 0 or wrong.primal > state.tolerance):
+            finding = dual(run, state, perturb=attempt == 0 or troubles > 0)
+        elif wrong.primal <= state.tolerance or first_phase_failed:
+            finding = primal(run, state)
+        else:
+            feasible = dual_first_phase(run, state)
+            if run.stop_reason is not None:
+                finding = Finding.STOPPED
+            else:
+                first_phase_failed = not feasible
+                finding = None
+        if finding is Finding.TROUBLE:
+            troubles += 1
+            first_phase_failed = True
+            if troubles <= TROUBLES:
+                continue
+        if finding is not None:
+            if finding is Finding.STOPPED:
+                restore(run, state)
+            return finding
+    return Finding.TROUBLE
+
+
+def restore(run: Run, state: SimplexState) -> None:
+    """Give a state its true cost and bounds, and compute it afresh."""
+    form = state.form
+    state.cost[:] = form.cost
+    state.lower[:] = form.lower
+    state.upper[:] = form.upper
+    state.status[:] = fitted_status(form.lower, form.upper, state.reduced_cost, state.status)
+    run.refresh(state)
+
+
+def dual(run: Run, state: SimplexState, *, perturb: bool) -> Finding | None:
+    """Run dual pivots from a state that flips make dual feasible; None to look again."""
+    flip_boxed(state, 0.0)
+    if perturb:
+        state.cost[:] = perturbed_costs(state, run.seed)
+    halt = run.dual(state, "dual")
+    if halt in (Halt.STOPPED, Halt.LIMIT):
+        return Finding.STOPPED
+    if halt is Halt.TROUBLE:
+        return Finding.TROUBLE
+    if halt is Halt.NO_PIVOT:
+        run.ray = farkas_ray(run.problem, run.core, state)
+        return Finding.TROUBLE if run.ray is None else Finding.INFEASIBLE
+    return None
+
+
+def dual_first_phase(run: Run, state: SimplexState) -> bool:
+    """Look for a dual feasible basis; return whether the one found is.
+
+    The bounds are replaced by such that every basis is dual feasible after flips, and whose
+    optimum is zero exactly if the true problem's duals can be made feasible (Koberstein 2005,
+    section 4.5).
+    """
+    form = state.form
+    state.cost[:] = perturbed_costs(state, run.seed)
+    has_lower, has_upper = np.isfinite(form.lower), np.isfinite(form.upper)
+    free = ~has_lower & ~has_upper
+    state.lower[:] = np.where(free, -FREE_RANGE, np.where(has_lower, 0.0, -1.0))
+    state.upper[:] = np.where(free, FREE_RANGE, np.where(has_upper, 0.0, 1.0))
+    resting = nonbasic_status(state.lower, state.upper, state.reduced_cost)
+    nonbasic = state.status != BASIC
+    state.status[nonbasic] = resting[nonbasic]
+    run.dual(state, "dual_phase_1")
+    perturbed = state.cost.copy()
+    for cost in (perturbed, form.cost):
+        state.cost[:] = cost
+        state.lower[:] = form.lower
+        state.upper[:] = form.upper
+        state.status[:] = fitted_status(form.lower, form.upper, state.reduced_cost, state.status)
+        run.refresh(state)
+        if infeasibility(state).stuck <= state.tolerance:
+            return True
+    return False
+
+
+def primal(run: Run, state: SimplexState) -> Finding | None:
+    """Run primal pivots, from an infeasible point with composite costs; None to look again."""
+    halt = run.primal(state, "primal")
+    if halt in (Halt.STOPPED, Halt.LIMIT):
+        return Finding.STOPPED
+    if halt is Halt.TROUBLE:
+        return Finding.TROUBLE
+    if halt is Halt.NO_PIVOT:
+        run.ray = primal_ray(run.problem, run.core, state)
+        if run.ray is None:
+            return Finding.TROUBLE
+        return Finding.UNBOUNDED if make_feasible(run, state) is None else Finding.TROUBLE
+    if float(np.max(bound_violation(state), initial=0.0)) > state.tolerance:
+        return make_feasible(run, state)
+    return None
+
+
+def make_feasible(run: Run, state: SimplexState) -> Finding | None:
+    """Look for a feasible point without regard to costs, so that any basis is dual feasible.
+
+    Returns None if there is one, or proves that there is none.
+    """
+    ray, run.ray = run.ray, None
+    restore(run, state)
+    if infeasibility(state).primal <= state.tolerance:
+        run.ray = ray
+        return None
+    state.cost[:] = 0.0
+    run.refresh(state)
+    finding = dual(run, state, perturb=True)
+    if finding is None:
+        run.ray = ray
+        restore(run, state)
+        return None if infeasibility(state).primal <= state.tolerance else Finding.TROUBLE
+    return finding

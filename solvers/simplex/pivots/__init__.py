@@ -1,0 +1,1 @@
+"""The CPU core: compiled dual and primal pivots over a sparse factorisation."""

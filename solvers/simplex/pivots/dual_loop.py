@@ -1,0 +1,330 @@
+"""Compiled dual pivots: steepest edge, bound flips, cost shifts, updates of everything.
+
+One pivot, with B the basis and the variable at place p leaving because it violates a bound:
+
+    rho = B^-T e_p,  row = rho'[A -I],  entering q by the ratio test,  alpha = B^-1 a_q
+    d -= theta row,  x_B -= B^-1 (flipped columns),  x_B -= step alpha
+    w_i = max(w_i - 2 (alpha_i/alpha_p) tau_i + (alpha_i/alpha_p)^2 w_p, floor),  tau = B^-1 rho
+
+(Forrest and Goldfarb 1992; w_p is the exact norm of rho.) Every pivot compares the pivot element
+from the row with that from the column, and asks for a factorisation where they disagree.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.twin import compiled
+from solvers.problem import FloatArray
+from solvers.simplex.pivots.basis import btran, ftran, ftran_entering, update
+from solvers.simplex.pivots.arrays import (
+    BANNED,
+    DONE,
+    FLIPS,
+    ITERATIONS,
+    LIMIT,
+    NO_PIVOT,
+    REFACTOR,
+    ROW,
+    SLICE,
+    STALLED,
+    TOLERANCE,
+    UPDATES,
+    WORK,
+    IntArray,
+    Iterate,
+    Matrix,
+    Vectors,
+)
+from solvers.simplex.pivots.dual_ratio import gather_candidates
+from solvers.simplex.pivots.products import add_column, clear, measure_violation, price_row
+from solvers.simplex.pivots.ratio import (
+    choose_pivot,
+    gather_near,
+    pivot_tolerance,
+    split_groups,
+)
+from solvers.simplex.state import BASIC, LOWER, UPPER
+
+DISAGREEMENT = 1e-7
+"""Relative difference of the two pivot elements from which the basis is factorised anew."""
+
+HOPELESS = 1e-4
+"""Relative difference that even after a new factorisation rules a pivot out."""
+
+HARRIS = 1e-7
+"""Reduced costs may pass zero by this much before they end a step; their costs are then shifted."""
+
+WEIGHT_FLOOR = 1e-4
+"""Least weight of steepest edge."""
+
+WEIGHT_ERROR = 0.25
+"""A row chosen by a weight below this part of the true one is chosen anew."""
+
+STALL = 50
+"""Steps of length zero in a row from which costs are shifted apart, plus one for 20 rows."""
+
+SHIFT = 5e-7
+"""Size of such a shift, relative to 1 + |cost|: that of the perturbation."""
+
+
+@compiled
+def dual_slice(
+    factor: object,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    figures: FloatArray,
+    most: int,
+    most_work: int,
+) -> int:
+    """Pivot until there is a reason to come back: see ``arrays``."""
+    done = 0
+    while True:
+        if done >= most or counts[WORK] >= most_work:
+            return SLICE
+        if counts[UPDATES] >= counts[LIMIT]:
+            return REFACTOR
+        place = choose_row(iterate)
+        counts[WORK] += iterate.basic.size
+        if place < 0:
+            return DONE if counts[UPDATES] == 0 else REFACTOR
+        listed = row_of_inverse(factor, matrix, iterate, vectors, counts, place)
+        if listed < 0:  # its weight was wrong
+            continue
+        above = iterate.value[place] - iterate.high[place]
+        below = iterate.low[place] - iterate.value[place]
+        sign = 1.0 if above > below else -1.0
+        at, first, near = ratio_test(iterate, vectors, counts, listed, sign, max(above, below))
+        if at < 0:
+            forget(vectors, counts, listed, 0)
+            if counts[UPDATES] > 0:
+                return REFACTOR
+            counts[ROW] = place
+            return NO_PIVOT
+        entering = vectors.chosen[at]
+        count = add_column(matrix, entering, 1.0, vectors.alpha, vectors.alpha_pattern, 0)
+        count = ftran_entering(factor, vectors.alpha, vectors.alpha_pattern, count)
+        by_row, by_column = vectors.row[entering], vectors.alpha[place]
+        error = abs(by_row - by_column) / min(abs(by_row), abs(by_column) + 1e-300)
+        if error > DISAGREEMENT and counts[UPDATES] > 0:
+            forget(vectors, counts, listed, count)
+            return REFACTOR
+        if error > HOPELESS:
+            forget(vectors, counts, listed, count)
+            iterate.violation[place] = 0.0
+            counts[BANNED] += 1
+            continue
+        step_duals(iterate, vectors, counts, listed, place, sign, at, first, near)
+        flip_passed(factor, matrix, iterate, vectors, counts, figures[TOLERANCE], first)
+        step_primals(iterate, vectors, figures[TOLERANCE], place, sign, entering, count)
+        update_weights(factor, iterate, vectors, counts, place, count)
+        refused = update(factor, place, vectors.alpha, vectors.alpha_pattern, count)
+        counts[UPDATES] += 1
+        counts[ITERATIONS] += 1
+        counts[WORK] += 4 * count
+        forget(vectors, counts, listed, count)
+        done += 1
+        if refused:
+            return REFACTOR
+
+
+@compiled
+def choose_row(iterate: Iterate) -> int:
+    """Return the place of the largest violation measured by its weight, -1 if there is none."""
+    best, place = 0.0, -1
+    for i in range(iterate.violation.size):
+        if iterate.violation[i] > best * iterate.weight[i]:
+            best = iterate.violation[i] / iterate.weight[i]
+            place = i
+    return place
+
+
+@compiled
+def row_of_inverse(
+    factor: object,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    place: int,
+) -> int:
+    """Compute rho and the pivot row; return the row's count, or -1 if the weight was too wrong.
+
+    ``rho``'s own count is left at ``counts[ROW]``.
+    """
+    vectors.rho[place] = 1.0
+    vectors.rho_pattern[0] = place
+    count = btran(factor, vectors.rho, vectors.rho_pattern, 1)
+    norm = 0.0
+    for k in range(count):
+        norm += vectors.rho[vectors.rho_pattern[k]] ** 2
+    weight = iterate.weight[place]
+    iterate.weight[place] = max(norm, WEIGHT_FLOOR)
+    counts[WORK] += 4 * count
+    if weight < WEIGHT_ERROR * norm:
+        clear(vectors.rho, vectors.rho_pattern, count)
+        return -1
+    counts[ROW] = count
+    listed = price_row(matrix, iterate, vectors, count)
+    counts[WORK] += 4 * listed
+    return listed
+
+
+@compiled
+def ratio_test(
+    iterate: Iterate, vectors: Vectors, counts: IntArray, listed: int, sign: float, slope: float
+) -> tuple[int, int, int]:
+    """Return the candidate to enter, how many before it flip, and how many were near; or -1."""
+    smallest = pivot_tolerance(counts[UPDATES])
+    count = gather_candidates(iterate, vectors, listed, sign, smallest)
+    if count == 0:
+        return -1, 0, 0
+    near = gather_near(vectors, count, slope)
+    groups, left = split_groups(vectors, near, slope, HARRIS)
+    if left > 1e-9 * (1.0 + slope):
+        return -1, 0, 0
+    at, first = choose_pivot(iterate.order, vectors, groups)
+    return at, first, near
+
+
+@compiled
+def step_duals(
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    listed: int,
+    place: int,
+    sign: float,
+    at: int,
+    first: int,
+    near: int,
+) -> None:
+    """Take the dual step, and shift costs whose reduced costs would get the wrong sign."""
+    d, cost, chosen = iterate.reduced_cost, iterate.cost, vectors.chosen
+    entering = chosen[at]
+    step = vectors.chosen_cost[at] / vectors.chosen_size[at]
+    if step <= 0.0:
+        cost[entering] -= d[entering]
+        step = 0.0
+    theta = sign * step
+    for k in range(listed):
+        j = vectors.row_pattern[k]
+        d[j] -= theta * vectors.row[j]
+    d[iterate.basic[place]] = -theta
+    d[entering] = 0.0
+    counts[STALLED] = 0 if step > 1e-12 else counts[STALLED] + 1
+    stalled = counts[STALLED] > STALL + iterate.basic.size // 20
+    for k in range(first, near):
+        j = chosen[k]
+        if j == entering:
+            continue
+        status = iterate.status[j]
+        towards = 1.0 if status == LOWER else -1.0
+        if status != LOWER and status != UPPER:
+            cost[j] -= d[j]
+            d[j] = 0.0
+        elif towards * d[j] < 0.0 or (stalled and towards * d[j] <= 1e-12):
+            apart = 0.0
+            if stalled:
+                apart = SHIFT * (1.0 + iterate.order[j] / d.size) * (1.0 + abs(cost[j]))
+            cost[j] += towards * apart - d[j]
+            d[j] = towards * apart
+
+
+@compiled
+def flip_passed(
+    factor: object,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    tolerance: float,
+    first: int,
+) -> None:
+    """Send the variables that the step has passed to their other bounds."""
+    if first == 0:
+        return
+    count = 0
+    for k in range(first):
+        j = vectors.chosen[k]
+        if iterate.status[j] == LOWER:
+            iterate.status[j] = UPPER
+            goal = iterate.upper[j]
+        else:
+            iterate.status[j] = LOWER
+            goal = iterate.lower[j]
+        count = add_column(
+            matrix, j, goal - iterate.x[j], vectors.flip, vectors.flip_pattern, count
+        )
+        iterate.x[j] = goal
+    counts[FLIPS] += first
+    count = ftran(factor, vectors.flip, vectors.flip_pattern, count)
+    for k in range(count):
+        i = vectors.flip_pattern[k]
+        iterate.value[i] -= vectors.flip[i]
+        measure_violation(iterate, i, tolerance)
+    clear(vectors.flip, vectors.flip_pattern, count)
+    counts[WORK] += 4 * (count + first)
+
+
+@compiled
+def step_primals(
+    iterate: Iterate,
+    vectors: Vectors,
+    tolerance: float,
+    place: int,
+    sign: float,
+    entering: int,
+    count: int,
+) -> None:
+    """Move the basic variables so that the leaving one reaches its bound; exchange the two."""
+    leaving = iterate.basic[place]
+    value = iterate.value[place]
+    bound = iterate.high[place] if sign > 0.0 else iterate.low[place]
+    step = (value - bound) / vectors.alpha[place]
+    for k in range(count):
+        i = vectors.alpha_pattern[k]
+        iterate.value[i] -= step * vectors.alpha[i]
+        measure_violation(iterate, i, tolerance)
+    fixed = iterate.low[place] == iterate.high[place]
+    iterate.status[leaving] = UPPER if sign > 0.0 and not fixed else LOWER
+    iterate.x[leaving] = bound
+    iterate.status[entering] = BASIC
+    iterate.basic[place] = entering
+    iterate.value[place] = iterate.x[entering] + step
+    iterate.low[place] = iterate.lower[entering]
+    iterate.high[place] = iterate.upper[entering]
+    measure_violation(iterate, place, tolerance)
+
+
+@compiled
+def update_weights(
+    factor: object, iterate: Iterate, vectors: Vectors, counts: IntArray, place: int, count: int
+) -> None:
+    """Bring the weights of steepest edge up to date with the pivot."""
+    rho_count = counts[ROW]
+    for k in range(rho_count):
+        i = vectors.rho_pattern[k]
+        vectors.tau[i] = vectors.rho[i]
+        vectors.tau_pattern[k] = i
+    tau_count = ftran(factor, vectors.tau, vectors.tau_pattern, rho_count)
+    counts[WORK] += 4 * tau_count
+    pivot = vectors.alpha[place]
+    norm = iterate.weight[place]
+    for k in range(count):
+        i = vectors.alpha_pattern[k]
+        if i == place:
+            continue
+        ratio = vectors.alpha[i] / pivot
+        weight = iterate.weight[i] + ratio * (ratio * norm - 2.0 * vectors.tau[i])
+        iterate.weight[i] = max(weight, WEIGHT_FLOOR)
+    iterate.weight[place] = max(norm / (pivot * pivot), WEIGHT_FLOOR)
+    clear(vectors.tau, vectors.tau_pattern, tau_count)
+
+
+@compiled
+def forget(vectors: Vectors, counts: IntArray, listed: int, count: int) -> None:
+    """Set the vectors of a pivot to zero again."""
+    clear(vectors.rho, vectors.rho_pattern, counts[ROW])
+    clear(vectors.row, vectors.row_pattern, listed)
+    clear(vectors.alpha, vectors.alpha_pattern, count)

@@ -1,0 +1,43 @@
+"""The dual ratio test: which variable enters, and which boxed ones are flipped on the way.
+
+Along a dual step t the reduced cost of candidate j, measured towards its allowed sign, is
+``chosen_cost[j] - t * chosen_size[j]``. Where it would change sign, a boxed variable may go to its
+other bound instead of ending the step; that lessens the violation of the leaving variable, the
+slope, by ``chosen_size[j]`` times its range, and the step may go on while the slope is positive
+(bound flipping; Maros, "A generalized dual phase-2 simplex algorithm", 2003).
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.twin import compiled
+from solvers.simplex.pivots.arrays import Iterate, Vectors
+from solvers.simplex.state import BASIC, LOWER, UPPER
+
+@compiled
+def gather_candidates(
+    iterate: Iterate, vectors: Vectors, listed: int, sign: float, smallest: float
+) -> int:
+    """List the variables whose reduced costs shrink along the step; return how many."""
+    count = 0
+    for k in range(listed):
+        j = vectors.row_pattern[k]
+        status = iterate.status[j]
+        pivot = sign * vectors.row[j]
+        if status == BASIC or iterate.lower[j] == iterate.upper[j]:
+            continue
+        if status == LOWER:
+            towards = 1.0
+        elif status == UPPER:
+            towards = -1.0
+        else:
+            towards = 1.0 if pivot > 0.0 else -1.0
+        size = towards * pivot
+        if size <= smallest:
+            continue
+        vectors.chosen[count] = j
+        vectors.chosen_size[count] = size
+        vectors.chosen_loss[count] = size * (iterate.upper[j] - iterate.lower[j])
+        cost = towards * iterate.reduced_cost[j]
+        vectors.chosen_cost[count] = cost if status == LOWER or status == UPPER else 0.0
+        count += 1
+    return count

@@ -1,0 +1,121 @@
+"""What the phases of one solve share: the core, the budget, counts, and the way pivots are run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from solvers.outcome import StopReason
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+from solvers.simplex.core import Core, Halt
+from solvers.simplex.state import SimplexState
+
+UNLIMITED = 2**62
+"""Pivots that no solve comes to."""
+
+
+class Finding(Enum):
+    """What the phases found out about a problem."""
+
+    OPTIMAL = "no violation is left"
+    INFEASIBLE = "a ray proves that no point satisfies the constraints"
+    UNBOUNDED = "a ray proves that the objective has no end"
+    STOPPED = "time or iterations are used up, or somebody asked to stop"
+    TROUBLE = "pivots stayed inaccurate"
+
+
+@dataclass(eq=False)
+class Run:
+    """One solve under way.
+
+    Parameters
+    ----------
+    problem : Problem
+        As it was given: what certificates are proven on.
+    progress : Progress
+    iteration_limit : int
+        Pivots that may be made altogether.
+    seed : int
+    counts : Counter
+        Iterations by phase, and what else happened.
+    stop_reason : StopReason, optional
+        Why the solve has to end, once it has to.
+    phase : str
+        Which pivots are being made.
+    core : Core
+        Makes the pivots; set before the first, and anew when scaling is left.
+    ray : array, optional
+        The proof behind INFEASIBLE (m,) or UNBOUNDED (n,).
+    """
+
+    problem: Problem
+    progress: Progress
+    iteration_limit: int = UNLIMITED
+    seed: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    stop_reason: StopReason | None = None
+    phase: str = ""
+    core: Core = field(init=False)
+    ray: FloatArray | None = None
+
+    @property
+    def iterations(self) -> int:
+        """Pivots made so far."""
+        return self.counts["iterations"]
+
+    def should_stop(self) -> bool:
+        """Tell how many pivots there were, ask whether to stop, and remember why."""
+        made = self.iterations + int(getattr(self.core, "iterations", 0))
+        self.progress.iteration(made, phase=self.phase)
+        if self.stop_reason is None:
+            self.stop_reason = self.progress.should_stop()
+        return self.stop_reason is not None
+
+    def leave(self, core: Core) -> None:
+        """Go on with another core, and keep the counts of the one so far."""
+        self._count_core()
+        self.core = core
+
+    def statistics(self) -> dict[str, float | int | str]:
+        """Return the counts of the whole solve, by name."""
+        self._count_core()
+        return dict(self.counts)
+
+    def _count_core(self) -> None:
+        for name in ("refactorisations", "bound_flips"):
+            self.counts[name] += int(getattr(self.core, name, 0))
+
+    def refresh(self, state: SimplexState) -> None:
+        """Compute a state's values and reduced costs anew from its basis."""
+        self.core.load(state)
+        self.core.store(state)
+
+    def dual(self, state: SimplexState, phase: str) -> Halt:
+        """Run dual pivots from a state, and bring it up to date."""
+        self.core.load(state)
+        return self._pivot(self.core.dual, state, phase)
+
+    def primal(self, state: SimplexState, phase: str) -> Halt:
+        """Run primal pivots from a state, and bring it up to date."""
+        self.core.load(state)
+        return self._pivot(self.core.primal, state, phase)
+
+    def _pivot(
+        self,
+        pivots: Callable[[int, Callable[[], bool]], Halt],
+        state: SimplexState,
+        phase: str,
+    ) -> Halt:
+        state.iterations = 0
+        self.phase = phase
+        left = self.iteration_limit - self.iterations
+        halt = pivots(left, self.should_stop) if left > 0 else Halt.LIMIT
+        self.core.store(state)
+        self.counts["iterations"] += state.iterations
+        self.counts[f"{phase}_iterations"] += state.iterations
+        if halt is Halt.LIMIT:
+            self.stop_reason = self.stop_reason or StopReason.ITERATION_LIMIT
+        return halt

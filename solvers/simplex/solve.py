@@ -1,0 +1,73 @@
+"""The front door of the simplex engine."""
+
+from __future__ import annotations
+
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from solvers.simplex.answer import to_outcome
+from solvers.simplex.core import Core
+from solvers.simplex.driver import run_stages
+from solvers.simplex.form import SlackForm
+from solvers.simplex.run import UNLIMITED, Finding, Run
+
+
+def solve(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    core: str = "sparse",
+) -> Outcome:
+    """Solve a linear program by the simplex method.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its integrality is ignored.
+    options : EngineOptions
+        ``tolerance``, ``iteration_limit``, ``seed`` and ``device`` are read.
+    progress : Progress
+        Keeps the time limit; told of iterations.
+    start : Start, optional
+        ``basis``, with any number of basic variables, or ``x`` to guess one from.
+    core : {"sparse", "dense"}
+        Pivots on a sparse factorisation on the CPU, or on a dense inverse that stays on the
+        device.
+
+    Returns
+    -------
+    Outcome
+        In the minimised sense, with a basis. Unbounded comes with a feasible ``x`` and a
+        ``primal_ray``, infeasible with a ``dual_ray``, both proven on ``problem``.
+    """
+    stopped = progress.should_stop()
+    if stopped is not None:
+        return Outcome(SolutionStatus.NOTHING, stopped, engine="simplex")
+    device = "cpu" if core == "sparse" or options.device == "cpu" else options.device
+
+    def make_core(form: SlackForm) -> Core:
+        if core == "dense":
+            from solvers.simplex.resident.core import ResidentCore
+
+            return ResidentCore(form, device)
+        from solvers.simplex.pivots.core import SparseCore
+
+        return SparseCore(form, options.seed)
+
+    limit = UNLIMITED if options.iteration_limit is None else options.iteration_limit
+    run = Run(problem, progress, limit, options.seed)
+    finding, state = run_stages(run, make_core, start, options.tolerance)
+    reason = run.stop_reason or StopReason.NUMERICAL_TROUBLE
+    return to_outcome(
+        problem,
+        state,
+        finding,
+        reason,
+        tolerance=options.tolerance,
+        ray=run.ray if finding in (Finding.INFEASIBLE, Finding.UNBOUNDED) else None,
+        statistics=run.statistics(),
+        device=device,
+    )
