@@ -96,10 +96,14 @@ def _solve_batch(
     start: Start | None,
     streams: Sequence[TextIO],
 ) -> Part:
-    from gpu_bridge.many_together import solve_together
-
     _check_start(batch.problem, start)
     if _pays(batch.problem, len(batch), options):
+        if options.method == "simplex":
+            from gpu_bridge.many_simplex import solve_by_simplex
+
+            return solve_by_simplex(batch, options, progress, start)
+        from gpu_bridge.many_together import solve_together
+
         return solve_together(batch, options, progress, start)
     members = [batch.member_or_crossing(k) for k in range(len(batch))]
     return Singles(_labelled(solve_singles(members, options, progress, streams), batch))
@@ -122,8 +126,14 @@ def _relaxed(batch: Batch, options: Options) -> Batch:
 def _pays(problem: Problem, count: int, options: Options) -> bool:
     """Whether members of this structure are solved together.
 
-    Always if PDLP is asked for; by itself on a GPU, where there are enough of them.
+    Always if PDLP is asked for, or the simplex method for what its dense matrices can hold; by
+    itself on a GPU, where there are enough of them.
     """
+    if options.method == "simplex":
+        from gpu_bridge.many_simplex import fits
+
+        whole = options.simplex_variant == "auto"
+        return whole and count > 0 and not problem.is_mip and fits(problem)
     possible = (
         count > 0
         and problem.num_nonzeros > 0
@@ -171,3 +181,11 @@ def _check_start(problem: Problem, start: Start | None) -> None:
             raise OptionError(
                 f"The starting '{name}' has shape {values.shape}; it must be ({size},)."
             )
+    if start.basis is None:
+        return
+    sizes = start.basis.column_status.shape, start.basis.row_status.shape
+    if sizes != ((problem.num_columns,), (problem.num_rows,)):
+        raise OptionError(
+            f"The starting basis has statuses of shapes {sizes[0]} for columns and {sizes[1]} for "
+            f"rows; they must be ({problem.num_columns},) and ({problem.num_rows},)."
+        )

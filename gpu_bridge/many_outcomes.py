@@ -13,7 +13,7 @@ from gpu_bridge.many_batch import Batch
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.verify import BOUND_AGREEMENT
 from solvers.errors import ProblemError
-from solvers.outcome import Residuals, SolutionStatus, StopReason
+from solvers.outcome import Basis, Residuals, SolutionStatus, StopReason
 from solvers.problem import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -64,7 +64,8 @@ class Together:
     """Members of a batch, solved together; all arrays are in the model's sense.
 
     ``others`` holds the answers to those members that were not settled together; the arrays
-    hold what they say too.
+    hold what they say too. ``basis`` (K, n + m) are statuses of columns and then of rows, of an
+    engine that has them.
     """
 
     batch: Batch
@@ -77,6 +78,8 @@ class Together:
     device: str
     seconds: float
     others: dict[int, Outcome] = field(default_factory=dict)
+    engine: str = "pdlp"
+    basis: npt.NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -92,13 +95,21 @@ class Together:
             objective=float(self.objective[k]),
             bound=float(self.bound[k]),
             residuals=Residuals(integrality=0.0, **residuals),
-            engine="pdlp",
+            basis=self._basis(k),
+            engine=self.engine,
             device=self.device,
             seconds=self.seconds,
             statistics={"iterations": int(self.iterations[k])},
             problem=self.batch.member(k),
             **{name: values[k] for name, values in self.arrays.items()},
         )
+
+    def _basis(self, k: int) -> Basis | None:
+        if self.basis is None:
+            return None
+        n = self.batch.problem.num_columns
+        status = self.basis[k].astype(np.int8)
+        return Basis(status[:n], status[n:])
 
     def statuses(self) -> list[SolutionStatus]:
         """Return the status of each."""

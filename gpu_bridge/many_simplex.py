@@ -1,0 +1,116 @@
+"""Solve a batch together by the simplex method: to the engine, through the gate, the rest alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_bridge.many_batch import Batch
+from gpu_bridge.many_outcomes import Together
+from gpu_bridge.many_settle import settle
+from gpu_bridge.options import Options
+from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.verify import verify
+from solvers.outcome import Basis, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome as Claim
+from solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from solvers.simplex.batch import BatchAnswer, BatchData
+    from solvers.simplex.batch.data import StatusArray
+
+LARGEST_DICTIONARY = 4_000_000
+"""Rows times columns up to which members are solved together: the engine's matrices are dense."""
+
+
+def fits(problem: Problem) -> bool:
+    """Whether members of this size are solved together by the simplex method."""
+    return problem.num_rows * problem.num_columns <= LARGEST_DICTIONARY
+
+
+def solve_by_simplex(
+    batch: Batch, options: Options, progress: BridgeProgress, start: Start | None
+) -> Together:
+    """Solve the LPs of a batch to vertices, and those that the engine leaves one by one.
+
+    Parameters
+    ----------
+    batch : Batch
+    options : Options
+    progress : BridgeProgress
+    start : Start, optional
+        Its basis is where all members start; a point without one is not used.
+    """
+    from gpu_bridge.many_together import engine_data
+    from solvers.simplex import batch as engine
+
+    answer = engine.solve(simplex_data(batch, start), options, progress)
+    claimed = ~batch.crossed & (answer.ending == engine.Ending.OPTIMAL)
+
+    def grade(problem: Problem, k: int) -> Claim:
+        return _grade(problem, k, answer, options)
+
+    data = engine_data(batch)
+    known: dict[str, Any] = {"engine": "simplex", "basis": answer.basis}
+    return settle(batch, data, answer, claimed, grade, options, progress, **known)
+
+
+def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
+    """Return a batch as the engine takes it."""
+    from solvers.simplex.batch import BatchData
+
+    basis: StatusArray | None = None
+    if start is not None and start.basis is not None:
+        basis = np.concatenate([start.basis.column_status, start.basis.row_status])
+        basis = basis.astype(np.uint8).reshape(1, -1)
+    return BatchData(
+        count=len(batch),
+        pattern=batch.problem.matrix,
+        values=batch.rows_of("coefficients"),
+        cost=batch.rows_of("cost"),
+        lower=batch.rows_of("lower"),
+        upper=batch.rows_of("upper"),
+        row_lower=batch.rows_of("row_lower"),
+        row_upper=batch.rows_of("row_upper"),
+        basis=basis,
+    )
+
+
+def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> Claim:
+    """Take the engine's claim on one member through the gate of single solves."""
+    from gpu_bridge.many_together import cleaned
+    from solvers.rays import proves_infeasible
+    from solvers.simplex.batch import Ending
+
+    common: dict[str, Any] = {
+        "engine": "simplex",
+        "device": answer.device,
+        "statistics": {"iterations": int(answer.iterations[k])},
+    }
+    ending = answer.ending[k]
+    if ending == Ending.INFEASIBLE:
+        rays = cleaned(answer.row_dual[k])
+        ray = next((ray for ray in rays if proves_infeasible(problem, ray)), None)
+        claim = Claim(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, dual_ray=ray, **common)
+        return verify(problem, claim, options)
+    if ending == Ending.UNBOUNDED:
+        claim = Claim(
+            SolutionStatus.UNBOUNDED,
+            StopReason.CONVERGED,
+            x=answer.x[k],
+            primal_ray=answer.rays[k],
+            **common,
+        )
+        return verify(problem, claim, options)
+    n = problem.num_columns
+    status = answer.basis[k].astype(np.int8)
+    claim = Claim(
+        SolutionStatus.NOTHING,
+        StopReason.CONVERGED if ending == Ending.OPTIMAL else StopReason.ITERATION_LIMIT,
+        x=answer.x[k],
+        row_dual=answer.row_dual[k],
+        basis=Basis(status[:n], status[n:]),
+        **common,
+    )
+    return verify(problem, claim, options)
