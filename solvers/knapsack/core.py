@@ -30,6 +30,7 @@ from solvers.knapsack.states import (
     RIGHT,
     STAGE,
     STAGES,
+    TARGET,
     VISITED,
     States,
     advance,
@@ -82,9 +83,12 @@ class CoreResult:
 
 
 class CoreSearch:
-    """One search; ``room`` is the number of states a list may have."""
+    """One search for a packing better than ``profit``, which ends where one is worth ``bound``.
 
-    def __init__(self, items: Ordered, profit: int, room: int) -> None:
+    ``room`` is the number of states that a list may have.
+    """
+
+    def __init__(self, items: Ordered, profit: int, bound: int, room: int) -> None:
         self._items = items
         self._opposite = np.empty(items.num_items, dtype=np.int64)
         opposite_bounds(
@@ -100,21 +104,48 @@ class CoreSearch:
         self._treated = np.zeros(STAGES, dtype=np.int32)
         self._before: Segment | None = None
         self._waiting: list[Waiting] = []
+        self._settled = False
         self._flags: npt.NDArray[np.bool_] | None = None
         b = items.break_item
-        self._control = np.zeros(8, dtype=np.int64)
+        self._control = np.zeros(9, dtype=np.int64)
         self._control[[COUNT, LEFT, RIGHT]] = 1, b - 1, b
-        self._control[PROFIT] = profit
+        self._control[[PROFIT, TARGET]] = profit, bound
         self._one.profit[0], self._one.weight[0] = items.profit_before[b], items.weight_before[b]
         self._one.history[0], self._one.ancestor[0] = 0, 0
         if items.profit_before[b] > profit:
             self._control[PROFIT] = items.profit_before[b]
             self._flags = np.arange(items.num_items) < b
 
-    def run(self, should_stop: Callable[[], bool]) -> CoreResult:
-        """Search until the best packing is proven, or somebody asks to stop."""
+    def improve(self, profit: int, flags: npt.NDArray[np.bool_]) -> None:
+        """Take a packing from elsewhere, against which states are pruned from now on."""
+        if profit > self._control[PROFIT]:
+            self._control[PROFIT] = profit
+            self._flags = flags
+
+    def lower(self, bound: int) -> None:
+        """Take a bound from elsewhere, at which the search ends."""
+        self._control[TARGET] = min(bound, self.target)
+
+    @property
+    def profit(self) -> int:
+        """Of the best packing so far, or what it has to beat."""
+        return int(self._control[PROFIT])
+
+    @property
+    def target(self) -> int:
+        """The profit that no packing exceeds."""
+        return int(self._control[TARGET])
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the best packing is proven to be one."""
+        return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
+
+    def run(self, should_stop: Callable[[], bool], work: float = np.inf) -> bool:
+        """Search until the best packing is proven, and return True, or for ``work`` states more."""
         items, control = self._items, self._control
-        while True:
+        until = control[VISITED] + work
+        while control[VISITED] < until:
             best = int(control[PROFIT])
             reason = advance(
                 items.profit,
@@ -125,23 +156,26 @@ class CoreSearch:
                 self._other,
                 self._treated,
                 control,
-                WORK,
+                int(min(WORK, until - control[VISITED])),
             )
             if control[PROFIT] > best:
                 self._flags = self._packing()
-            if reason == EMPTY and not self._next():
-                break
+            if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
+                self._settled = True
+                return True
             if reason == CHECKPOINT:
                 self._remember()
             elif reason == FULL:
                 self._make_room()
             if should_stop():
-                return self._result(self._bound())
-        return self._result(int(control[PROFIT]))
+                break
+        return False
 
-    def _result(self, bound: int) -> CoreResult:
+    def result(self) -> CoreResult:
+        """Return the best packing so far and what is proven of it."""
         profit = int(self._control[PROFIT])
-        return CoreResult(self._flags, profit, max(bound, profit), int(self._control[VISITED]))
+        bound = profit if self.is_settled else max(profit, self._bound())
+        return CoreResult(self._flags, profit, bound, int(self._control[VISITED]))
 
     def _packing(self) -> npt.NDArray[np.bool_]:
         """Return flags of the items of the best state, from its history and its ancestors'."""
@@ -247,7 +281,7 @@ class CoreSearch:
         largest = max((float(values.max(initial=-np.inf)) for values in found), default=-np.inf)
         if not np.isfinite(largest):
             return int(self._control[PROFIT])
-        return min(int(largest * (1.0 + 1e-14)) + 1, self._items.dantzig_bound)
+        return min(int(largest * (1.0 + 1e-14)) + 1, int(self._control[TARGET]))
 
 
 def flags_to_copies(items: Ordered, flags: npt.NDArray[np.bool_], num_items: int) -> IntArray:

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from solvers.errors import EngineError
 from solvers.knapsack.core import CoreSearch, flags_to_copies
-from solvers.knapsack.efficiency import by_efficiency
+from solvers.knapsack.efficiency import Ordered, by_efficiency
+from solvers.knapsack.exchanges import two_exchanges
+from solvers.knapsack.fill import fill
 from solvers.knapsack.greedy import first_packing
-from solvers.knapsack.items import Knapsack, Packing
+from solvers.knapsack.intercepts import find_lines
+from solvers.knapsack.items import IntArray, Knapsack, Packing
 from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.surrogate import cases, surrogate
 from solvers.progress import Progress
+
+FIRST_WORK = 200_000
+"""States of the search before anything else is tried: a millisecond."""
+
+SIDES = (48, 192, 768)
+"""Items on each side of the break item whose exchanges are looked at, one size after the other."""
+
+WORK_PER_SUM = 100
+"""States of the search for each exchange that was listed before: as much time for one as the other,
+as exchanges have to be sorted."""
 
 MOST_STATES = 40_000_000
 """States that a list may have: two of them and what is remembered take some gigabytes."""
@@ -40,16 +58,113 @@ def solve_knapsack(
         return Packing(None, 0, 0, "no packing fits")
     small = form.knapsack
     items = by_efficiency(small)
-    profit, flags = first_packing(items)
-    bound, path, states = items.dantzig_bound, "bound of the relaxation", 0
-    if profit < bound:
-        search = CoreSearch(items, profit, most_states)
-        found = search.run(lambda: progress.should_stop() is not None)
-        profit, bound, states = found.profit, found.bound, found.states
-        flags = flags if found.flags is None else found.flags
-        path = "core"
-    x = form.packing_back(flags_to_copies(items, np.asarray(flags), small.num_items))
+    found = _at_the_root(items)
+    if found.profit < found.bound:
+        found = _search(items, found, most_states, lambda: progress.should_stop() is not None)
+    x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
-    if weight > given.capacity or packed != form.profit_back(profit):
-        raise EngineError(f"A packing of weight {weight} was said to be worth {profit}.")
-    return Packing(x, packed, form.profit_back(bound), path, states)
+    if weight > given.capacity or packed != form.profit_back(found.profit):
+        raise EngineError(f"A packing of weight {weight} was said to be worth {packed}.")
+    return Packing(x, packed, form.profit_back(found.bound), found.path, found.states)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    flags: npt.NDArray[np.bool_]
+    profit: int
+    bound: int
+    path: str
+    states: int = 0
+
+
+def _at_the_root(items: Ordered) -> _Found:
+    """Return a good packing and the bound of the relaxation."""
+    profit, flags = first_packing(items)
+    return _Found(flags, profit, items.dantzig_bound, "bound of the relaxation")
+
+
+def _search(
+    items: Ordered,
+    found: _Found,
+    most_states: int,
+    should_stop: Callable[[], bool],
+    *,
+    work: float = np.inf,
+    nested: bool = False,
+) -> _Found:
+    """Search, and between its first pieces look for bounds and packings in other ways.
+
+    Most problems are solved by the first piece, and what the others cost grows with the search.
+    ``work`` is a limit on states; ``nested`` says that the problem is a surrogate of another.
+    """
+    search = CoreSearch(items, found.profit, found.bound, most_states)
+    path = "core"
+    if not search.run(should_stop, min(work, FIRST_WORK)) and not should_stop():
+        path += _by_lines_and_surrogates(items, search, most_states, should_stop, nested)
+        search.run(should_stop, work)
+    result = search.result()
+    flags = found.flags if result.flags is None else result.flags
+    return _Found(flags, result.profit, result.bound, path, result.states)
+
+
+def _by_lines_and_surrogates(
+    items: Ordered,
+    search: CoreSearch,
+    most_states: int,
+    should_stop: Callable[[], bool],
+    nested: bool,
+) -> str:
+    """Improve a search's packing and bound; return what is to be said of how."""
+    path = ""
+    lines = find_lines(items)
+    if lines is not None and lines.bound < search.target:
+        search.lower(lines.bound)
+        path = ", bound by counts"
+    for side in SIDES:
+        if search.is_settled or should_stop():
+            break
+        search.improve(*two_exchanges(items, side))
+        if lines is not None and not search.is_settled:
+            filled = fill(items, lines, lines.least_weight(search.target), side)
+            search.improve(int(items.profit[filled.flags].sum()), filled.flags)
+        if not nested and not search.is_settled:
+            bound = _surrogate_bound(items, search, most_states, should_stop, side)
+            if bound < search.target:
+                search.lower(bound)
+                path = ", bound by a surrogate"
+        search.run(should_stop, WORK_PER_SUM * side**2)
+    return path
+
+
+def _surrogate_bound(
+    items: Ordered,
+    search: CoreSearch,
+    most_states: int,
+    should_stop: Callable[[], bool],
+    side: int,
+) -> int:
+    """Solve the surrogate problems; improve the search by their packings, and return the bound."""
+    bound = search.profit
+    for case in cases(items, search.profit):
+        problem = surrogate(items, case)
+        if problem is None:
+            return search.target
+        form = normal_form(problem)
+        small = by_efficiency(form.knapsack)
+        # what is no better than the packing at hand need not be found
+        floor = max((search.profit - form.base) // form.profit_unit, 0)
+        start = _Found(np.zeros(small.num_items, dtype=np.bool_), floor, small.dantzig_bound, "")
+        work = WORK_PER_SUM * side**2
+        if floor < start.bound:
+            start = _search(small, start, most_states, should_stop, work=work, nested=True)
+        bound = max(bound, form.profit_back(max(start.bound, floor)))
+        if start.profit > floor:
+            x = form.packing_back(flags_to_copies(small, start.flags, form.knapsack.num_items))
+            if problem_fits(items, x):
+                search.improve(int((items.profit * x).sum()), x.astype(np.bool_))
+    return bound
+
+
+def problem_fits(items: Ordered, x: IntArray) -> bool:
+    """Whether a packing of a surrogate problem keeps the capacity itself."""
+    return int((items.weight * x).sum()) <= items.capacity

@@ -22,10 +22,10 @@ from solvers.knapsack.wide import RELATIVE_ERROR, exceeds
 STAGES = 64
 """Stages that a state's history holds."""
 
-COUNT, LEFT, RIGHT, STAGE, PROFIT, HISTORY, ANCESTOR, VISITED = range(8)
+COUNT, LEFT, RIGHT, STAGE, PROFIT, HISTORY, ANCESTOR, VISITED, TARGET = range(9)
 """Places in the array that controls a search: states in the list; the next item to the left and to
 the right of those treated; stages in this history; the best profit, and the history and ancestor of
-the state that has it; states visited so far."""
+the state that has it; states visited so far; the profit that no packing exceeds."""
 
 EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why :func:`advance` returns: the list is empty, there is no room for the next stage, the history
@@ -168,7 +168,7 @@ def advance(
     reason = PAUSE
     until = control[VISITED] + work
     while control[VISITED] < until:
-        if control[COUNT] == 0:
+        if control[COUNT] == 0 or control[PROFIT] >= control[TARGET]:
             reason = EMPTY
             break
         if control[STAGE] == STAGES:

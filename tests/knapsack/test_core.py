@@ -62,9 +62,11 @@ def test_lists_that_outgrow_their_room_are_cut_and_give_the_same(kind: str) -> N
     items = by_efficiency(small)
     profit, _ = first_packing(items)
     profit -= profit // 50  # a poor start, so that lists are long
-    cut = CoreSearch(items, profit, FIRST_ROOM)
-    narrow = cut.run(lambda: False)
-    wide = CoreSearch(items, profit, 10**7).run(lambda: False)
+    cut = CoreSearch(items, profit, items.dantzig_bound, FIRST_ROOM)
+    whole = CoreSearch(items, profit, items.dantzig_bound, 10**7)
+    assert cut.run(lambda: False)
+    assert whole.run(lambda: False)
+    narrow, wide = cut.result(), whole.result()
     assert narrow.profit == wide.profit == narrow.bound == wide.bound
     for found in (narrow, wide):
         assert found.flags is not None
@@ -75,8 +77,13 @@ def test_lists_that_outgrow_their_room_are_cut_and_give_the_same(kind: str) -> N
 def test_a_stopped_search_has_a_packing_and_a_valid_bound() -> None:
     problem = instance("circle", 400, 10**6, 0)
     items = by_efficiency(normal_form(problem).knapsack)
-    best = CoreSearch(items, 0, 10**6).run(lambda: False)
-    stopped = CoreSearch(items, 0, FIRST_ROOM).run(lambda: True)
+    whole, brief = (
+        CoreSearch(items, 0, items.dantzig_bound, 10**6),
+        CoreSearch(items, 0, items.dantzig_bound, FIRST_ROOM),
+    )
+    assert whole.run(lambda: False)
+    assert not brief.run(lambda: True)
+    best, stopped = whole.result(), brief.result()
     assert stopped.flags is not None
     assert stopped.profit <= best.profit == best.bound <= stopped.bound <= items.dantzig_bound
 
