@@ -1,0 +1,131 @@
+"""Everything the iteration touches, as arrays of the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.device import Device
+from solvers.errors import DeviceError
+from solvers.simplex.form import Compressed, SlackForm
+from solvers.simplex.resident.control import CONTROL_WORDS, SCALAR_WORDS, delayed_pivots
+from solvers.simplex.resident.kernels.layout import row_groups
+from solvers.simplex.resident.kernels.row import segment_blocks
+
+MOST_LANES = 32
+MOST_ENTRIES = 2**31 - 1
+"""Entries of a matrix that 32-bit indices can number."""
+
+STEEPEST_UP_TO = 2500
+"""Rows up to which dual steepest edge pays: the inverse stays in the L2 cache
+(lp-algorithms.md, 3.3)."""
+
+
+@dataclass(eq=False)
+class Matrix:
+    """A compressed matrix on the device, and how many threads share out one of its owners."""
+
+    starts: Any
+    indices: Any
+    values: Any
+    lanes: int
+
+
+class Arrays:
+    """The state of the iteration on the device; m rows, n structurals, K delayed pivots.
+
+    ``rows``, ``structurals``, ``most`` and ``steepest`` are m, n, K and whether dual pricing is
+    steepest edge (1) or Devex (0). Index arrays are int32, the others float64.
+
+    Of variables (n + m,): ``status``, ``reference``, ``x``, ``cost``, ``reduced_cost``, ``lower``,
+    ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
+    ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
+    By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
+    (m, K), ``eta_rows`` (K, m), ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). What is stored of
+    the inverse is in ``Nucleus``.
+    """
+
+    def __init__(self, form: SlackForm, device: Device) -> None:
+        entries = form.columns.values.size
+        if entries > MOST_ENTRIES:
+            raise DeviceError(
+                f"A matrix of {entries:,} entries is too large for the simplex method on "
+                f"'{device.name}', which takes {MOST_ENTRIES:,}; use another method."
+            )
+        self.device = device
+        self.rows, self.structurals = form.num_rows, form.num_structurals
+        self.variables = self.rows + self.structurals
+        self.most = delayed_pivots(self.rows)
+        self.steepest = int(self.rows <= STEEPEST_UP_TO)
+        self.columns = _matrix(form.columns, device)
+        self.by_rows = _matrix(form.rows, device)
+        m, n_m, k = self.rows, self.variables, self.most
+        self.status, self.reference = self.integers(n_m), self.integers(n_m)
+        self.x, self.cost, self.reduced_cost = (self.numbers(n_m) for _ in range(3))
+        self.lower, self.upper, self.price_weights = (self.numbers(n_m) for _ in range(3))
+        self.basic = self.integers(m)
+        self.x_basic, self.lower_basic, self.upper_basic = (self.numbers(m) for _ in range(3))
+        self.weights, self.alpha, self.beta, self.tau = (self.numbers(m) for _ in range(4))
+        self.column, self.flip_column = self.numbers(m), self.numbers(m)
+        self.dual, self.residual, self.by_position = (self.numbers(m) for _ in range(3))
+        self.etas, self.eta_rows = self.numbers(m, k), self.numbers(k, m)
+        self.alpha_rows, self.pivot_log = self.numbers(k, n_m), self.integers(k, 3)
+        self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
+        self.dots = self.numbers(k + 1)
+        segments = sum(segment_blocks(m, self.structurals, self.columns.lanes))
+        self.counts = self.integers(segments)
+        self.ratios, self.squares = self.numbers(segments), self.numbers(segments)
+        self.candidates, self.selected = self.integers(n_m), self.integers(n_m)
+        self.group, self.flips, self.flip_steps = (
+            self.integers(n_m),
+            self.integers(n_m),
+            self.numbers(n_m),
+        )
+        self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
+        self.row_value, self.row_index = self._partials(self.row_groups)
+        self.variable_value, self.variable_index = self._partials(self.variable_groups)
+        self.control, self.scalars = self.integers(CONTROL_WORDS), self.numbers(SCALAR_WORDS)
+
+    def numbers(self, *shape: int) -> Any:
+        """Return zeros."""
+        return self.device.xp.zeros(shape)
+
+    def integers(self, *shape: int) -> Any:
+        """Return integer zeros."""
+        return self.device.xp.zeros(shape, dtype=np.int32)
+
+    def write(self, array: Any, values: npt.NDArray[Any]) -> None:
+        """Copy host values into an array of the device."""
+        ready = np.ascontiguousarray(values, dtype=array.dtype)
+        if self.device.kind == "cpu":
+            array[...] = ready
+        else:
+            array.set(ready)
+
+    def host(self, array: Any) -> npt.NDArray[Any]:
+        """Return a host copy."""
+        return self.device.to_host(array)
+
+    def clear(self, *arrays: Any) -> None:
+        """Set arrays to zero."""
+        for array in arrays:
+            array.fill(0)
+
+    def _partials(self, groups: int) -> tuple[Any, Any]:
+        return self.numbers(groups), self.integers(groups)
+
+
+def _matrix(matrix: Compressed, device: Device) -> Matrix:
+    owners = max(1, matrix.starts.size - 1)
+    lanes = 1
+    while lanes < MOST_LANES and 2 * lanes * owners <= matrix.values.size:
+        lanes *= 2
+    return Matrix(
+        device.to_device(matrix.starts.astype(np.int32)),
+        device.to_device(matrix.indices),
+        device.to_device(matrix.values),
+        lanes,
+    )

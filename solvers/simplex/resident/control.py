@@ -1,0 +1,83 @@
+"""Words that steer the kernels: where the iteration stands, and by which tolerances it decides.
+
+``control`` is an array of integers, ``scalars`` one of numbers, both where the kernels run; the
+host reads them once per batch of iterations. ``kernels/core.cuh`` repeats the places for device
+code.
+"""
+
+from __future__ import annotations
+
+STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
+SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER = 8, 9, 10, 11, 12
+CONTROL_WORDS = 16
+"""Places in ``control``:
+
+STATUS one of those below; PIVOTS since the inverse was last brought up to date; ITERATIONS and
+their LIMIT; POSITION and variable LEAVING; variable ENTERING; FLIPS, the number of bound flips
+of this iteration; SLOTS, the columns of the inverse that are stored; RESET, whether Devex starts
+a new reference framework; FLIP_ONLY, a primal iteration without a pivot; DIRECTION in which the
+entering variable goes; TO_UPPER, the bound that the leaving variable stops at.
+"""
+
+RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE = 0, 1, 2, 3, 4, 5
+"""Values of STATUS. Every kernel does nothing unless it is RUNNING. FOLD: no room for another
+pivot until the delayed ones are multiplied into the inverse. INACCURATE: the pivot element came
+out differently from row and column; the basis has not been changed."""
+
+VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM = 0, 1, 2, 3, 4, 5, 6, 7
+PRIMAL_STEP, LARGEST, ERROR = 8, 9, 10
+PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS = 12, 13, 14, 15, 16
+SCALAR_WORDS = 20
+"""Places in ``scalars``:
+
+VALUE of the leaving variable, the BOUND it goes to and the EXCESS beyond it; its WEIGHT;
+DUAL_STEP; the PIVOT element by the row; the ENTERING_VALUE before the step; NORM, the weight as
+measured; PRIMAL_STEP; LARGEST, a maximum that a kernel was asked for; ERROR, of the last pivot
+element, relative; then tolerances: on bounds, on reduced costs, the smallest PIVOT element, the
+largest difference between PIVOT elements, and HARRIS, by which a ratio test may go too far.
+"""
+
+NONE = 2147483647
+"""Index that stands for nothing found."""
+
+MOST_DELAYED = 128
+"""Most pivots that may wait to be multiplied into the inverse (shared memory for as many)."""
+
+FEWEST_DELAYED = 16
+"""Fewest pivots between two updates of the inverse, however small the basis."""
+
+BLOCK = 256
+"""Threads in a block of kernels that spread over the GPU."""
+
+ONE_BLOCK = 1024
+"""Threads of kernels that are a single block."""
+
+MOST_GROUPS = 128
+"""Groups of break points that a ratio test passes at most; a shorter step is valid as well."""
+
+MOST_FLIPS = 512
+"""Break points after which a ratio test passes no further group."""
+
+SELECTION_GROWTH = 10.0
+"""Factor by which the step grows until enough break points are within it (as in HiGHS)."""
+
+FIRST_SELECTION = 1e-7
+"""Least step up to which break points are looked at (as in HiGHS)."""
+
+RELATIVE_PIVOT, SUFFICIENT_PIVOT = 0.1, 1.0
+"""An entering column's pivot element must exceed the smaller of this share of the largest one
+there is, and this number (lp-algorithms.md, 3.2)."""
+
+LEAST_WEIGHT = 1e-4
+"""Smallest weight of dual steepest edge (lp-algorithms.md, 3.2)."""
+
+DEVEX_ERROR = 3.0
+"""A Devex weight this many times too large starts a new reference framework (as in HiGHS)."""
+
+LARGEST_DEVEX_WEIGHT = 1e7
+"""Primal Devex weight beyond which all start again at one."""
+
+
+def delayed_pivots(rows: int) -> int:
+    """Return how many pivots wait until the inverse is updated: about sqrt(m)."""
+    return max(FEWEST_DELAYED, min(MOST_DELAYED, 16 * round(rows**0.5 / 16)))

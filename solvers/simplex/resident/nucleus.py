@@ -1,0 +1,272 @@
+"""The stored inverse: which of its columns are stored, its factorisation, folding pivots in.
+
+The column of row i is a unit column, -e_p, while the logical of row i is basic, at position p; so
+only columns of rows whose logical is nonbasic are stored, m x k numbers for k basic structurals
+(slots of which are kept free for those to come). The host mirrors which row has which slot, and
+follows the pivots through their log.
+
+The whole rows of these columns are kept, not the k x k nucleus alone: a pivot row at a logical's
+position would otherwise cost a product of its row of A with the nucleus, all of it where A is dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.errors import DeviceError
+from solvers.simplex.resident.arrays import Arrays
+from solvers.simplex.resident.inverse import inverse_of
+from solvers.simplex.resident.kernels.nucleus import NUCLEUS
+
+MOST_SLOTS = 40_000
+"""Columns of the inverse beyond which it is not attempted (lp-algorithms.md, 3.3): more than a
+second for each factorisation."""
+
+SLOTS_AT_ONCE = 32
+"""Slots come in multiples of this, so that rows begin where memory lines do."""
+
+SPARE = 1.25
+"""Room for growth, so that few folds have to move the inverse."""
+
+Indices = npt.NDArray[np.int64]
+
+
+class Nucleus:
+    """The stored columns of the inverse of a basis.
+
+    ``inverse`` (m, capacity), ``unit_row`` (m,), ``slot_of_row`` (m,) and ``row_of_slot``
+    (capacity,) are what ``kernels/row.py`` says; ``unit_position`` (m,) is the position at which a
+    row's logical is basic, or -1. ``generation`` counts the times that arrays were replaced.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        m = arrays.rows
+        self.slots = 0
+        self.generation = 0
+        self.basic: Indices = np.full(m, -1, dtype=np.int64)
+        self._slot_of_row: Indices = np.full(m, -1, dtype=np.int64)
+        self._row_of_slot: list[int] = []
+        self._unit_position: Indices = np.full(m, -1, dtype=np.int64)
+        self.unit_row, self.slot_of_row = arrays.integers(m), arrays.integers(m)
+        self.unit_position = arrays.integers(m)
+        self._allocate(0)
+
+    def factorise(self, basic: Indices) -> list[tuple[int, int]]:
+        """Invert the basis of these variables by position.
+
+        Returns
+        -------
+        list of (position, variable)
+            Where dependent columns were replaced by logicals.
+
+        Raises
+        ------
+        DeviceError
+            The inverse does not fit.
+        """
+        arrays, n = self._arrays, self._arrays.structurals
+        self.basic = basic.astype(np.int64)
+        replaced: list[tuple[int, int]] = []
+        while True:
+            positions = np.flatnonzero(self.basic < n)
+            units = np.flatnonzero(self.basic >= n)
+            self._unit_position[:] = -1
+            self._unit_position[self.basic[units] - n] = units
+            rows = np.flatnonzero(self._unit_position < 0)
+            place_of_row = np.empty(arrays.rows, dtype=np.int64)
+            place_of_row[rows] = np.arange(rows.size)
+            place_of_row[self.basic[units] - n] = -1 - np.arange(units.size)
+            self._check_fits(rows.size)
+            inner, outer, dependent = self._parts(self.basic[positions], place_of_row)
+            if not dependent:
+                break
+            for column, place in dependent:
+                position, logical = int(positions[column]), n + int(rows[place])
+                self.basic[position] = logical
+                replaced.append((position, logical))
+        if rows.size > self.capacity or self.inverse is None:
+            self._allocate(rows.size)
+        self._spread(positions, units, inner, outer)
+        self._slot_of_row[:] = -1
+        self._slot_of_row[rows] = np.arange(rows.size)
+        self._row_of_slot = rows.tolist()
+        self._publish()
+        return replaced
+
+    def fold(self, count: int) -> None:
+        """Multiply ``count`` delayed pivots into the inverse."""
+        if count == 0:
+            return
+        arrays = self._arrays
+        log = arrays.host(arrays.pivot_log)[:count]
+        joined, left = self._follow(log)
+        if self.slots + len(joined) > self.capacity:
+            self._grow(self.slots + len(joined))
+        self._open(joined)
+        by_slot = arrays.numbers(arrays.most, self.capacity)
+        self._upload()
+        NUCLEUS["gather_eta_rows"](
+            arrays.rows, self.capacity, arrays.most, count, self.slots,
+            self.row_of_slot, arrays.eta_rows, by_slot,
+        )  # fmt: skip
+        if arrays.device.kind == "cpu":
+            self.inverse += arrays.etas[:, :count] @ by_slot[:count]
+        else:
+            from cupy import cublas
+
+            cublas.gemm("N", "N", arrays.etas, by_slot, out=self.inverse, alpha=1.0, beta=1.0)
+        self._close(left)
+        self._publish()
+
+    def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
+        """Return the inverse of the nucleus, the rows below it, and dependent columns."""
+        arrays, k = self._arrays, variables.size
+        nucleus, rest = arrays.numbers(k, k), arrays.numbers(arrays.rows - k, k)
+        if k:
+            matrix = arrays.columns
+            NUCLEUS["gather_basis"](
+                k, matrix.starts, matrix.indices, matrix.values,
+                arrays.device.to_device(variables.astype(np.int32)),
+                arrays.device.to_device(place_of_row.astype(np.int32)),
+                nucleus, rest,
+            )  # fmt: skip
+        inner, dependent = inverse_of(arrays.device, nucleus)
+        if dependent:
+            return None, None, dependent
+        return inner, arrays.device.xp.ascontiguousarray(rest @ inner), []
+
+    def _spread(self, positions: Indices, units: Indices, inner: Any, outer: Any) -> None:
+        arrays = self._arrays
+        place = np.empty(arrays.rows, dtype=np.int32)
+        place[positions] = np.arange(positions.size)
+        place[units] = -1 - np.arange(units.size)
+        NUCLEUS["spread_inverse"](
+            arrays.rows, self.capacity, positions.size,
+            arrays.device.to_device(place), inner, outer, self.inverse,
+        )  # fmt: skip
+
+    def _follow(self, log: npt.NDArray[Any]) -> tuple[dict[int, int], list[int]]:
+        """Repeat pivots on the host.
+
+        Returns rows whose logical left the basis, with the position it had, and those whose
+        logical came in.
+        """
+        n = self._arrays.structurals
+        now = self._unit_position.copy()
+        touched: dict[int, None] = {}
+        for position, leaving, entering in log.tolist():
+            self.basic[position] = entering
+            if leaving >= n:
+                now[leaving - n] = -1
+                touched[leaving - n] = None
+            if entering >= n:
+                now[entering - n] = position
+                touched[entering - n] = None
+        before = self._unit_position
+        joined = {i: int(before[i]) for i in touched if before[i] >= 0 > now[i]}
+        left = [i for i in touched if now[i] >= 0 > before[i]]
+        self._unit_position = now
+        return joined, left
+
+    def _open(self, joined: dict[int, int]) -> None:
+        """Give rows that have no unit column any more one of the stored columns."""
+        if not joined:
+            return
+        first = len(self._row_of_slot)
+        slots = list(range(first, first + len(joined)))
+        self._row_of_slot += joined
+        self._slot_of_row[list(joined)] = slots
+        NUCLEUS["open_slots"](
+            self._arrays.rows, self.capacity, len(joined),
+            self._small(slots), self._small(joined.values()), self.inverse,
+        )  # fmt: skip
+
+    def _close(self, left: list[int]) -> None:
+        """Take out the slots of rows that have become unit columns; the last ones fill the gaps."""
+        if not left:
+            return
+        freed = {int(self._slot_of_row[i]) for i in left}
+        total = len(self._row_of_slot) - len(left)
+        fillers = iter([s for s in range(total, len(self._row_of_slot)) if s not in freed])
+        targets, sources = [], []
+        for slot in sorted(freed):
+            if slot < total:
+                source = next(fillers)
+                row = self._row_of_slot[source]
+                self._row_of_slot[slot] = row
+                self._slot_of_row[row] = slot
+                targets.append(slot)
+                sources.append(source)
+            else:
+                targets.append(-1)
+                sources.append(slot)
+        self._slot_of_row[left] = -1
+        del self._row_of_slot[total:]
+        NUCLEUS["close_slots"](
+            self._arrays.rows, self.capacity, len(sources),
+            self._small(targets), self._small(sources), self.inverse,
+        )  # fmt: skip
+
+    def _publish(self) -> None:
+        """Send what the host knows of units and slots to the device."""
+        unit_row = np.full(self._arrays.rows, -1, dtype=np.int64)
+        rows = np.flatnonzero(self._unit_position >= 0)
+        unit_row[self._unit_position[rows]] = rows
+        self._arrays.write(self.unit_row, unit_row)
+        self._arrays.write(self.unit_position, self._unit_position)
+        self._arrays.write(self.slot_of_row, self._slot_of_row)
+        self._upload()
+
+    def _upload(self) -> None:
+        rows = np.zeros(self.capacity, dtype=np.int64)
+        rows[: len(self._row_of_slot)] = self._row_of_slot
+        self._arrays.write(self.row_of_slot, rows)
+        self.slots = len(self._row_of_slot)
+
+    def _small(self, values: Iterable[int]) -> Any:
+        return self._arrays.device.to_device(np.array(list(values), dtype=np.int32))
+
+    def _allocate(self, slots: int) -> None:
+        """Make room for so many stored columns and some more; what was stored is lost."""
+        arrays = self._arrays
+        wanted = min(arrays.rows, int(SPARE * slots) + 2 * arrays.most)
+        self.capacity = SLOTS_AT_ONCE * -(-max(1, wanted) // SLOTS_AT_ONCE)
+        self.inverse: Any = None  # given back before the next is asked for
+        self.inverse = arrays.numbers(arrays.rows, self.capacity)
+        self.row_of_slot = arrays.integers(self.capacity)
+        self.row_slots = arrays.numbers(self.capacity)
+        self.column_slots, self.flip_slots = (arrays.numbers(self.capacity) for _ in range(2))
+        self.generation += 1
+
+    def _grow(self, slots: int) -> None:
+        self._check_fits(slots)
+        old, before = self.inverse, self.capacity
+        self._allocate(slots)
+        self.inverse[:, :before] = old
+
+    def _check_fits(self, slots: int) -> None:
+        """Raise if the inverse, and what its factorisation needs beside it, has no room."""
+        arrays = self._arrays
+        number = 8
+        needed = number * slots * (2 * arrays.rows + 3 * slots)
+        if slots > MOST_SLOTS:
+            raise DeviceError(
+                f"The basis has {slots:,} columns that are no slacks, more than the "
+                f"{MOST_SLOTS:,} of which the simplex core on '{arrays.device.name}' keeps an "
+                "inverse; use device='cpu'."
+            )
+        if arrays.device.kind == "cpu":
+            return
+        free = int(arrays.device.xp.cuda.runtime.memGetInfo()[0])
+        pool = arrays.device.xp.get_default_memory_pool()
+        if needed > free + int(pool.free_bytes()):
+            raise DeviceError(
+                f"The inverse of a basis with {slots:,} structural columns needs "
+                f"{needed / 2**30:.1f} GiB, and '{arrays.device.name}' has {free / 2**30:.1f} GiB "
+                "free; use device='cpu'."
+            )

@@ -1,0 +1,130 @@
+"""The launches of an iteration, dual or primal, in the order in which they depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from solvers.kernels.family import Family
+from solvers.simplex.resident.arrays import Arrays
+from solvers.simplex.resident.kernels.column import COLUMN
+from solvers.simplex.resident.kernels.dual_update import DUAL_UPDATE
+from solvers.simplex.resident.kernels.primal import PRIMAL
+from solvers.simplex.resident.kernels.ratio import RATIO
+from solvers.simplex.resident.kernels.row import ROW
+from solvers.simplex.resident.nucleus import Nucleus
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A kernel with its arguments."""
+
+    family: Family
+    name: str
+    arguments: tuple[Any, ...]
+
+    def run(self) -> None:
+        """Launch it, or run its twin."""
+        self.family[self.name](*self.arguments)
+
+    def bound(self) -> Callable[[], None]:
+        """Return it ready for a launch on the GPU."""
+        return self.family.bind(self.name, *self.arguments)
+
+
+def first_dual(a: Arrays) -> Step:
+    """Return what has to run before the first dual iteration after a change of values."""
+    arguments = (
+        a.rows, a.x_basic, a.lower_basic, a.upper_basic, a.weights, a.scalars,
+        a.row_value, a.row_index,
+    )  # fmt: skip
+    return Step(ROW, "choose_row", arguments)
+
+
+def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
+    """Return the five launches of a dual iteration."""
+    return (
+        _pivot_row(a, nucleus, a.row_groups),
+        _price_row(a, dual=1),
+        Step(RATIO, "choose_column", (
+            a.rows, a.structurals, a.most, a.columns.lanes, a.steepest, *_columns(a),
+            nucleus.slot_of_row, a.reference, a.lower, a.upper, a.alpha_rows, a.candidates,
+            a.counts, a.ratios, a.squares, a.dots, a.status, a.x, a.cost, a.reduced_cost,
+            a.selected, a.group, a.flips, a.flip_steps, a.column, nucleus.column_slots,
+            a.flip_column, nucleus.flip_slots, a.column_dots, a.flip_dots, a.control, a.scalars,
+        )),
+        _solve_column(a, nucleus, dual=1),
+        Step(DUAL_UPDATE, "update_dual", (
+            a.rows, a.structurals, a.most, a.steepest, nucleus.slot_of_row, a.lower, a.upper,
+            a.alpha_rows, a.alpha, a.beta, a.tau, a.etas, a.x_basic, a.lower_basic,
+            a.upper_basic, a.weights, a.x, a.reduced_cost, a.basic, a.status, a.reference,
+            a.pivot_log, a.column, nucleus.column_slots, a.flip_column, nucleus.flip_slots,
+            a.row_value, a.row_index, a.control, a.scalars,
+        )),
+    )  # fmt: skip
+
+
+def first_primal(a: Arrays) -> Step:
+    """Return what has to run before the first primal iteration after a change of duals."""
+    arguments = (
+        a.rows, a.structurals, a.status, a.lower, a.upper, a.reduced_cost, a.price_weights,
+        a.scalars, a.variable_value, a.variable_index,
+    )  # fmt: skip
+    return Step(PRIMAL, "price_costs", arguments)
+
+
+def primal_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
+    """Return the six launches of a primal iteration."""
+    return (
+        Step(PRIMAL, "choose_entering", (
+            a.rows, a.structurals, a.most, a.variable_groups, *_columns(a), nucleus.slot_of_row,
+            a.x, a.reduced_cost, a.price_weights, a.alpha_rows, a.variable_value,
+            a.variable_index, a.column, nucleus.column_slots, a.column_dots, a.control, a.scalars,
+        )),
+        _solve_column(a, nucleus, dual=0),
+        Step(PRIMAL, "choose_leaving", (
+            a.rows, a.basic, a.lower, a.upper, a.reduced_cost, a.alpha, a.x_basic,
+            a.lower_basic, a.upper_basic, a.control, a.scalars,
+        )),
+        _pivot_row(a, nucleus, 0),
+        _price_row(a, dual=0),
+        Step(PRIMAL, "update_primal", (
+            a.rows, a.structurals, a.most, nucleus.slot_of_row, a.alpha_rows, a.alpha,
+            a.lower, a.upper, a.etas, a.x_basic, a.lower_basic, a.upper_basic, a.x,
+            a.reduced_cost, a.price_weights, a.basic, a.status, a.pivot_log, a.column,
+            nucleus.column_slots, a.variable_value, a.variable_index, a.control, a.scalars,
+        )),
+    )  # fmt: skip
+
+
+def _columns(a: Arrays) -> tuple[Any, Any, Any]:
+    return a.columns.starts, a.columns.indices, a.columns.values
+
+
+def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
+    arguments = (
+        a.rows, nucleus.capacity, a.most, groups, nucleus.inverse, nucleus.unit_row,
+        nucleus.slot_of_row, a.basic, a.etas, a.x_basic, a.lower_basic, a.upper_basic, a.weights,
+        a.row_value, a.row_index, a.eta_rows, nucleus.row_slots, a.control, a.scalars,
+    )  # fmt: skip
+    return Step(ROW, "pivot_row", arguments)
+
+
+def _price_row(a: Arrays, dual: int) -> Step:
+    arguments = (
+        a.rows, a.structurals, a.most, a.columns.lanes, dual, a.steepest * dual, *_columns(a),
+        a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost, a.control, a.scalars,
+        a.alpha_rows, a.candidates, a.counts, a.ratios, a.squares, a.dots,
+    )  # fmt: skip
+    return Step(ROW, "price_row", arguments)
+
+
+def _solve_column(a: Arrays, nucleus: Nucleus, dual: int) -> Step:
+    arguments = (
+        a.rows, a.structurals, nucleus.capacity, a.most, dual, a.steepest * dual,
+        nucleus.inverse, nucleus.unit_row, nucleus.slot_of_row, a.etas, a.eta_rows,
+        nucleus.row_slots, *_columns(a), a.column, nucleus.column_slots, a.flip_column,
+        nucleus.flip_slots, a.column_dots, a.flip_dots, a.dots, a.control, a.alpha, a.beta, a.tau,
+    )  # fmt: skip
+    return Step(COLUMN, "solve_column", arguments)
