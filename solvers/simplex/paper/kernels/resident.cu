@@ -1,0 +1,120 @@
+// Kernels of the variant "resident"; resident.py states what they compute.
+
+#include "paper.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
+    int size, int columns, const REAL* __restrict__ x, const INDEX* __restrict__ basic,
+    const REAL* __restrict__ d, REAL* __restrict__ chosen, REAL* control) {
+    __shared__ int stop;
+    if (threadIdx.x == 0) stop = stopped(control);
+    __syncthreads();  // a thread ahead may set the flag below
+    if (stop) return;
+    Choice closest = {REAL(0), -1};
+    for (int i = threadIdx.x; i < size; i += BLOCK) {
+        const Ratio ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
+        if (ratio.blocks) closest.take(-ratio.relaxed, (INDEX)i);
+    }
+    closest = block_best(closest);
+    if (closest.index < 0) {
+        if (threadIdx.x == 0) control[STOP] = REAL(NO_RATIO);
+        return;
+    }
+    const bool bland = control[BLAND] != REAL(0);
+    Choice best = {REAL(0), -1};
+    for (int i = threadIdx.x; i < size; i += BLOCK) {
+        const Ratio ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
+        if (!ratio.blocks || ratio.exact > -closest.key) continue;
+        best.take(bland ? REAL(-basic[i]) : magnitude(d[i]), (INDEX)i);
+    }
+    best = block_best(best);
+    if (threadIdx.x == 0) {
+        const INDEX r = best.index;
+        chosen[0] = best.key;
+        chosen[1] = REAL(r);
+        chosen[2] = ratio_of(x[r], d[r], basic[r] >= columns, control).exact;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) exchange(
+    const REAL* __restrict__ d, const REAL* __restrict__ chosen, INDEX* __restrict__ basic,
+    INDEX* __restrict__ position, REAL* control) {
+    if (!first_thread() || stopped(control)) return;
+    const INDEX r = (INDEX)chosen[1], q = (INDEX)control[ENTERING];
+    const REAL pivot = d[r], theta = chosen[2];
+    if (magnitude(pivot) < control[SAFE_PIVOT]) {
+        const bool fresh = control[SINCE_INVERSE] == REAL(0);
+        control[STOP] = REAL(fresh ? SMALL_PIVOT : INACCURATE);
+        return;
+    }
+    position[basic[r]] = -1;
+    position[q] = r;
+    basic[r] = q;
+    control[LEAVING] = REAL(r);
+    control[STEP] = theta;
+    control[PIVOT] = pivot;
+    control[ITERATION] += REAL(1);
+    control[SINCE_INVERSE] += REAL(1);
+    if (theta * -control[ENTERING_COST] <= REAL(0)) control[DEGENERATE] += REAL(1);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) update_in_place(
+    int size, int stride, int team, const REAL* __restrict__ d, REAL* __restrict__ inverse,
+    REAL* __restrict__ pivot_row, REAL* control) {
+    if (stopped(control)) return;
+    const long long k = ((long long)blockIdx.x * BLOCK + threadIdx.x) / team;
+    const int lane = threadIdx.x % team;
+    const int r = (int)control[LEAVING];
+    REAL* column = inverse + (k < size ? k : 0) * stride;
+    const REAL rho = k < size ? column[r] / control[PIVOT] : REAL(0);
+    __syncthreads();  // everybody holds the pivot element before it is overwritten
+    if (k >= size) return;
+    for (int i = lane; i < size; i += team) column[i] = i == r ? rho : column[i] - rho * d[i];
+    if (lane == 0) pivot_row[k] = rho;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) solution(
+    int size, int stride, int columns, const REAL* __restrict__ inverse,
+    const REAL* __restrict__ rhs, const REAL* __restrict__ cost,
+    const INDEX* __restrict__ basic, REAL* __restrict__ x, REAL* __restrict__ basic_cost,
+    REAL* control) {
+    const long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    if (stopped(control) || i >= size) return;
+    REAL sum = REAL(0);
+#pragma unroll 4
+    for (int k = 0; k < size; ++k) sum += inverse[(long long)k * stride + i] * rhs[k];
+    x[i] = sum;
+    const INDEX j = basic[i];
+    const bool artificial = j >= columns;
+    if (control[PHASE] == REAL(2)) basic_cost[i] = artificial ? REAL(0) : cost[j];
+    else basic_cost[i] = infeasibility_cost(sum, artificial, control[PRIMAL_TOLERANCE]);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) basis_rows(
+    int size, int columns, const INDEX* __restrict__ starts, const INDEX* __restrict__ rows,
+    const REAL* __restrict__ values, const INDEX* __restrict__ basic,
+    REAL* __restrict__ transposed, REAL* control) {
+    const long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= size) return;
+    REAL* __restrict__ row = transposed + i * size;
+    const INDEX j = basic[i];
+    if (j >= columns) {
+        row[j - columns] = REAL(1);
+        return;
+    }
+    for (INDEX k = starts[j]; k < starts[j + 1]; ++k) row[rows[k]] = values[k];
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) dual(
+    int size, int stride, int team, const REAL* __restrict__ inverse,
+    const REAL* __restrict__ basic_cost, REAL* __restrict__ y, REAL* control) {
+    if (stopped(control)) return;
+    const long long k = ((long long)blockIdx.x * BLOCK + threadIdx.x) / team;
+    const int lane = threadIdx.x % team;
+    const REAL* __restrict__ column = inverse + (k < size ? k : 0) * stride;
+    REAL sum = REAL(0);
+    if (k < size) {
+        for (int i = lane; i < size; i += team) sum += column[i] * basic_cost[i];
+    }
+    sum = team == BLOCK ? block_sum(sum) : team_sum(sum, team);
+    if (k < size && lane == 0) y[k] = sum;
+}

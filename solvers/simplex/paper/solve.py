@@ -1,0 +1,111 @@
+"""The paper's solver on a problem: the front door.
+
+``solve(problem, options, progress, variant="graphs")`` writes the problem in standard form, lets a
+variant make the pivots and hands back an outcome whose status was computed anew from the last
+basis (``basic_solution.py``): optimal with duals, infeasible with Farkas multipliers, unbounded
+with a point and a ray. What does not hold up to that is numerical trouble, not an answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.device import Device, find_device
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from solvers.simplex.paper.answer import (
+    infeasible_outcome,
+    optimal_outcome,
+    stopped_outcome,
+    unbounded_outcome,
+    without_rows,
+)
+from solvers.simplex.paper.basic_solution import BasicSolution
+from solvers.simplex.paper.drive import Drive, Ending, Found, exact_solution
+from solvers.simplex.paper.scaling import ScaledForm, scaled_form
+from solvers.simplex.paper.standard_form import standard_form
+from solvers.simplex.paper.start import basis_from_start
+from solvers.simplex.paper.variants import make_pivots
+
+
+def solve(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    variant: str = "graphs",
+) -> Outcome:
+    """Solve a linear program by one of the paper's variants.
+
+    Parameters
+    ----------
+    problem : Problem
+        Integrality is ignored.
+    options : EngineOptions
+        Device, seed, tolerance and iteration limit are read.
+    progress : Progress
+        Asked about time and interruption after every batch of 100 pivots.
+    start : Start, optional
+        A basis to start from; a singular one is repaired.
+    variant : str
+        One of :data:`~solvers.simplex.paper.variants.VARIANTS`.
+
+    Raises
+    ------
+    OptionError
+        There is no such variant.
+    DeviceError
+        ``options.device`` asks for a GPU that is not there.
+    """
+    device = find_device("cpu" if variant == "cpu" else options.device)
+    with device.activate():
+        form = scaled_form(standard_form(problem), device)
+        if form.num_rows == 0:
+            return without_rows(form)
+        return _with_rows(form, device, options, progress, start, variant)
+
+
+def _with_rows(
+    form: ScaledForm,
+    device: Device,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    variant: str,
+) -> Outcome:
+    def should_stop(iterations: int) -> StopReason | None:
+        progress.iteration(iterations)
+        return StopReason.INTERRUPTED if progress.abandoned else progress.should_stop()
+
+    limit = np.inf if options.iteration_limit is None else options.iteration_limit
+    drive = Drive(form, make_pivots(variant, form, device), options.seed, should_stop, limit)
+    found = drive.run(basis_from_start(form, start))
+    exact = exact_solution(form, found.basic)
+    about: dict[str, Any] = {
+        "engine": "simplex",
+        "device": device.kind,
+        "seconds": progress.seconds,
+        "statistics": {
+            "variant": variant,
+            "iterations": drive.iterations,
+            "inversions": drive.inversions,
+            "rows": form.num_rows,
+            "columns": form.num_columns,
+        },
+    }
+    return _answer(found, exact, options.tolerance, about)
+
+
+def _answer(found: Found, exact: BasicSolution, tolerance: float, about: dict[str, Any]) -> Outcome:
+    if found.ending is Ending.INFEASIBLE:
+        return infeasible_outcome(exact, about)
+    if found.ending is Ending.UNBOUNDED:
+        return unbounded_outcome(exact, found.entering, tolerance, about)
+    if found.ending is Ending.OPTIMAL:
+        return optimal_outcome(exact, tolerance, about)
+    return stopped_outcome(exact, found.reason, tolerance, about)
