@@ -1,0 +1,106 @@
+// Second part of a round: moves whose rows are all theirs are made, all at once; a violated row
+// for which there was none gains weight. Weights of rows that move are not written, nor slack of
+// rows that gain weight, so that both may be the same row.
+
+#pragma once
+
+#include "propose.cuh"
+
+// Moves some entries' rows by ``delta``.
+__device__ inline void change_rows(const Walk& walk, REAL delta, int first, int end, int stride) {
+    for (int e = first; e < end; e += stride) {
+        const int row = int(walk.model.column_row[e]);
+        const double before = double(walk.cells[row].first);
+        const REAL after =
+            REAL(plus(before, -double(times(walk.model.column_value[e], delta))));
+        walk.cells[row].first = after;
+        const double between = walk.range(row);
+        const bool was = violation(before, between) > 0.0;
+        const bool is = violation(double(after), between) > 0.0;
+        if (was != is) walk.tree.change(row, is, walk.tally);
+    }
+}
+
+// Sets a column's value and stamp; one thread does it when all have read the old value.
+__device__ inline double set_column(const Walk& walk, int team, int j, REAL value, REAL delta) {
+    const int spread = int(walk.record[SPREAD]) + 1;
+    const int tenure = int(walk.record[TENURE]) +
+                       walk.random.below(walk.step, team, DRAW_TENURE, spread);
+    const double until = double(walk.clock) + double(tenure) + 1.0;
+    walk.values[j] = Pair{value, REAL(delta > REAL(0) ? until : -until)};
+    return times(double(walk.model.costs[j]), double(delta));
+}
+
+__device__ inline void settle(const Walk& walk, int team) {
+    double* move = walk.moves + MOVE * (long long)team;
+    const int lane = lane_number();
+    const int j = int(move[0]);
+    if (j < 0) {
+        const int row = int(move[1]);
+        if (row < 0 || walk.forced > 0 || lane) return;
+        const REAL unit = walk.unit_of(row), weight = walk.cells[row].second;
+        if (double(weight) < LARGEST_WEIGHT * double(unit)) walk.cells[row].second = weight + unit;
+        return;
+    }
+    const unsigned long long claim = claim_of(walk, team, move[2]);
+    const int begin = walk.column_begin(j), end = walk.column_end(j);
+    bool mine = true;
+    for (int e = begin + lane; e < end; e += 32)
+        mine = mine && walk.claims[int(walk.model.column_row[e])] == claim;
+    if (__ballot_sync(ALL_LANES, mine) != ALL_LANES) return;
+    const REAL value = REAL(move[1]), delta = value - walk.values[j].first;
+    __syncwarp();
+    change_rows(walk, delta, begin + lane, end, 32);
+    if (lane == 0) {
+        move[3] = set_column(walk, team, j, value, delta);
+        atomicAdd(walk.tally + 32, 1);
+    }
+}
+
+// Scores the columns in slots, a warp to a chunk of one.
+__device__ inline void score_slots(const Walk& walk, int warp, int warps) {
+    const int chunks = walk.column_chunks;
+    for (int at = warp; at < SLOTS * chunks; at += warps) {
+        const double* slot = walk.slots + MOVE * (at / chunks);
+        const int j = int(slot[0]), chunk = at % chunks;
+        if (j < 0) continue;
+        const int begin = walk.column_begin(j) + chunk * CHUNK;
+        const int end = min(begin + CHUNK, walk.column_end(j));
+        const REAL delta = REAL(slot[1]) - walk.values[j].first;
+        const Score score =
+            walk.joined(walk.entries(j, delta, begin + lane_number(), end, 32));
+        if (lane_number() == 0) {
+            walk.partials[2 * (long long)at] = score.progress;
+            walk.partials[2 * (long long)at + 1] = score.bonus;
+            atomicAdd(walk.tally + 33, max(end - begin, 0));
+        }
+    }
+}
+
+// Makes the move of the slot that goes alone in this round.
+__device__ inline void settle_slot(const Walk& walk, int warp, int warps) {
+    const double* slot = walk.slots + MOVE * walk.control[EXCLUSIVE];
+    const int j = int(slot[0]), begin = walk.column_begin(j), end = walk.column_end(j);
+    const REAL delta = REAL(slot[3]);
+    for (int first = begin + warp * CHUNK; first < end; first += warps * CHUNK)
+        change_rows(walk, delta, first + lane_number(), min(first + CHUNK, end), 32);
+    if (warp == 0 && lane_number() == 0) {
+        set_column(walk, MOST_TEAMS, j, REAL(slot[1]), delta);
+        atomicAdd(walk.tally + 32, 1);
+    }
+}
+
+// Adds what the block has gathered to what the grid has.
+__device__ inline void flush(const Walk& walk) {
+    __syncthreads();
+    const int place = int(threadIdx.x);
+    if (place < 34) {
+        const int gathered = walk.tally[place];
+        walk.tally[place] = 0;
+        if (gathered && place < 32)
+            atomicAdd((int*)walk.tree.nodes + walk.tree.first[walk.tree.top] + place, gathered);
+        else if (gathered)
+            atomicAdd(walk.control + (place == 32 ? MOVED : SEEN), gathered);
+    }
+    __syncthreads();
+}

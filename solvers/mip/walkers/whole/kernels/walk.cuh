@@ -1,0 +1,242 @@
+// The walk's state, the numbers of its round, and what single moves are worth.
+
+#pragma once
+
+#include "tree.cuh"
+
+struct Model {
+    int rows, inequalities, columns, binaries, integers, objectives;
+    const INDEX* row_start;
+    const INDEX* row_column;
+    const REAL* row_value;
+    const REAL* sides;   // (rows,) upper sides
+    const REAL* ranges;  // (rows - inequalities,) upper less lower side
+    const REAL* scales;  // (rows,) about one over the largest entry
+    const INDEX* column_start;
+    const INDEX* column_row;
+    const REAL* column_value;
+    const Pair* bounds;
+    const COSTS_T* costs;
+    const INDEX* objective_columns;
+};
+
+enum Mode { REPAIR, LIFT, BREAK };
+
+constexpr int CHUNK = 4096;       // entries of a long line that a warp reads at a time
+constexpr int LANE_COLUMN = 128;  // entries of a column that a lane reads alone
+constexpr int TEAM_WORK = 8192;   // entries of longer columns that a team scores in a round
+constexpr int SLOTS = 32;         // columns of more than a chunk that are scored in a round
+constexpr int LOOKS = 8;          // entries of a row among which a lane takes one that can move
+constexpr int FETCHED = 4;        // entries whose rows are fetched together
+constexpr int MOVE = 4;           // numbers of a move: column, value (or row), progress, change
+
+struct Choice {  // a move; tie 0 stands for none; stamp says until when its column was bound last
+    double progress, bonus;
+    unsigned tie;
+    int column;
+    double value;
+    unsigned stamp;
+};
+
+__device__ inline Choice no_choice() { return Choice{0.0, 0.0, 0u, -1, 0.0, 0u}; }
+
+__device__ inline bool better(const Choice& a, const Choice& b) {
+    if (b.tie == 0u) return a.tie != 0u;
+    if (a.progress != b.progress) return a.progress > b.progress;
+    if (a.bonus != b.bonus) return a.bonus > b.bonus;
+    if (a.stamp != b.stamp) return a.stamp < b.stamp;
+    return a.tie > b.tie;
+}
+
+// The best choice of a warp's lanes, key by key.
+__device__ inline Choice warp_best(const Choice& own) {
+    const unsigned long long progress = ordered(own.progress);
+    const unsigned keys[5] = {unsigned(progress >> 32), unsigned(progress),
+                              unsigned(int(own.bonus)) + 0x80000000u, ~own.stamp, own.tie};
+    bool active = own.tie != 0u;
+    if (__ballot_sync(ALL_LANES, active) == 0u) return no_choice();
+    #pragma unroll
+    for (int place = 0; place < 5; ++place) {
+        const unsigned top = __reduce_max_sync(ALL_LANES, active ? keys[place] : 0u);
+        active = active && keys[place] == top;
+    }
+    const int source = __ffs(int(__ballot_sync(ALL_LANES, active))) - 1;
+    return Choice{__shfl_sync(ALL_LANES, own.progress, source), 0.0, 1u,
+                  __shfl_sync(ALL_LANES, own.column, source),
+                  __shfl_sync(ALL_LANES, own.value, source), 0u};
+}
+
+struct Candidate {
+    int column;  // -1 for none
+    REAL value;
+    Pair state;
+};
+
+struct Walk {
+    Model model;
+    Random random;
+    Tree tree;
+    Pair* values;
+    Pair* cells;
+    REAL* kept;
+    unsigned long long* claims;
+    double* moves;     // (teams, MOVE)
+    double* slots;     // (SLOTS, MOVE)
+    double* partials;
+    double* record;
+    int* control;
+    int* tally;        // the block's: changes of the tree's top level, moves, entries scored
+    const INDEX* long_rows;
+    int teams, column_chunks, row_chunks, long_count;
+    // What holds in a round, the same for all threads.
+    int mode, forced, row_teams, objective_teams, start, count;
+    long long step, clock;
+    bool jump;
+    double objective, objective_weight, target, limit, scale;
+
+    __device__ void load_round() {
+        mode = control[MODE];
+        forced = control[FORCED];
+        row_teams = control[ROW_TEAMS];
+        objective_teams = control[OBJECTIVE_TEAMS];
+        start = control[START];
+        count = int(record[VIOLATED]);
+        step = (long long)record[STEP] + 1;
+        clock = step - (long long)record[ORIGIN];
+        jump = record[JUMP] > 0.0;
+        objective = record[OBJECTIVE];
+        objective_weight = record[OBJECTIVE_WEIGHT];
+        target = record[TARGET];
+        limit = record[LIMIT];
+        scale = record[SCALE];
+    }
+
+    __device__ double range(int row) const {
+        return row < model.inequalities ? UNBOUNDED : double(model.ranges[row - model.inequalities]);
+    }
+    __device__ int column_begin(int j) const { return int(model.column_start[j]); }
+    __device__ int column_end(int j) const { return int(model.column_start[j + 1]); }
+
+    // Least weight of a row: for jumps its violation is measured in its entries.
+    __device__ REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
+
+    // ---- moves --------------------------------------------------------------------------------
+
+    __device__ REAL clipped(int j, double value) const {
+        const Pair bounds = model.bounds[j];
+        return REAL(fmin(fmax(value, double(bounds.first)), double(bounds.second)));
+    }
+
+    // Value at which a row's activity has changed by ``need``; integers go as far as needed.
+    __device__ REAL tight(int j, double x, double a, double need) const {
+        double move = need / a;
+        if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
+        if (j < model.integers) {
+            const double excess = 0.5 * TOLERANCE / fabs(a);
+            move = move > 0.0 ? ceil(plus(move, -excess)) : floor(plus(move, excess));
+        }
+        return clipped(j, plus(x, move));
+    }
+
+    // Value at which column ``j`` alone would bring the objective to the target.
+    __device__ REAL breaking(int j, double x) const {
+        const double cost = double(model.costs[j]);
+        double move = plus(target, -objective) / cost;
+        if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
+        if (j < model.integers) move = cost > 0.0 ? floor(move) : ceil(move);
+        return clipped(j, plus(x, move));
+    }
+
+    __device__ bool forbidden(double delta, double stamp) const {
+        return forced < 2 && fabs(stamp) > double(clock) && (delta > 0.0) != (stamp > 0.0);
+    }
+
+    // ---- scores -------------------------------------------------------------------------------
+
+    // What a change of the objective is worth: it counts as a row that holds at the target.
+    __device__ double objective_progress(double change) const {
+        if (!(target < NONE)) return 0.0;
+        if (jump) return -times(objective_weight, times(change, scale));
+        const double after = plus(objective, change);
+        if (!(objective > target)) return after > target ? -2.0 * objective_weight : 0.0;
+        if (after <= target) return 2.0 * objective_weight;
+        return change < 0.0 ? objective_weight : change > 0.0 ? -objective_weight : 0.0;
+    }
+
+    // Entries ``first``, ``first + stride``, ... of a column that moves by ``delta``. Some entries'
+    // rows and cells are fetched before the first is scored, as each fetch waits for another.
+    __device__ Score rows_score(REAL delta, int first, int end, int stride) const {
+        Score score = {0.0, 0.0};
+        for (int e = first; e < end; e += FETCHED * stride) {
+            int row[FETCHED];
+            REAL value[FETCHED];
+            Pair cell[FETCHED];
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k) {
+                const int at = e + k * stride;
+                row[k] = at < end ? int(model.column_row[at]) : -1;
+                value[k] = at < end ? model.column_value[at] : REAL(0);
+            }
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k)
+                if (row[k] >= 0) cell[k] = cells[row[k]];
+            #pragma unroll
+            for (int k = 0; k < FETCHED; ++k) {
+                if (row[k] < 0) break;
+                const REAL after = REAL(plus(double(cell[k].first),
+                                             -double(times(value[k], delta))));
+                add_row(score, jump, double(cell[k].first), double(after), double(cell[k].second),
+                        range(row[k]));
+            }
+        }
+        return score;
+    }
+
+    // How far column ``j`` can go down its cost with every row of some entries kept.
+    __device__ double room(int j, int first, int end, int stride) const {
+        double most = NONE;
+        const double sign = double(model.costs[j]) > 0.0 ? -1.0 : 1.0;
+        const double excess = j < model.integers ? 0.5 * TOLERANCE : 0.0;
+        for (int e = first; e < end; e += stride) {
+            const int row = int(model.column_row[e]);
+            const double slack = double(cells[row].first);
+            const double pace = sign * double(model.column_value[e]);
+            const double left = pace > 0.0 ? slack : plus(range(row), -slack);
+            most = fmin(most, fmax(plus(left, excess), 0.0) / fabs(pace));
+        }
+        return most;
+    }
+
+    // What some entries of a column say: what its rows gain or, for a lift, the least room.
+    __device__ Score entries(int j, REAL delta, int first, int end, int stride) const {
+        if (mode == LIFT) return Score{room(j, first, end, stride), 0.0};
+        return rows_score(delta, first, end, stride);
+    }
+
+    __device__ Score joined(const Score& own) const {  // over the lanes of a warp
+        if (mode == LIFT) return Score{warp_least(own.progress), 0.0};
+        return Score{warp_sum(own.progress), warp_sum(own.bonus)};
+    }
+
+    __device__ Choice lifted(int j, double x, double most, unsigned tie) const {
+        const double cost = double(model.costs[j]);
+        if (j < model.integers) most = floor(most);
+        const REAL value = clipped(j, plus(x, (cost > 0.0 ? -1.0 : 1.0) * most));
+        const double way = fabs(plus(double(value), -x)), gain = times(fabs(cost), way);
+        const bool moves_on = gain > LEAST_GAIN && way > LEAST_GAIN;
+        return Choice{gain, 0.0, moves_on ? tie : 0u, j, double(value), 0u};
+    }
+
+    // The choice that a candidate is, when all of its entries have been read.
+    __device__ Choice judged(int j, REAL value, const Pair& state, const Score& rows,
+                             unsigned tie) const {
+        if (mode == LIFT) return lifted(j, double(state.first), rows.progress, tie);
+        const double delta = double(value - state.first);
+        const double change = times(double(model.costs[j]), delta);
+        const bool lower = target < NONE && change < 0.0 && plus(objective, change) < limit;
+        const double bonus = rows.bonus + (lower ? objective_weight : 0.0);
+        return Choice{plus(plus(rows.progress, objective_progress(change)), 0.0),
+                      fmin(fmax(bonus, -1e9), 1e9), tie, j, double(value),
+                      unsigned(fabs(double(state.second)))};
+    }
+};

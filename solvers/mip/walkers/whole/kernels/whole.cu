@@ -1,0 +1,114 @@
+// One walker that the whole GPU drives, many rounds in one launch; whole.py has the algorithm.
+//
+// Blocks stay for all rounds and meet at barriers of the grid, two in most rounds. A warp is a
+// team: it finds a violated row, scores up to 32 moves and makes the best if no other team wants
+// one of its rows. The model and the state lie in global memory; slack and weight of a row are one
+// pair, as are value and stamp of a column, so that an entry that is scored costs one sector.
+
+#include "refresh.cuh"
+
+// Weights of rows that hold go down by one, as far as they can.
+__device__ inline void smooth(const Walk& walk, int thread, int threads) {
+    for (int row = thread; row < walk.model.rows; row += threads) {
+        const Pair cell = walk.cells[row];
+        const REAL unit = walk.unit_of(row);
+        if (cell.second > unit && violation(double(cell.first), walk.range(row)) == 0.0)
+            walk.cells[row].second = cell.second - unit;
+    }
+}
+
+__device__ inline void copy_point(const Walk& walk, int thread, int threads) {
+    for (int j = thread; j < walk.model.columns; j += threads) walk.kept[j] = walk.values[j].first;
+}
+
+__device__ inline void play_round(Walk& walk, int thread, int threads) {
+    const int warp = thread >> 5, warps = threads >> 5;
+    walk.load_round();
+    if (walk.control[SMOOTH]) {
+        smooth(walk, thread, threads);
+        meet(walk.control, Nothing());
+    }
+    if (walk.control[COPY]) copy_point(walk, thread, threads);
+    for (int team = warp; team < walk.teams; team += warps) propose(walk, team);
+    meet(walk.control, Nothing());
+    if (walk.control[HUGE_USED]) {
+        score_slots(walk, warp, warps);
+        meet(walk.control, [&] { choose_slot(walk); });
+    }
+    if (walk.control[EXCLUSIVE] >= 0)
+        settle_slot(walk, warp, warps);
+    else
+        for (int team = warp; team < walk.teams; team += warps) settle(walk, team);
+    flush(walk);
+    meet(walk.control, [&] { end_round(walk); });
+}
+
+// Keeps a better point in which the launch ends.
+__device__ inline void keep_last(Walk& walk, int thread, int threads) {
+    if (walk.control[PENDING]) copy_point(walk, thread, threads);
+    meet(walk.control, [&] {
+        if (threadIdx.x || walk.control[PENDING] == 0) return;
+        walk.record[BEST] = walk.record[OBJECTIVE];
+        walk.record[KEPT] += 1.0;
+        walk.control[PENDING] = 0;
+    });
+}
+
+__device__ inline void run(Walk& walk, int steps) {
+    const int thread = int(blockIdx.x) * BLOCK + int(threadIdx.x), threads = int(gridDim.x) * BLOCK;
+    const bool anew = walk.record[REFRESH] > 0.0;
+    const bool late = walk.record[STEP] - walk.record[ORIGIN] + double(steps) > CLOCK_LIMIT;
+    walk.load_round();
+    if (late) restart_clock(walk, thread, threads);
+    if (anew) prepare_refresh(walk, thread, threads);
+    meet(walk.control, [&] {
+        if (threadIdx.x == 0 && late) walk.record[ORIGIN] = walk.record[STEP];
+    });
+    if (anew) {
+        refresh(walk, thread, threads);
+        meet(walk.control, [&] { end_refresh(walk); });
+    }
+    meet(walk.control, [&] { begin_rounds(walk); });
+    for (int number = 0; number < steps && walk.control[DONE] == 0; ++number)
+        play_round(walk, thread, threads);
+    keep_last(walk, thread, threads);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) walk_whole(
+    int rows, int inequalities, int columns, int binaries, int integers, int objectives,
+    const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
+    const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
+    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
+    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
+    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
+    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
+    const INDEX* __restrict__ long_rows, int long_count, int row_chunks, int column_chunks,
+    REAL* values, REAL* cells, REAL* kept, RECORDS_T* records, TREE_T* tree, CLAIMS_T* claims,
+    MOVES_T* moves, SLOTS_T* slots, PARTIALS_T* partials, CONTROL_T* control, int teams,
+    int blocks, int steps, int seed) {
+    __shared__ int tally[34];
+    if (threadIdx.x < 34) tally[threadIdx.x] = 0;
+    __syncthreads();
+    Walk walk;
+    walk.model = Model{rows, inequalities, columns, binaries, integers, objectives,
+                       row_start, row_column, row_value, sides, ranges, scales, column_start,
+                       column_row, column_value, (const Pair*)bounds, costs, objective_columns};
+    walk.random = random_of(seed);
+    walk.tree.shape((unsigned*)tree, rows);
+    walk.values = (Pair*)values;
+    walk.cells = (Pair*)cells;
+    walk.kept = kept;
+    walk.claims = (unsigned long long*)claims;
+    walk.moves = (double*)moves;
+    walk.slots = (double*)slots;
+    walk.partials = (double*)partials;
+    walk.record = (double*)records;
+    walk.control = (int*)control;
+    walk.tally = tally;
+    walk.long_rows = long_rows;
+    walk.teams = teams;
+    walk.column_chunks = column_chunks;
+    walk.row_chunks = row_chunks;
+    walk.long_count = long_count;
+    run(walk, min(steps, int(CLOCK_LIMIT)));
+}

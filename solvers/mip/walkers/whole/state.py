@@ -1,0 +1,143 @@
+"""What the whole GPU's walker carries, on one device, and how much memory that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.device import Device
+from solvers.mip.walkers.kernels.fields import RECORD
+from solvers.mip.walkers.layout import Layout
+from solvers.mip.walkers.state import first_records
+from solvers.mip.walkers.whole.kernels.fields import CHUNK, CONTROL, MOVE, PIECES, SLOTS
+
+LEAF_ROWS = 32
+"""Rows in a word of the tree, and nodes under each node of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeState:
+    """State of the one walker; the names of arrays are those of the kernel's arguments.
+
+    Parameters
+    ----------
+    walkers : int
+        Always 1.
+    values : (n * 2,) real
+        Value and stamp of each column.
+    cells : (m * 2,) real
+        Slack and weight of each row.
+    kept : (n,) real
+        Columns of the best point.
+    records : (RECORD,) float64
+    tree : int32
+        Bits of violated rows, and counts of them.
+    claims : (m,) int64
+        Who wants to change a row in this round.
+    moves : (teams * MOVE,) float64
+    slots : (SLOTS * MOVE,) float64
+        Columns of more than a chunk that are scored in this round.
+    partials : float64
+        Sums over chunks, and of the objective.
+    control : (CONTROL,) int32
+    long_rows : (k,) int32
+        Rows of more than a chunk, rising.
+    long_count, row_chunks, column_chunks : int
+        Number of those rows; chunks of the longest row and column, 0 where none is that long.
+    teams : int
+    """
+
+    walkers: int
+    values: Any
+    cells: Any
+    kept: Any
+    records: Any
+    tree: Any
+    claims: Any
+    moves: Any
+    slots: Any
+    partials: Any
+    control: Any
+    long_rows: Any
+    long_count: int
+    row_chunks: int
+    column_chunks: int
+    teams: int
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The kernel's arguments from ``long_rows`` to ``teams``."""
+        lines = (self.long_rows, self.long_count, self.row_chunks, self.column_chunks)
+        walker = (self.values, self.cells, self.kept, self.records)
+        shared = (self.tree, self.claims, self.moves, self.slots, self.partials, self.control)
+        return (*lines, *walker, *shared, self.teams)
+
+
+def tree_nodes(rows: int) -> int:
+    """Return the size of the tree over so many rows."""
+    width = -(-rows // LEAF_ROWS)
+    size = _padded(width)
+    while True:
+        width = -(-width // LEAF_ROWS)
+        size += _padded(width)
+        if width <= LEAF_ROWS:
+            return size
+
+
+def _padded(nodes: int) -> int:
+    return -(-max(nodes, 1) // LEAF_ROWS) * LEAF_ROWS
+
+
+def chunks_of(starts: Any) -> int:
+    """Return the chunks of the longest line; 0 where every line fits one."""
+    longest = int(np.max(np.diff(starts), initial=0))
+    return -(-longest // CHUNK) if longest > CHUNK else 0
+
+
+def _long_rows(layout: Layout) -> np.ndarray:
+    lengths = np.diff(layout.arrays["row_start"])
+    return np.flatnonzero(lengths > CHUNK).astype(np.int32)
+
+
+def _partials(layout: Layout) -> int:
+    slots = 2 * SLOTS * chunks_of(layout.arrays["column_start"])
+    return max(
+        slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES
+    )
+
+
+def whole_bytes(layout: Layout, teams: int) -> int:
+    """Return the memory of the walker's state."""
+    real = np.dtype(layout.real).itemsize
+    of_columns = layout.columns * 3 * real
+    of_rows = max(1, layout.rows) * (2 * real + 8)
+    numbers = _partials(layout) + MOVE * (teams + SLOTS) + RECORD
+    integers = tree_nodes(layout.rows) + CONTROL + max(1, int(_long_rows(layout).size))
+    return of_columns + of_rows + 8 * numbers + 4 * integers
+
+
+def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeState:
+    """Allocate the state of the walker, without a point."""
+    xp = device.xp
+    long_rows = _long_rows(layout)
+    held = long_rows if long_rows.size else np.zeros(1, np.int32)
+    return WholeState(
+        walkers=1,
+        values=xp.zeros(2 * layout.columns, dtype=layout.real),
+        cells=xp.zeros(2 * max(1, layout.rows), dtype=layout.real),
+        kept=xp.zeros(layout.columns, dtype=layout.real),
+        records=device.to_device(first_records(layout, 1, seed).ravel()),
+        tree=xp.zeros(tree_nodes(layout.rows), dtype=np.int32),
+        claims=xp.zeros(max(1, layout.rows), dtype=np.int64),
+        moves=xp.zeros(MOVE * teams, dtype=np.float64),
+        slots=xp.zeros(MOVE * SLOTS, dtype=np.float64),
+        partials=xp.zeros(_partials(layout), dtype=np.float64),
+        control=xp.zeros(CONTROL, dtype=np.int32),
+        long_rows=device.to_device(held),
+        long_count=int(long_rows.size),
+        row_chunks=chunks_of(layout.arrays["row_start"]),
+        column_chunks=chunks_of(layout.arrays["column_start"]),
+        teams=teams,
+    )
