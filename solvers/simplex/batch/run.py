@@ -16,7 +16,7 @@ import numpy as np
 
 from solvers.device import Device
 from solvers.options import EngineOptions
-from solvers.pdlp.batch.upload import Upload
+from solvers.kernels.upload import Upload
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
