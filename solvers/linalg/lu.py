@@ -160,6 +160,8 @@ def refine(
         )
     by_row = _rows(factors, sides)
     start = _rows(factors, solve(factors, sides) if x is None else x)
+    if not by_row.size:
+        return Refined(start.T, 0.0, 0.0, 0) if sides.ndim > 1 else Refined(start[0], 0.0, 0.0, 0)
     found = _refine(held, factors, by_row, start, most_steps)
     shaped = found.x[0] if sides.ndim == 1 else found.x.T
     return Refined(shaped, found.backward_error, found.correction, found.steps)
@@ -195,4 +197,5 @@ def _rows(factors: Factors, sides: Any) -> Any:
         )
     xp = factors.device.xp
     held = xp.asarray(sides, dtype=xp.float64)
-    return xp.array(held.reshape(factors.size, -1).T, order="C", copy=True)
+    columns = held[:, None] if held.ndim == 1 else held
+    return xp.array(columns.T, order="C", copy=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.errors import ProblemError
 from solvers.linalg import lu
-from solvers.linalg.dense.factors import EPSILON
+from solvers.linalg.dense.factors import PIVOT_EPSILON
 from solvers.linalg.dense.kernels.batched import BATCHED, shared_bytes
 
 LAPACK_FROM = 64
@@ -74,7 +74,7 @@ def factorise_many(matrices: Any, device: Device) -> ManyFactors:
     factors, order = xp.empty(held.shape), xp.empty((count, n), dtype=xp.int32)
     singular = xp.full(count, -1, dtype=xp.int32)
     if held.size and in_one_block(device, n):
-        BATCHED["factorise"](count, n, EPSILON, held, factors, order, singular)
+        BATCHED["factorise"](count, n, PIVOT_EPSILON, held, factors, order, singular)
     elif held.size:
         for which in range(count):
             _factorise_one(held[which], device, factors[which], order[which], singular, which)

@@ -28,8 +28,7 @@ class Memory:
 
 def factorise(columns: Any, memory: Memory | None) -> tuple[Any, Memory]:
     """Factorise in place (getrf); return the interchanges and the memory used."""
-    from cupy.cuda import device
-    from cupy_backends.cuda.libs import cusolver
+    from cupy.cuda import cusolver, device
 
     n = int(columns.shape[0])
     handle = device.get_cusolver_handle()
@@ -50,8 +49,7 @@ def factorise(columns: Any, memory: Memory | None) -> tuple[Any, Memory]:
 
 def solve(factors: Factors, sides: Any, transposed: bool) -> None:
     """Put the solutions in place of the right-hand sides (k, n) (getrs)."""
-    from cupy.cuda import device
-    from cupy_backends.cuda.libs import cusolver
+    from cupy.cuda import cusolver, device
 
     n = factors.size
     cusolver.dgetrs(

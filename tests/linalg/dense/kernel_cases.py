@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvers.kernels.family import Family
-from solvers.linalg.dense.factors import EPSILON
+from solvers.linalg.dense.factors import PIVOT_EPSILON
 from solvers.linalg.dense.kernels.batched import BATCHED
 from solvers.linalg.dense.kernels.elimination import ELIMINATION
 from solvers.linalg.dense.kernels.inspect import INSPECT
@@ -73,7 +73,7 @@ def batched_cases(n: int, seed: int) -> Iterator[Case]:
     yield (
         BATCHED,
         "factorise",
-        [count, n, EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
+        [count, n, PIVOT_EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
     )
     yield (
         BATCHED,
@@ -94,7 +94,7 @@ def singular_cases() -> Iterator[Case]:
     yield (
         BATCHED,
         "factorise",
-        [count, n, EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
+        [count, n, PIVOT_EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
     )
     yield (
         BATCHED,
@@ -107,7 +107,7 @@ def solve_cases(n: int, seed: int) -> Iterator[Case]:
     count = 3
     matrices = random_matrices(count, n, seed)
     factors, order = _out(count, n, n), _places(count, n)
-    BATCHED["factorise"](count, n, EPSILON, matrices, factors, order, _places(count))
+    BATCHED["factorise"](count, n, PIVOT_EPSILON, matrices, factors, order, _places(count))
     generator = np.random.default_rng(seed)
     for sides in (1, 8, 11):
         b = generator.standard_normal((count, sides, n))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.linalg.dense.factors import EPSILON
+from solvers.linalg.dense.factors import PIVOT_EPSILON
 from solvers.linalg.dense.kernels.batched import BATCHED, shared_bytes
 from solvers.linalg.dense.kernels.elimination import ELIMINATION
 from solvers.linalg.dense.kernels.inspect import INSPECT
@@ -61,7 +61,7 @@ def test_largest_matrix_of_a_block(device):
     matrices = random_matrices(1, n, 5)
     factors, order = np.empty((1, n, n)), np.empty((1, n), np.int32)
     singular = np.empty(1, np.int32)
-    device["batched"]("factorise", 1, n, EPSILON, matrices, factors, order, singular)
+    device["batched"]("factorise", 1, n, PIVOT_EPSILON, matrices, factors, order, singular)
     product = (np.tril(factors[0], -1) + np.eye(n)) @ np.triu(factors[0])
     assert singular[0] == -1
     np.testing.assert_allclose(product, matrices[0][order[0]], atol=1e-11)
