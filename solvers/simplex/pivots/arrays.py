@@ -16,6 +16,7 @@ from solvers.simplex.form import SlackForm
 from solvers.simplex.state import SimplexState
 
 IntArray = npt.NDArray[np.int64]
+Int32Array = npt.NDArray[np.int32]
 
 ITERATIONS, FLIPS, UPDATES, WORK, ROW, COLUMN, BANNED, STALLED, PHASE, LIMIT, SHIFTED, SIZE = range(
     12
@@ -90,15 +91,15 @@ class Vectors(NamedTuple):
     """
 
     rho: FloatArray
-    rho_pattern: npt.NDArray[np.int64]
+    rho_pattern: Int32Array
     alpha: FloatArray
-    alpha_pattern: npt.NDArray[np.int64]
+    alpha_pattern: Int32Array
     tau: FloatArray
-    tau_pattern: npt.NDArray[np.int64]
+    tau_pattern: Int32Array
     flip: FloatArray
-    flip_pattern: npt.NDArray[np.int64]
+    flip_pattern: Int32Array
     row: FloatArray
-    row_pattern: npt.NDArray[np.int64]
+    row_pattern: Int32Array
     chosen: npt.NDArray[np.int64]
     chosen_size: FloatArray
     chosen_cost: FloatArray
@@ -141,13 +142,13 @@ def vector_arrays(form: SlackForm) -> Vectors:
     """Return zero vectors of the right sizes."""
     m, total = form.num_rows, form.num_variables
     by_place = [
-        (np.zeros(m), np.zeros(m, dtype=np.int64)) for _ in ("rho", "alpha", "tau", "flip")
+        (np.zeros(m), np.zeros(m, dtype=np.int32)) for _ in ("rho", "alpha", "tau", "flip")
     ]
     candidates = max(total, 2 * m) + 1  # each basic variable has up to two break points
     return Vectors(
         *(array for pair in by_place for array in pair),
         np.zeros(total),
-        np.zeros(total, dtype=np.int64),
+        np.zeros(total, dtype=np.int32),
         np.zeros(candidates, dtype=np.int64),
         np.zeros(candidates),
         np.zeros(candidates),

@@ -40,13 +40,13 @@ class SparseCore:
     """
 
     def __init__(self, form: SlackForm, seed: int = 0) -> None:
-        from solvers.simplex.pivots.basis import BasisFactor
+        from solvers.simplex.factor.basis import BasisFactor
 
         self.form = form
         self.refactorisations = 0
         self.repairs = 0
         self._seed = seed
-        self._factor = BasisFactor(form)
+        self._factor = BasisFactor(form, update_limit(form.num_rows) + 1)
         self._matrix = matrix_arrays(form)
         self._vectors = vector_arrays(form)
         self._counts = np.zeros(at.SIZE, dtype=np.int64)
@@ -140,7 +140,7 @@ class SparseCore:
 
     def _solve(self, solve: Callable[..., int], right: FloatArray) -> FloatArray:
         vector = np.array(right, dtype=np.float64)
-        pattern = np.zeros(vector.size, dtype=np.int64)
+        pattern = np.zeros(vector.size, dtype=np.int32)
         nonzeros = np.flatnonzero(vector)
         pattern[: nonzeros.size] = nonzeros
         solve(self._factor.arrays, vector, pattern, nonzeros.size)
@@ -193,18 +193,17 @@ class SparseCore:
     def _factorise(self) -> None:
         """Factorise the basis, and repair it by logicals where it is singular."""
         here = self._iterate
+        before = here.basic.copy()
         repaired = self._factor.factorise(here.basic)
         self.refactorisations += 1
         self._counts[at.UPDATES] = 0
         self._counts[at.BANNED] = 0
-        if not len(repaired.positions):
+        if not repaired:
             return
         self.repairs += 1
-        out = here.basic[repaired.positions]
+        out = before[list(repaired.positions)]
         here.status[out] = nonbasic_status(here.lower, here.upper, here.reduced_cost)[out]
-        logicals = np.asarray(repaired.logicals) + self.form.num_structurals
-        here.basic[repaired.positions] = logicals
-        here.status[logicals] = BASIC
+        here.status[here.basic] = BASIC
         here.weight[:] = 1.0
 
     def _compute(self, cost: FloatArray) -> None:

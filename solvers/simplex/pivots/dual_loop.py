@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
-from solvers.simplex.pivots.basis import btran, ftran, ftran_entering, update
+from solvers.simplex.pivots.basis import btran, ftran, ftran_entering
+from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
     DONE,
@@ -118,7 +119,7 @@ def dual_slice(
         flip_passed(factor, matrix, iterate, vectors, counts, figures[TOLERANCE], first)
         step_primals(iterate, vectors, figures[TOLERANCE], place, sign, entering, count)
         update_weights(factor, iterate, vectors, counts, place, count)
-        refused = update(factor, place, vectors.alpha, vectors.alpha_pattern, count)
+        refused = update(factor, place, vectors.alpha[place])
         counts[UPDATES] += 1
         counts[ITERATIONS] += 1
         counts[WORK] += 4 * count

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
     COLUMN,
@@ -37,7 +38,7 @@ from solvers.simplex.pivots.arrays import (
     Matrix,
     Vectors,
 )
-from solvers.simplex.pivots.basis import btran, ftran_entering, update
+from solvers.simplex.pivots.basis import btran, ftran_entering
 from solvers.simplex.pivots.primal_step import (
     FLIP,
     add_break_point,
@@ -147,7 +148,7 @@ def primal_slice(
         let_go(iterate, counts, place, candidate % 2 == 1, vectors.chosen_cost[at] < 0.0)
         infeasible = follow_gradient(factor, matrix, iterate, vectors, counts, count)
         exchange(iterate, vectors, place, entering, sign * step, listed, count, tolerance)
-        refused = update(factor, place, vectors.alpha, vectors.alpha_pattern, count)
+        refused = update(factor, place, vectors.alpha[place])
         counts[UPDATES] += 1
         counts[ITERATIONS] += 1
         clear(vectors.rho, vectors.rho_pattern, rho_count)

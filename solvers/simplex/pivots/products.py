@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
-from solvers.simplex.pivots.arrays import IntArray, Iterate, Matrix, Vectors
+from solvers.simplex.pivots.arrays import Int32Array, Iterate, Matrix, Vectors
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
 DROP = 1e-14
@@ -23,7 +23,7 @@ def add_column(
     variable: int,
     factor: float,
     vector: FloatArray,
-    pattern: IntArray,
+    pattern: Int32Array,
     count: int,
 ) -> int:
     """Add a multiple of a column of [A -I] to a sparse vector by rows; return its new count."""
@@ -105,7 +105,7 @@ def price_row(matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int) ->
 
 
 @compiled
-def clear(vector: FloatArray, pattern: IntArray, count: int) -> None:
+def clear(vector: FloatArray, pattern: Int32Array, count: int) -> None:
     """Set a sparse vector to zero again."""
     for k in range(count):
         vector[pattern[k]] = 0.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
-from solvers.simplex.pivots.arrays import IntArray, Iterate, Matrix, Vectors
-from solvers.simplex.pivots.basis import btran, ftran
+from solvers.simplex.pivots.arrays import Iterate, Matrix, Vectors
+from solvers.simplex.pivots.basis import btran, ftran, list_nonzeros
 from solvers.simplex.pivots.products import (
     basic_dual_residual,
     basic_residual,
@@ -18,17 +18,6 @@ from solvers.simplex.state import BASIC, LOWER, UPPER
 
 REFINEMENTS = 1
 """Solves with what rounding has left, after the first."""
-
-
-@compiled
-def list_nonzeros(vector: FloatArray, pattern: IntArray) -> int:
-    """List the nonzeros of a dense vector."""
-    count = 0
-    for i in range(vector.size):
-        if vector[i] != 0.0:
-            pattern[count] = i
-            count += 1
-    return count
 
 
 @compiled
