@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from solvers.problem import BoolArray, Problem
 
 
@@ -14,6 +16,7 @@ class ProblemKind(Enum):
     EMPTY = "empty"
     LP = "linear program"
     MIP = "mixed-integer linear program"
+    KNAPSACK = "knapsack problem"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,21 @@ def classify(problem: Problem) -> ProblemClass:
         return ProblemClass(ProblemKind.EMPTY, "a model without variables")
     if not problem.is_mip:
         return ProblemClass(ProblemKind.LP, _describe_lp(problem))
+    knapsack = _knapsack(problem)
+    if knapsack is not None:
+        return ProblemClass(ProblemKind.KNAPSACK, knapsack)
     return ProblemClass(ProblemKind.MIP, _describe_mip(problem))
+
+
+def _knapsack(problem: Problem) -> str | None:
+    """Say which knapsack problem this is, if it is one; a look at the row counts settles most."""
+    several = np.count_nonzero(np.diff(problem.matrix.indptr) > 1)
+    if several != 1 or not problem.integrality.all():
+        return None
+    from solvers.knapsack.recognise import recognise  # loads engine libraries
+
+    model = recognise(problem)
+    return None if model is None else model.sentence
 
 
 def is_binary(problem: Problem) -> BoolArray:

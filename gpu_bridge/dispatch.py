@@ -37,6 +37,7 @@ from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import EngineError, OptionError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
+from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
@@ -59,7 +60,10 @@ ENGINES = {
     "simplex": Capability(
         frozenset({ProblemKind.EMPTY, ProblemKind.LP}), frozenset({"cpu", "cuda"})
     ),
-    "mip": Capability(frozenset({ProblemKind.MIP}), frozenset({"cpu", "cuda"})),
+    "mip": Capability(
+        frozenset({ProblemKind.MIP, ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})
+    ),
+    "knapsack": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
 
@@ -117,6 +121,8 @@ def choose(problem: Problem, options: Options) -> Choice:
         seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
         place = options.device if on_gpu else "cuda" if seen else "cpu"
         return Choice("mip", place, f"{found.sentence}; {_mip_reason(options)}")
+    if found.kind is ProblemKind.KNAPSACK:
+        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly")
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:
@@ -129,6 +135,11 @@ def choose(problem: Problem, options: Options) -> Choice:
 
 
 def _unfit(method: str, found: ProblemClass) -> str:
+    if method == "knapsack":
+        return (
+            "method='knapsack' treats models of one capacity constraint over whole-number columns "
+            f"with rational coefficients, and this is {found.sentence}; use method='auto'."
+        )
     if ProblemKind.MIP in ENGINES[method].kinds:
         return (
             f"method='{method}' treats models with integer variables only, and this is "
@@ -278,6 +289,10 @@ def _run(
         answer = within_limit(
             lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
         )
+    elif choice.method == "knapsack":
+        answer = within_limit(
+            lambda deputy: _run_knapsack(problem, options, deputy, start), progress, "knapsack"
+        )
     elif choice.method == "mip":
         answer = mip_road(problem, options, progress, start)
     else:
@@ -291,6 +306,14 @@ def _run_highs(
     from solvers import highs
 
     return highs.solve(problem, options, progress, start)
+
+
+def _run_knapsack(
+    problem: Problem, options: Options, progress: Progress, start: Start | None
+) -> solvers.outcome.Outcome:
+    from solvers import knapsack
+
+    return knapsack.solve(problem, options, progress, start)
 
 
 def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:

@@ -7,6 +7,7 @@ who measures, or serves requests, will want to have it behind.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -35,6 +36,7 @@ def warm_up(tell: Callable[[str], None] = lambda line: None) -> None:
             _solve(problem, device.kind)
         _solve_many(device.kind)
         _solve_mip(device.kind)
+    _solve_knapsack()
 
 
 def _solve(problem: Problem, device: str) -> None:
@@ -50,8 +52,8 @@ def _solve(problem: Problem, device: str) -> None:
     if device == "cpu":
         return
     options = make_options(device=device, tolerance=1e-4, iteration_limit=2000)
-    each = {"barrier_from": 0, "launches_from": 0}
-    for settings in (Settings(**each), Settings(pack_from=0, **each)):
+    plain = Settings(barrier_from=0, launches_from=0)
+    for settings in (plain, dataclasses.replace(plain, pack_from=0)):
         pdlp.solve(problem, options, Progress(60.0), settings=settings)
 
 
@@ -88,6 +90,17 @@ def _solve_mip(device: str) -> None:
         work_limit=0.3 if turn_by_turn else None,
         time_limit=60.0 if turn_by_turn else 20.0,
     )
+
+
+def _solve_knapsack() -> None:
+    """Solve one whose search is long enough for every part of it."""
+    from solvers.knapsack import Knapsack, solve_knapsack
+    from solvers.progress import Progress
+
+    generator = np.random.default_rng(0)
+    weight = generator.integers(1, 10**6, 10 * SIZE)
+    for profit in (weight + 10**5, weight + 10**5 + generator.integers(-1000, 1000, weight.size)):
+        solve_knapsack(Knapsack.binary(profit, weight, int(weight.sum()) // 2), Progress(20.0))
 
 
 def _problems() -> list[Problem]:

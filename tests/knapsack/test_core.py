@@ -13,7 +13,7 @@ from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.solve import solve_knapsack
+from solvers.knapsack.search import solve_knapsack
 from solvers.knapsack.wide import exceeds
 from solvers.progress import Progress
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance

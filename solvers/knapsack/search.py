@@ -1,4 +1,4 @@
-"""The front door: one knapsack problem, solved to proven optimality."""
+"""One knapsack problem, solved to proven optimality."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def solve_knapsack(
     Packing
         With ``x`` None where not even the lightest packing fits.
     """
-    progress = Progress() if progress is None else progress
+    stopping = Progress() if progress is None else progress
     form = normal_form(given)
     if not form.is_feasible:
         return Packing(None, 0, 0, "no packing fits")
@@ -60,7 +60,7 @@ def solve_knapsack(
     items = by_efficiency(small)
     found = _at_the_root(items)
     if found.profit < found.bound:
-        found = _search(items, found, most_states, lambda: progress.should_stop() is not None)
+        found = _search(items, found, most_states, lambda: stopping.should_stop() is not None)
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
     if weight > given.capacity or packed != form.profit_back(found.profit):

@@ -1,0 +1,72 @@
+"""The front door: a model that is a knapsack problem, solved exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.errors import EngineError
+from solvers.knapsack.items import Packing
+from solvers.knapsack.recognise import KnapsackModel, recognise
+from solvers.knapsack.search import solve_knapsack
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+ENGINE = "knapsack"
+
+
+def solve(
+    problem: Problem, options: EngineOptions, progress: Progress, start: Start | None = None
+) -> Outcome:
+    """Solve a model that :func:`~solvers.knapsack.recognise` takes for a knapsack problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : EngineOptions
+        Gaps are not read: the answer is exact.
+    progress : Progress
+        Keeps the time limit; when it is up, the best packing comes with a valid bound.
+    start : Start, optional
+        Not needed: a point is no help to the bounds that prove an answer.
+
+    Raises
+    ------
+    EngineError
+        The model is not a knapsack problem.
+    """
+    model = recognise(problem)
+    if model is None:
+        raise EngineError("This model is not a knapsack problem in whole numbers.")
+    packing = solve_knapsack(model.knapsack, progress)
+    if packing.x is None:
+        return Outcome(
+            SolutionStatus.INFEASIBLE,
+            StopReason.CONVERGED,
+            engine=ENGINE,
+            message="Not even the lightest packing keeps the capacity.",
+        )
+    return _outcome(problem, model, packing, progress)
+
+
+def _outcome(
+    problem: Problem, model: KnapsackModel, packing: Packing, progress: Progress
+) -> Outcome:
+    """Return a packing as a point of the model, with the bound in the model's own units."""
+    assert packing.x is not None  # the caller has looked
+    x = model.point(packing.x)
+    objective = problem.objective_at(x)
+    stopped = None if packing.is_optimal else progress.should_stop()
+    missing = (packing.bound - packing.profit) / model.profit_scale
+    return Outcome(
+        SolutionStatus.OPTIMAL if packing.is_optimal else SolutionStatus.FEASIBLE,
+        StopReason.CONVERGED if stopped is None else stopped,
+        objective=objective,
+        bound=objective if packing.is_optimal else np.nextafter(objective - missing, -np.inf),
+        x=x,
+        row_activity=np.asarray(problem.matrix @ x),
+        engine=ENGINE,
+        message=f"Proven by: {packing.path}." if packing.is_optimal else "",
+        statistics={"states": packing.states},
+    )

@@ -1,0 +1,79 @@
+"""Numbers of a model made whole, exactly.
+
+A model is written in decimals or fractions, and what arrives is their nearest double. Coefficients
+are taken for decimals of up to fifteen digits, or for fractions of small denominator, if the double
+nearest to that is what arrived; anything else is not a number that a person wrote, and is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from solvers.knapsack.items import LARGEST, IntArray
+from solvers.problem import FloatArray
+
+DECIMALS = 12
+"""Most digits behind the point."""
+
+LARGEST_DENOMINATOR = 10_000
+"""Denominators up to which a number is taken for a fraction."""
+
+LARGEST_SCALE = 10**12
+"""Least common multiple of denominators up to which numbers are made whole."""
+
+EXACT = 2.0**53
+"""Whole numbers below this are exact as doubles."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """(n,) whole numbers that are ``scale`` times the given ones."""
+
+    values: IntArray
+    scale: int
+
+
+def whole(values: FloatArray) -> Whole | None:
+    """Return numbers scaled to whole ones by the smallest factor found, or None."""
+    if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) >= EXACT:
+        return None
+    for digits in range(DECIMALS + 1):
+        scale = 10**digits
+        rounded = np.round(values * scale)
+        if np.abs(rounded).max(initial=0.0) >= EXACT:
+            break
+        if np.array_equal(rounded / scale, values):
+            return _in_lowest_terms(rounded.astype(np.int64), scale)
+    return _from_fractions(values)
+
+
+def floor_of(value: float, scale: int) -> int:
+    """Return the whole part of ``scale`` times a number, which is read in the same way."""
+    found = whole(np.array([value]))
+    exact = Fraction(value) if found is None else Fraction(int(found.values[0]), found.scale)
+    return math.floor(exact * scale)
+
+
+def _from_fractions(values: FloatArray) -> Whole | None:
+    distinct, place = np.unique(values, return_inverse=True)
+    scale = 1
+    fractions = []
+    for value in distinct:
+        near = Fraction(float(value)).limit_denominator(LARGEST_DENOMINATOR)
+        scale = math.lcm(scale, near.denominator)
+        if float(near) != value or scale > LARGEST_SCALE:
+            return None
+        fractions.append(near)
+    exact = [int(fraction * scale) for fraction in fractions]
+    if max(map(abs, exact), default=0) >= LARGEST:
+        return None
+    return Whole(np.array(exact, dtype=np.int64)[place], scale)
+
+
+def _in_lowest_terms(values: IntArray, scale: int) -> Whole:
+    divisor = math.gcd(int(np.gcd.reduce(values)) if values.size else scale, scale)
+    return Whole(values // divisor, scale // divisor)
