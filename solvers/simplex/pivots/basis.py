@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor import solves
 from solvers.simplex.factor.arrays import FactorArrays
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array
 
 _ftran, _ftran_entering, _btran = solves.ftran, solves.ftran_entering, solves.btran
 
 
-@compiled
+@inner
 def list_nonzeros(vector: FloatArray, pattern: Int32Array) -> int:
     """List the nonzeros of a dense vector; return how many there are."""
     count = 0
@@ -22,14 +22,14 @@ def list_nonzeros(vector: FloatArray, pattern: Int32Array) -> int:
     return count
 
 
-@compiled
+@inner
 def ftran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B v = ``vector``, from rows to places in the basis; return how many are listed."""
     found = _ftran(factor, vector, pattern, count)
     return list_nonzeros(vector, pattern) if found < 0 else found
 
 
-@compiled
+@inner
 def ftran_entering(
     factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int
 ) -> int:
@@ -38,7 +38,7 @@ def ftran_entering(
     return list_nonzeros(vector, pattern) if found < 0 else found
 
 
-@compiled
+@inner
 def btran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B'y = ``vector``, from places in the basis to rows; return how many are listed."""
     found = _btran(factor, vector, pattern, count)

@@ -128,13 +128,13 @@ class SparseCore:
 
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """Return y (m,) by row with B'y = ``right``, (m,) by position."""
-        from solvers.simplex.pivots.basis import btran
+        from solvers.simplex.factor.solves import btran
 
         return self._solve(btran, right)
 
     def solve_basis(self, right: FloatArray) -> FloatArray:
         """Return v (m,) by position with B v = ``right``, (m,) by row."""
-        from solvers.simplex.pivots.basis import ftran
+        from solvers.simplex.factor.solves import ftran
 
         return self._solve(ftran, right)
 
@@ -230,8 +230,8 @@ class SparseCore:
 
     def _refresh_for_primal(self) -> None:
         """Factorise if need be, and compute values, the phase they ask for, and its duals."""
-        from solvers.simplex.pivots.products import gather_basics
         from solvers.simplex.pivots.primal_step import measure_gradient
+        from solvers.simplex.pivots.products import gather_basics
         from solvers.simplex.pivots.refresh import compute_duals, compute_values
 
         if self._counts[at.UPDATES] or self._counts[at.BANNED]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
-from solvers.simplex.pivots.basis import btran, ftran, ftran_entering
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
@@ -35,6 +35,7 @@ from solvers.simplex.pivots.arrays import (
     Matrix,
     Vectors,
 )
+from solvers.simplex.pivots.basis import btran, ftran, ftran_entering
 from solvers.simplex.pivots.dual_ratio import gather_candidates
 from solvers.simplex.pivots.products import add_column, clear, measure_violation, price_row
 from solvers.simplex.pivots.ratio import (
@@ -129,7 +130,7 @@ def dual_slice(
             return REFACTOR
 
 
-@compiled
+@inner
 def choose_row(iterate: Iterate) -> int:
     """Return the place of the largest violation measured by its weight, -1 if there is none."""
     best, place = 0.0, -1
@@ -140,7 +141,7 @@ def choose_row(iterate: Iterate) -> int:
     return place
 
 
-@compiled
+@inner
 def row_of_inverse(
     factor: object,
     matrix: Matrix,
@@ -171,7 +172,7 @@ def row_of_inverse(
     return listed
 
 
-@compiled
+@inner
 def ratio_test(
     iterate: Iterate, vectors: Vectors, counts: IntArray, listed: int, sign: float, slope: float
 ) -> tuple[int, int, int]:
@@ -188,7 +189,7 @@ def ratio_test(
     return at, first, near
 
 
-@compiled
+@inner
 def step_duals(
     iterate: Iterate,
     vectors: Vectors,
@@ -232,7 +233,7 @@ def step_duals(
             d[j] = towards * apart
 
 
-@compiled
+@inner
 def flip_passed(
     factor: object,
     matrix: Matrix,
@@ -268,7 +269,7 @@ def flip_passed(
     counts[WORK] += 4 * (count + first)
 
 
-@compiled
+@inner
 def step_primals(
     iterate: Iterate,
     vectors: Vectors,
@@ -298,7 +299,7 @@ def step_primals(
     measure_violation(iterate, place, tolerance)
 
 
-@compiled
+@inner
 def update_weights(
     factor: object, iterate: Iterate, vectors: Vectors, counts: IntArray, place: int, count: int
 ) -> None:
@@ -323,7 +324,7 @@ def update_weights(
     clear(vectors.tau, vectors.tau_pattern, tau_count)
 
 
-@compiled
+@inner
 def forget(vectors: Vectors, counts: IntArray, listed: int, count: int) -> None:
     """Set the vectors of a pivot to zero again."""
     clear(vectors.rho, vectors.rho_pattern, counts[ROW])

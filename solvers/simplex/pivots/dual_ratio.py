@@ -9,11 +9,12 @@ slope, by ``chosen_size[j]`` times its range, and the step may go on while the s
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Iterate, Vectors
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
-@compiled
+
+@inner
 def gather_candidates(
     iterate: Iterate, vectors: Vectors, listed: int, sign: float, smallest: float
 ) -> int:

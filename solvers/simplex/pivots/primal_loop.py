@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
@@ -159,7 +160,7 @@ def primal_slice(
             return REFACTOR
 
 
-@compiled
+@inner
 def price_is_wrong(
     iterate: Iterate,
     vectors: Vectors,
@@ -180,7 +181,7 @@ def price_is_wrong(
     return price * kept < 0.0 or abs(price) <= tolerance
 
 
-@compiled
+@inner
 def ratio_test(
     iterate: Iterate,
     vectors: Vectors,
@@ -205,7 +206,7 @@ def ratio_test(
     return at
 
 
-@compiled
+@inner
 def count_stalls(
     iterate: Iterate, vectors: Vectors, counts: IntArray, count: int, step: float, tolerance: float
 ) -> None:
@@ -215,7 +216,7 @@ def count_stalls(
         loosen_bounds(iterate, vectors, counts, count, 5.0 * tolerance, SHIFTED)
 
 
-@compiled
+@inner
 def let_go(
     iterate: Iterate, counts: IntArray, place: int, at_upper: bool, beyond: bool
 ) -> None:
@@ -237,7 +238,7 @@ def let_go(
     iterate.violation[place] = 0.0
 
 
-@compiled
+@inner
 def follow_gradient(
     factor: object,
     matrix: Matrix,
@@ -259,7 +260,7 @@ def follow_gradient(
     return False
 
 
-@compiled
+@inner
 def price_change(
     factor: object, matrix: Matrix, iterate: Iterate, vectors: Vectors, changed: int
 ) -> None:
@@ -276,7 +277,7 @@ def price_change(
     clear(vectors.tau, vectors.tau_pattern, count)
 
 
-@compiled
+@inner
 def exchange(
     iterate: Iterate,
     vectors: Vectors,

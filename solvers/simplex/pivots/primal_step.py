@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from solvers.kernels.twin import compiled
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import IntArray, Iterate, Vectors
 from solvers.simplex.pivots.products import measure_violation
 from solvers.simplex.state import BASIC, LOWER, UPPER
@@ -25,7 +26,7 @@ def measure_gradient(iterate: Iterate) -> int:
     return count
 
 
-@compiled
+@inner
 def slope_at(iterate: Iterate, place: int) -> float:
     """Return -1 for a basic variable below its bounds, 1 above, 0 within."""
     if iterate.violation[place] == 0.0:
@@ -33,7 +34,7 @@ def slope_at(iterate: Iterate, place: int) -> float:
     return -1.0 if iterate.value[place] < iterate.low[place] else 1.0
 
 
-@compiled
+@inner
 def choose_column(iterate: Iterate, tolerance: float) -> int:
     """Return the variable of the largest weighted reduced cost of a wrong sign, or -1."""
     d = iterate.reduced_cost
@@ -55,7 +56,7 @@ def choose_column(iterate: Iterate, tolerance: float) -> int:
     return column
 
 
-@compiled
+@inner
 def add_break_point(vectors: Vectors, count: int, which: int, size: float, distance: float) -> int:
     """Add a candidate that ends the step; return the new count."""
     vectors.chosen[count] = which
@@ -65,7 +66,7 @@ def add_break_point(vectors: Vectors, count: int, which: int, size: float, dista
     return count + 1
 
 
-@compiled
+@inner
 def gather_break_points(
     iterate: Iterate, vectors: Vectors, listed: int, sign: float, smallest: float, phase: int
 ) -> int:
@@ -100,7 +101,7 @@ def gather_break_points(
     return count
 
 
-@compiled
+@inner
 def move_basics(
     iterate: Iterate, vectors: Vectors, listed: int, change: float, tolerance: float
 ) -> None:
@@ -111,7 +112,7 @@ def move_basics(
         measure_violation(iterate, i, tolerance)
 
 
-@compiled
+@inner
 def note_gradient(iterate: Iterate, vectors: Vectors, listed: int) -> int:
     """Put changes of ``gradient`` along alpha into ``tau``, by place; return their count."""
     count = 0
@@ -126,7 +127,7 @@ def note_gradient(iterate: Iterate, vectors: Vectors, listed: int) -> int:
     return count
 
 
-@compiled
+@inner
 def update_devex(
     iterate: Iterate, vectors: Vectors, row_count: int, listed: int, place: int, entering: int
 ) -> None:
@@ -151,7 +152,7 @@ def update_devex(
     iterate.devex[entering] = 1.0
 
 
-@compiled
+@inner
 def loosen_bounds(
     iterate: Iterate, vectors: Vectors, counts: IntArray, listed: int, size: float, shifted: int
 ) -> None:

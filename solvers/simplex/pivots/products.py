@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array, Iterate, Matrix, Vectors
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
@@ -17,7 +18,7 @@ DENSE_ROW = 0.2
 """From this share of nonzeros on, a row of the inverse is priced column by column."""
 
 
-@compiled
+@inner
 def add_column(
     matrix: Matrix,
     variable: int,
@@ -48,7 +49,7 @@ def add_column(
     return count
 
 
-@compiled
+@inner
 def price_row(matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int) -> int:
     """Compute the pivot row rho'[A -I] of the nonbasic variables; return how many are listed.
 
@@ -104,14 +105,14 @@ def price_row(matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int) ->
     return listed
 
 
-@compiled
+@inner
 def clear(vector: FloatArray, pattern: Int32Array, count: int) -> None:
     """Set a sparse vector to zero again."""
     for k in range(count):
         vector[pattern[k]] = 0.0
 
 
-@compiled
+@inner
 def put_on_bounds(iterate: Iterate) -> None:
     """Set nonbasic variables on the bound that their status names."""
     for j in range(iterate.status.size):
@@ -124,7 +125,7 @@ def put_on_bounds(iterate: Iterate) -> None:
             iterate.x[j] = 0.0
 
 
-@compiled
+@inner
 def nonbasic_activity(matrix: Matrix, iterate: Iterate, out: FloatArray) -> None:
     """Fill ``out`` (m,) with minus the nonbasic columns times their values, the basics' side."""
     structurals = matrix.column_starts.size - 1
@@ -139,7 +140,7 @@ def nonbasic_activity(matrix: Matrix, iterate: Iterate, out: FloatArray) -> None
             out[matrix.column_indices[entry]] -= value * matrix.column_values[entry]
 
 
-@compiled
+@inner
 def basic_residual(matrix: Matrix, iterate: Iterate, out: FloatArray) -> None:
     """Subtract the basic columns times ``value`` from ``out`` (m,)."""
     structurals = matrix.column_starts.size - 1
@@ -155,7 +156,7 @@ def basic_residual(matrix: Matrix, iterate: Iterate, out: FloatArray) -> None:
             out[matrix.column_indices[entry]] -= value * matrix.column_values[entry]
 
 
-@compiled
+@inner
 def price_all(
     matrix: Matrix, iterate: Iterate, cost: FloatArray, dual: FloatArray, out: FloatArray
 ) -> None:
@@ -174,7 +175,7 @@ def price_all(
         out[j] = 0.0 if iterate.status[j] == BASIC else cost[j] + dual[i]
 
 
-@compiled
+@inner
 def basic_dual_residual(
     matrix: Matrix, iterate: Iterate, cost: FloatArray, dual: FloatArray, out: FloatArray
 ) -> None:
@@ -191,7 +192,7 @@ def basic_dual_residual(
         out[place] = total
 
 
-@compiled
+@inner
 def measure_violation(iterate: Iterate, place: int, tolerance: float) -> None:
     """Record by how much a basic variable leaves its bounds, squared; zero within tolerance."""
     value = iterate.value[place]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import IntArray, Vectors
 
 FIRST_REACH = 1e-7
@@ -21,7 +21,7 @@ GOOD_PIVOT = 0.1
 """A pivot of this part of the largest one, or of size one, is good enough."""
 
 
-@compiled
+@inner
 def pivot_tolerance(updates: int) -> float:
     """Return the size from which entries may be pivots after so many updates (HiGHS's table)."""
     if updates < 10:
@@ -29,7 +29,7 @@ def pivot_tolerance(updates: int) -> float:
     return 3e-8 if updates < 20 else 1e-6
 
 
-@compiled
+@inner
 def swap_candidates(vectors: Vectors, a: int, b: int) -> None:
     """Exchange two candidates."""
     chosen, size, cost = vectors.chosen, vectors.chosen_size, vectors.chosen_cost
@@ -40,7 +40,7 @@ def swap_candidates(vectors: Vectors, a: int, b: int) -> None:
     loss[a], loss[b] = loss[b], loss[a]
 
 
-@compiled
+@inner
 def gather_near(vectors: Vectors, count: int, slope: float) -> int:
     """Bring the candidates up to a step at which the slope is used up to the front.
 
@@ -64,7 +64,7 @@ def gather_near(vectors: Vectors, count: int, slope: float) -> int:
     return near
 
 
-@compiled
+@inner
 def split_groups(
     vectors: Vectors, near: int, slope: float, tolerance: float
 ) -> tuple[int, float]:
@@ -98,7 +98,7 @@ def split_groups(
     return groups, left
 
 
-@compiled
+@inner
 def choose_pivot(order: IntArray, vectors: Vectors, groups: int) -> tuple[int, int]:
     """Return the candidate of the largest pivot in a late group, and its group's first place."""
     largest = 0.0
