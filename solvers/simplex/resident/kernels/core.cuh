@@ -1,0 +1,150 @@
+// What the kernels of the resident simplex core share: the words of control.py, and reductions.
+//
+// Every combination follows a fixed tree, and of equals the lowest index is taken, so that a launch
+// repeated gives the same bits. All threads of the block must call the block_ functions together.
+
+#pragma once
+
+#define BLOCK 256
+#define MOST_DELAYED 128
+#define MOST_GROUPS 128
+#define MOST_FLIPS 512
+#define NONE 2147483647
+
+enum Word {
+    STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS,
+    SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER
+};
+enum Status { RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE };
+enum Scalar {
+    VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM,
+    PRIMAL_STEP, LARGEST, ERROR, NO_SCALAR,
+    PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS
+};
+enum Kind { LOWER = 0, BASIC = 1, UPPER = 2, ZERO = 3 };
+
+#define INFINITE (REAL(1) / REAL(0))
+
+struct Best {
+    REAL value;
+    INDEX index;
+};
+
+__device__ __forceinline__ Best nothing() { return Best{REAL(0), (INDEX)NONE}; }
+
+__device__ __forceinline__ Best better(const Best a, const Best b) {
+    return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+}
+
+struct Add {
+    static __device__ __forceinline__ REAL neutral() { return REAL(0); }
+    static __device__ __forceinline__ REAL join(REAL a, REAL b) { return a + b; }
+};
+
+struct Least {
+    static __device__ __forceinline__ REAL neutral() { return INFINITE; }
+    static __device__ __forceinline__ REAL join(REAL a, REAL b) { return b < a ? b : a; }
+};
+
+// Over groups of `lanes` neighbouring lanes, a power of two; the whole warp calls it.
+template <class Operation>
+__device__ __forceinline__ REAL lanes_join(REAL value, int lanes) {
+    for (int distance = lanes >> 1; distance > 0; distance >>= 1)
+        value = Operation::join(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+template <class Operation>
+__device__ __forceinline__ REAL block_join(REAL value) {
+    __shared__ REAL of_warp[32];
+    const int lane = threadIdx.x & 31;
+    value = lanes_join<Operation>(value, 32);
+    if (lane == 0) of_warp[threadIdx.x >> 5] = value;
+    __syncthreads();
+    value = lane < (int)(blockDim.x >> 5) ? of_warp[lane] : Operation::neutral();
+    value = lanes_join<Operation>(value, 32);
+    __syncthreads();  // the next call may write at once
+    return value;
+}
+
+__device__ __forceinline__ Best warp_best(Best own) {
+    for (int distance = 16; distance > 0; distance >>= 1) {
+        const REAL value = __shfl_xor_sync(0xffffffffu, own.value, distance);
+        const INDEX index = __shfl_xor_sync(0xffffffffu, own.index, distance);
+        own = better(own, Best{value, index});
+    }
+    return own;
+}
+
+__device__ __forceinline__ Best block_best(Best own) {
+    __shared__ REAL values[32];
+    __shared__ INDEX indices[32];
+    const int lane = threadIdx.x & 31;
+    own = warp_best(own);
+    if (lane == 0) {
+        values[threadIdx.x >> 5] = own.value;
+        indices[threadIdx.x >> 5] = own.index;
+    }
+    __syncthreads();
+    own = lane < (int)(blockDim.x >> 5) ? Best{values[lane], indices[lane]} : nothing();
+    own = warp_best(own);
+    __syncthreads();
+    return own;
+}
+
+// Of each thread's count, the sum of those of the threads before it; `total` becomes that of all.
+__device__ __forceinline__ int block_before(int count, int& total) {
+    __shared__ int of_warp[32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    int sum = count;
+    for (int distance = 1; distance < 32; distance <<= 1) {
+        const int other = __shfl_sync(0xffffffffu, sum, lane < distance ? lane : lane - distance);
+        if (lane >= distance) sum += other;
+    }
+    if (lane == 31) of_warp[warp] = sum;
+    __syncthreads();
+    int before = 0;
+    total = 0;
+    for (int w = 0; w < warps; ++w) {
+        if (w < warp) before += of_warp[w];
+        total += of_warp[w];
+    }
+    __syncthreads();
+    return before + sum - count;
+}
+
+// How far a value is beyond its bounds: negative below, zero within the tolerance.
+__device__ __forceinline__ REAL excess_of(REAL x, REAL lower, REAL upper, REAL tolerance) {
+    if (x < lower - tolerance) return x - lower;
+    if (x > upper + tolerance) return x - upper;
+    return REAL(0);
+}
+
+// How far a reduced cost is from the sign it must not take.
+__device__ __forceinline__ REAL distance_of(INDEX status, REAL reduced_cost) {
+    if (status == LOWER) return fmax(reduced_cost, REAL(0));
+    if (status == UPPER) return fmax(-reduced_cost, REAL(0));
+    return fabs(reduced_cost);
+}
+
+// Add step times a column of [A -I] to a right side, by row and by slot; the whole block together.
+__device__ __forceinline__ void load_column(
+    INDEX j, REAL step, int structurals, const INDEX* __restrict__ starts,
+    const INDEX* __restrict__ indices, const REAL* __restrict__ values,
+    const INDEX* __restrict__ slot_of_row, REAL* column, REAL* column_slots) {
+    if (j >= structurals) {
+        if (threadIdx.x == 0) {
+            const INDEX i = j - structurals;
+            column[i] -= step;
+            if (slot_of_row[i] >= 0) column_slots[slot_of_row[i]] = column[i];
+        }
+    } else {
+        const INDEX end = starts[j + 1];
+        for (INDEX k = starts[j] + threadIdx.x; k < end; k += blockDim.x) {
+            const INDEX i = indices[k];
+            column[i] += step * values[k];
+            if (slot_of_row[i] >= 0) column_slots[slot_of_row[i]] = column[i];
+        }
+    }
+    __syncthreads();  // the next column may add to the same rows
+}

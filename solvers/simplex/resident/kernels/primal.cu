@@ -1,0 +1,215 @@
+// Primal pivots; primal.py states what the kernels compute.
+
+#include "core.cuh"
+
+#define LARGEST_DEVEX_WEIGHT REAL(1e7)
+
+// d^2 / weight where a reduced cost has the wrong sign, else zero.
+__device__ __forceinline__ REAL merit_of(
+    INDEX status, REAL lower, REAL upper, REAL d, REAL weight, REAL tolerance) {
+    if (status == BASIC || lower == upper) return REAL(0);
+    const REAL wrong = status == LOWER ? -d : (status == UPPER ? d : fabs(d));
+    return wrong > tolerance ? d * d / weight : REAL(0);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) price_costs(
+    int rows, int structurals, const INDEX* __restrict__ status, const REAL* __restrict__ lower,
+    const REAL* __restrict__ upper, const REAL* __restrict__ reduced_cost,
+    const REAL* __restrict__ weights, const REAL* __restrict__ scalars,
+    REAL* __restrict__ partial_value, INDEX* __restrict__ partial_index) {
+    const long long variables = (long long)rows + structurals;
+    const REAL tolerance = scalars[DUAL_TOLERANCE];
+    Best best = nothing();
+    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < variables; j += gridDim.x * BLOCK) {
+        const REAL merit =
+            merit_of(status[j], lower[j], upper[j], reduced_cost[j], weights[j], tolerance);
+        if (merit > best.value) best = Best{merit, (INDEX)j};
+    }
+    best = block_best(best);
+    if (threadIdx.x == 0) {
+        partial_value[blockIdx.x] = best.value;
+        partial_index[blockIdx.x] = best.index;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024) choose_entering(
+    int rows, int structurals, int most, int groups, const INDEX* __restrict__ starts,
+    const INDEX* __restrict__ indices, const REAL* __restrict__ values,
+    const INDEX* __restrict__ slot_of_row, const REAL* __restrict__ x,
+    const REAL* __restrict__ reduced_cost, const REAL* __restrict__ weights,
+    const REAL* __restrict__ alpha_rows, const REAL* __restrict__ partial_value,
+    const INDEX* __restrict__ partial_index, REAL* column, REAL* column_slots, REAL* column_dots,
+    INDEX* control, REAL* scalars) {
+    if (control[STATUS] != RUNNING) return;
+    const bool first = threadIdx.x == 0;
+    const INDEX made = control[PIVOTS];
+    const bool full = made >= most, out = control[ITERATIONS] >= control[LIMIT];
+    Best best = nothing();
+    for (int g = threadIdx.x; g < groups; g += blockDim.x)
+        best = better(best, Best{partial_value[g], partial_index[g]});
+    best = block_best(best);
+    if (full || out || best.index == NONE) {  // all have read the status
+        if (first) control[STATUS] = full ? FOLD : (out ? OUT_OF_PIVOTS : DONE);
+        return;
+    }
+    const INDEX q = best.index;
+    load_column(q, REAL(1), structurals, starts, indices, values, slot_of_row, column,
+                column_slots);
+    for (int e = threadIdx.x; e < made; e += blockDim.x)
+        column_dots[e] = alpha_rows[e * ((long long)rows + structurals) + q];
+    if (!first) return;
+    control[ENTERING] = q;
+    control[DIRECTION] = reduced_cost[q] < REAL(0) ? 1 : -1;
+    scalars[ENTERING_VALUE] = x[q];
+    scalars[WEIGHT] = weights[q];
+}
+
+// How far a basic value is from the bound it moves to.
+__device__ __forceinline__ REAL room_of(REAL rate, REAL x, REAL lower, REAL upper) {
+    return rate > REAL(0) ? x - lower : upper - x;
+}
+
+extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
+    int rows, const INDEX* __restrict__ basic, const REAL* __restrict__ lower,
+    const REAL* __restrict__ upper, const REAL* __restrict__ reduced_cost,
+    const REAL* __restrict__ alpha, const REAL* __restrict__ x_basic,
+    const REAL* __restrict__ lower_basic, const REAL* __restrict__ upper_basic, INDEX* control,
+    REAL* scalars) {
+    if (control[STATUS] != RUNNING) return;
+    const INDEX q = control[ENTERING];
+    const REAL direction = (REAL)control[DIRECTION];
+    const REAL smallest = scalars[SMALL_PIVOT], relax = scalars[HARRIS];
+    REAL bound = INFINITE;
+    for (int p = threadIdx.x; p < rows; p += blockDim.x) {
+        const REAL rate = direction * alpha[p];
+        if (fabs(rate) <= smallest) continue;
+        const REAL room = fmax(room_of(rate, x_basic[p], lower_basic[p], upper_basic[p]), REAL(0));
+        bound = fmin(bound, (room + relax) / fabs(rate));
+    }
+    bound = block_join<Least>(bound);
+    Best best = nothing();
+    for (int p = threadIdx.x; p < rows && bound < INFINITE; p += blockDim.x) {
+        const REAL rate = direction * alpha[p], size = fabs(rate);
+        if (size <= smallest) continue;
+        const REAL room = fmax(room_of(rate, x_basic[p], lower_basic[p], upper_basic[p]), REAL(0));
+        if (room <= bound * size) best = better(best, Best{size, (INDEX)p});
+    }
+    best = block_best(best);
+    if (threadIdx.x != 0) return;
+    const INDEX r = best.index;
+    const REAL span = upper[q] - lower[q];
+    REAL step = INFINITE, rate = REAL(0), room = REAL(0);
+    if (r != NONE) {
+        rate = direction * alpha[r];
+        room = room_of(rate, x_basic[r], lower_basic[r], upper_basic[r]);
+        step = fmax(room, REAL(0)) / best.value;
+    }
+    control[FLIP_ONLY] = 0;
+    if (span <= step) {
+        if (span == INFINITE) {
+            control[STATUS] = NO_PIVOT;
+            return;
+        }
+        control[FLIP_ONLY] = 1;
+        scalars[PRIMAL_STEP] = span;
+    } else {
+        const REAL value = x_basic[r];
+        control[POSITION] = r;
+        control[LEAVING] = basic[r];
+        control[TO_UPPER] = rate > REAL(0) ? 0 : 1;
+        control[PIVOTS] += 1;
+        scalars[VALUE] = value;
+        scalars[BOUND] = room < REAL(0) ? value : (rate > REAL(0) ? lower_basic[r] : upper_basic[r]);
+        scalars[PRIMAL_STEP] = step;
+        scalars[PIVOT] = alpha[r];
+        scalars[DUAL_STEP] = reduced_cost[q] / alpha[r];
+    }
+    control[ITERATIONS] += 1;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
+    int rows, int structurals, int most, const INDEX* __restrict__ slot_of_row,
+    const REAL* __restrict__ alpha_rows, const REAL* __restrict__ alpha, REAL* lower, REAL* upper,
+    REAL* __restrict__ etas, REAL* __restrict__ x_basic, REAL* __restrict__ lower_basic,
+    REAL* __restrict__ upper_basic, REAL* __restrict__ x, REAL* __restrict__ reduced_cost,
+    REAL* __restrict__ weights, INDEX* __restrict__ basic, INDEX* __restrict__ status,
+    INDEX* __restrict__ pivot_log, REAL* __restrict__ column, REAL* __restrict__ column_slots,
+    REAL* __restrict__ partial_value, INDEX* __restrict__ partial_index, INDEX* control,
+    REAL* scalars) {
+    if (control[STATUS] != RUNNING) return;
+    const bool flip = control[FLIP_ONLY] == 1, to_upper = control[TO_UPPER] == 1;
+    const INDEX made = control[PIVOTS] - 1, r = control[POSITION];
+    const INDEX q = control[ENTERING], leaving = control[LEAVING];
+    const long long variables = (long long)rows + structurals;
+    const REAL* pivot_row = alpha_rows + (flip ? 0 : made * variables);
+    const REAL pivot = flip ? REAL(1) : scalars[PIVOT];
+    if (!flip) {  // every block judges for itself
+        const REAL by_row = pivot_row[q], error = fabs(pivot - by_row);
+        const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+        const bool accurate = error <= scalars[PIVOT_ERROR] * fmin(fabs(pivot), fabs(by_row));
+        if (first) scalars[ERROR] = error;
+        if (!accurate) {
+            if (first) control[STATUS] = INACCURATE;
+            return;
+        }
+        if (first) {
+            pivot_log[3 * made] = r;
+            pivot_log[3 * made + 1] = leaving;
+            pivot_log[3 * made + 2] = q;
+        }
+    }
+    const int groups = max(1, min(BLOCK, (int)((variables + BLOCK - 1) / BLOCK)));
+    if ((int)blockIdx.x >= groups) {
+        const int p = (blockIdx.x - groups) * BLOCK + threadIdx.x;
+        if (p >= rows) return;
+        const REAL step = (REAL)control[DIRECTION] * scalars[PRIMAL_STEP];
+        if (p == r && !flip) {
+            x_basic[p] = scalars[ENTERING_VALUE] + step;
+            lower_basic[p] = lower[q];
+            upper_basic[p] = upper[q];
+            basic[p] = q;
+            etas[(long long)p * most + made] = REAL(1) / pivot - REAL(1);
+        } else {
+            x_basic[p] -= step * alpha[p];
+            if (!flip) etas[(long long)p * most + made] = -alpha[p] / pivot;
+        }
+        column[p] = REAL(0);
+        const INDEX slot = slot_of_row[p];
+        if (slot >= 0) column_slots[slot] = REAL(0);
+        return;
+    }
+    const REAL dual_step = scalars[DUAL_STEP], weight = scalars[WEIGHT];
+    const REAL tolerance = scalars[DUAL_TOLERANCE], bound = scalars[BOUND];
+    Best best = nothing();
+    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < variables; j += groups * BLOCK) {
+        if (flip) {
+            if (j == q) {
+                const bool up = status[j] == LOWER;
+                x[j] = up ? upper[j] : lower[j];
+                status[j] = up ? UPPER : LOWER;
+            }
+        } else if (j == q) {
+            reduced_cost[j] = REAL(0);
+            status[j] = BASIC;
+        } else if (j == leaving) {
+            reduced_cost[j] = -dual_step;
+            x[j] = bound;
+            if (to_upper) upper[j] = bound; else lower[j] = bound;
+            status[j] = to_upper && lower[j] != upper[j] ? UPPER : LOWER;
+            weights[j] = fmax(weight / (pivot * pivot), REAL(1));
+        } else if (status[j] != BASIC) {
+            const REAL share = pivot_row[j] / pivot;
+            reduced_cost[j] -= dual_step * pivot_row[j];
+            weights[j] = fmax(weights[j], share * share * weight);
+        }
+        if (weight > LARGEST_DEVEX_WEIGHT) weights[j] = REAL(1);
+        const REAL merit =
+            merit_of(status[j], lower[j], upper[j], reduced_cost[j], weights[j], tolerance);
+        if (merit > best.value) best = Best{merit, (INDEX)j};
+    }
+    best = block_best(best);
+    if (threadIdx.x == 0) {
+        partial_value[blockIdx.x] = best.value;
+        partial_index[blockIdx.x] = best.index;
+    }
+}
