@@ -1,8 +1,9 @@
 """Numbers of a model made whole, exactly.
 
-A model is written in decimals or fractions, and what arrives is their nearest double. Coefficients
-are taken for decimals of up to fifteen digits, or for fractions of small denominator, if the double
-nearest to that is what arrived; anything else is not a number that a person wrote, and is refused.
+A model is written in decimals or fractions, and what arrives is a double near them. Coefficients
+are taken for decimals, or for fractions of small denominator, if the double nearest to that is what
+arrived, or another within the rounding of a sum or product; anything else is not a number that a
+person meant, and is refused.
 """
 
 from __future__ import annotations
@@ -28,6 +29,13 @@ LARGEST_SCALE = 10**12
 EXACT = 2.0**53
 """Whole numbers below this are exact as doubles."""
 
+ROUNDING = 4.5e-16
+"""Relative error of a number that comes of a computation such as 3 * 0.1: two units in the last
+place."""
+
+FEW_DIGITS = 1e12
+"""Scaled numbers below this have few digits: hardly any number is within that error by chance."""
+
 
 @dataclass(frozen=True, eq=False)
 class Whole:
@@ -46,7 +54,9 @@ def whole(values: FloatArray) -> Whole | None:
         rounded = np.round(values * scale)
         if np.abs(rounded).max(initial=0.0) >= EXACT:
             break
-        if np.array_equal(rounded / scale, values):
+        error = np.abs(rounded / scale - values)
+        few = np.abs(rounded).max(initial=0.0) < FEW_DIGITS
+        if (error <= (ROUNDING * np.abs(values) if few else 0.0)).all():
             return _in_lowest_terms(rounded.astype(np.int64), scale)
     return _from_fractions(values)
 

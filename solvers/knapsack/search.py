@@ -20,8 +20,9 @@ from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.surrogate import cases, surrogate
 from solvers.progress import Progress
 
-FIRST_WORK = 200_000
-"""States of the search before anything else is tried: a millisecond."""
+FIRST_WORK, FIRST_WORK_PER_ITEM = 200_000, 20
+"""States of the search before anything else is tried, at least and for each item: that takes about
+as long."""
 
 SIDES = (48, 192, 768)
 """Items on each side of the break item whose exchanges are looked at, one size after the other."""
@@ -99,7 +100,8 @@ def _search(
     """
     search = CoreSearch(items, found.profit, found.bound, most_states)
     path = "core"
-    if not search.run(should_stop, min(work, FIRST_WORK)) and not should_stop():
+    first = max(FIRST_WORK, FIRST_WORK_PER_ITEM * items.num_items)
+    if not search.run(should_stop, min(work, first)) and not should_stop():
         path += _by_lines_and_surrogates(items, search, most_states, should_stop, nested)
         search.run(should_stop, work)
     result = search.result()
