@@ -89,7 +89,7 @@ def test_orders():
     plain, extrapolated = imex.Scheme(), imex.Scheme(extrapolated=True)
     assert imex.order_in_time(21, 20, PARAMETERS, CPU, plain) == pytest.approx(1.0, abs=0.15)
     assert imex.order_in_time(21, 20, PARAMETERS, CPU, extrapolated) == pytest.approx(2.0, abs=0.2)
-    assert imex.order_in_space(41, 10, PARAMETERS, CPU, plain) == pytest.approx(2.0, abs=0.2)
+    assert imex.order_in_space(41, 25, PARAMETERS, CPU, plain) == pytest.approx(2.0, abs=0.2)
 
 
 def test_cells_are_conserved_and_solvers_agree_over_a_hundred_steps():
