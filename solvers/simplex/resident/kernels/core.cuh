@@ -113,6 +113,11 @@ __device__ __forceinline__ int block_before(int count, int& total) {
     return before + sum - count;
 }
 
+// Blocks that leave a partial result each.
+__device__ __forceinline__ int groups_of(long long owners) {
+    return max(1, min(BLOCK, (int)((owners + BLOCK - 1) / BLOCK)));
+}
+
 // How far a value is beyond its bounds: negative below, zero within the tolerance.
 __device__ __forceinline__ REAL excess_of(REAL x, REAL lower, REAL upper, REAL tolerance) {
     if (x < lower - tolerance) return x - lower;

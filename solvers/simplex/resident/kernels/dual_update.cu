@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_dual(
         pivot_log[3 * made + 1] = leaving;
         pivot_log[3 * made + 2] = q;
     }
-    const int groups = max(1, min(BLOCK, (rows + BLOCK - 1) / BLOCK));
+    const int groups = groups_of(rows);
     const REAL bound = scalars[BOUND];
     const bool reset = control[RESET] == 1;
     if ((int)blockIdx.x >= groups) {

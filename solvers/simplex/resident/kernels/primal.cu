@@ -18,9 +18,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price_costs(
     const REAL* __restrict__ weights, const REAL* __restrict__ scalars,
     REAL* __restrict__ partial_value, INDEX* __restrict__ partial_index) {
     const long long variables = (long long)rows + structurals;
+    const int groups = groups_of(variables);
     const REAL tolerance = scalars[DUAL_TOLERANCE];
     Best best = nothing();
-    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < variables; j += gridDim.x * BLOCK) {
+    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < variables; j += groups * BLOCK) {
         const REAL merit =
             merit_of(status[j], lower[j], upper[j], reduced_cost[j], weights[j], tolerance);
         if (merit > best.value) best = Best{merit, (INDEX)j};
@@ -158,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
             pivot_log[3 * made + 2] = q;
         }
     }
-    const int groups = max(1, min(BLOCK, (int)((variables + BLOCK - 1) / BLOCK)));
+    const int groups = groups_of(variables);
     if ((int)blockIdx.x >= groups) {
         const int p = (blockIdx.x - groups) * BLOCK + threadIdx.x;
         if (p >= rows) return;

@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_row(
     INDEX* __restrict__ partial_index) {
     const REAL tolerance = scalars[PRIMAL_TOLERANCE];
     Best best = nothing();
-    for (int p = blockIdx.x * BLOCK + threadIdx.x; p < rows; p += gridDim.x * BLOCK) {
+    for (int p = blockIdx.x * BLOCK + threadIdx.x; p < rows; p += groups_of(rows) * BLOCK) {
         const REAL excess = excess_of(x_basic[p], lower_basic[p], upper_basic[p], tolerance);
         const REAL merit = excess * excess / weights[p];
         if (merit > best.value) best = Best{merit, (INDEX)p};
