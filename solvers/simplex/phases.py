@@ -48,12 +48,8 @@ def optimise(run: Run, state: SimplexState) -> Finding:
         elif wrong.primal <= state.tolerance or first_phase_failed:
             finding = primal(run, state)
         else:
-            feasible = dual_first_phase(run, state)
-            if run.stop_reason is not None:
-                finding = Finding.STOPPED
-            else:
-                first_phase_failed = not feasible
-                finding = None
+            feasible, finding = dual_first_phase(run, state)
+            first_phase_failed = not feasible
         if finding is Finding.TROUBLE:
             troubles += 1
             first_phase_failed = True
@@ -78,8 +74,8 @@ def restore(run: Run, state: SimplexState) -> None:
 
 def dual(run: Run, state: SimplexState, *, perturb: bool) -> Finding | None:
     """Run dual pivots from a state that flips make dual feasible; None to look again."""
-    flip_boxed(state, 0.0)
     if perturb:
+        flip_boxed(state, 0.0)
         state.cost[:] = perturbed_costs(state, run.seed)
     halt = run.dual(state, "dual")
     if halt in (Halt.STOPPED, Halt.LIMIT):
@@ -92,8 +88,8 @@ def dual(run: Run, state: SimplexState, *, perturb: bool) -> Finding | None:
     return None
 
 
-def dual_first_phase(run: Run, state: SimplexState) -> bool:
-    """Look for a dual feasible basis; return whether the one found is.
+def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, Finding | None]:
+    """Look for a dual feasible basis, and go on from it; return whether there was one.
 
     The bounds are replaced by such that every basis is dual feasible after flips, and whose
     optimum is zero exactly if the true problem's duals can be made feasible (Koberstein 2005,
@@ -108,17 +104,19 @@ def dual_first_phase(run: Run, state: SimplexState) -> bool:
     resting = nonbasic_status(state.lower, state.upper, state.reduced_cost)
     nonbasic = state.status != BASIC
     state.status[nonbasic] = resting[nonbasic]
-    run.dual(state, "dual_phase_1")
-    perturbed = state.cost.copy()
-    for cost in (perturbed, form.cost):
+    halt = run.dual(state, "dual_phase_1")
+    if halt in (Halt.STOPPED, Halt.LIMIT):
+        return False, Finding.STOPPED
+    shifted = state.cost.copy()
+    for cost in (shifted, form.cost):
         state.cost[:] = cost
         state.lower[:] = form.lower
         state.upper[:] = form.upper
         state.status[:] = fitted_status(form.lower, form.upper, state.reduced_cost, state.status)
         run.refresh(state)
         if infeasibility(state).stuck <= state.tolerance:
-            return True
-    return False
+            return True, dual(run, state, perturb=False)
+    return False, None
 
 
 def primal(run: Run, state: SimplexState) -> Finding | None:
