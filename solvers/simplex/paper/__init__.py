@@ -7,10 +7,15 @@ daily use are in the folders beside it. Its explorations without result, iterati
 
     standard_form.py    any problem as min c'x, Ax = b, x >= 0, and the way back
     scaling.py          equilibration, on the device
-    workspace.py        the arrays of a solve where it runs
-    variants.py         who makes the pivots: cpu, naive, resident, graphs
+    workspace.py        the arrays of a solve where it runs; inverse.py fills the largest of them
+    variants.py         who makes the pivots: cpu and naive (host_pivots.py),
+                        resident and graphs (device_pivots.py)
     rules.py            pricing and ratio test of cpu and naive, in NumPy
-    drive.py            phases, perturbation, re-inversion, what ends a solve
+    drive.py            phases, re-inversion, what ends a solve
+    found.py            how that can be
+    shifts.py           perturbation of the right-hand side
+    tolerances.py       the constants of both
     basic_solution.py   the exact solution of a basis, by which claims are judged
+    answer.py           the outcome that follows; start.py the way from a start to a basis
     solve.py            the front door
 """

@@ -10,7 +10,6 @@ from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopRea
 from solvers.problem import FloatArray
 from solvers.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.paper.basic_solution import BasicSolution, violations
-from solvers.simplex.paper.drive import FEASIBLE
 from solvers.simplex.paper.scaling import ScaledForm
 from solvers.simplex.paper.standard_form import NONE
 
@@ -44,15 +43,17 @@ def stopped_outcome(
     return _with_point(exact, y, status, reason, about)
 
 
-def infeasible_outcome(exact: BasicSolution, about: dict[str, Any]) -> Outcome:
+def infeasible_outcome(
+    exact: BasicSolution, gradient: FloatArray, about: dict[str, Any]
+) -> Outcome:
     """Return the proof by the duals of phase 1, or numerical trouble where it is none."""
     form = exact.form
-    y = exact.solve_transposed(exact.infeasibility_gradient(FEASIBLE)) * form.row_scale
-    ray = form.origin.recover_duals(y)
-    largest = np.max(np.abs(ray), initial=0.0)
-    if largest > 0.0:
-        ray = np.where(np.abs(ray) > ROUNDING * largest, ray, 0.0)
-    if not proves_infeasible(form.origin.problem, ray):
+    problem = form.origin.problem
+    ray = form.origin.recover_duals(exact.solve_transposed(gradient) * form.row_scale)
+    ray = np.where(np.abs(ray) > ROUNDING * np.max(np.abs(ray), initial=0.0), ray, 0.0)
+    has_side = np.isfinite(np.where(ray > 0.0, problem.row_lower, problem.row_upper))
+    ray = np.where(has_side, ray, 0.0)
+    if not proves_infeasible(problem, ray):
         return _nothing(about)
     return Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, dual_ray=ray, **about)
 

@@ -23,9 +23,6 @@ Basis = npt.NDArray[np.int64]
 REFINEMENTS = 2
 """Steps of iterative refinement; the second finds nothing left but rounding."""
 
-SINGULAR = 1e-11
-"""Part of the largest diagonal element of R below which a column depends on others."""
-
 
 class BasicSolution:
     """A factorised basis and the point, duals and directions that follow from it.
@@ -66,10 +63,6 @@ class BasicSolution:
     def x(self) -> FloatArray:
         """(m,) values of the basic variables for the right-hand side as it is."""
         return self.solve(self.form.rhs)
-
-    def infeasibility_gradient(self, tolerance: float) -> FloatArray:
-        """Return (m,) costs of phase 1 at ``x``."""
-        return phase_one_cost(self.x, self.basic >= self.form.num_columns, tolerance)
 
     def reduced_costs(self, y: FloatArray, cost: FloatArray) -> FloatArray:
         """Return (n,) cost - A'y."""
@@ -112,15 +105,16 @@ def basis_matrix(form: ScaledForm, basic: Basis) -> sp.csc_array:
     return sp.csc_array((values, (rows, columns)), shape=(m, m))
 
 
-def repaired(form: ScaledForm, basic: Basis) -> Basis:
+def repaired(form: ScaledForm, basic: Basis, threshold: float) -> Basis:
     """Return a basis in which artificials have replaced columns that depend on the others.
 
-    Two QR factorisations with pivoting find the columns to keep and the rows they leave out.
+    Two QR factorisations with pivoting find the columns to keep and the rows they leave out; a
+    column goes if its diagonal element of R is below ``threshold`` of the largest.
     """
     whole = basis_matrix(form, basic).toarray()
     factor, order = dense.qr(whole, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(factor))
-    rank = int(np.sum(diagonal > SINGULAR * max(diagonal[0], 1e-300)))
+    rank = int(np.sum(diagonal > threshold * max(diagonal[0], 1e-300)))
     fixed = basic.copy()
     if rank == basic.size:
         return fixed

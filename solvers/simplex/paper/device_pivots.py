@@ -36,6 +36,8 @@ GRAPH_ITERATIONS = 100
 class DevicePivots:
     """What both variants share: the arrays, inversions, and what the host sees after a batch."""
 
+    batch = GRAPH_ITERATIONS
+
     def __init__(self, form: ScaledForm, device: Device) -> None:
         self.form = form
         self.space: Workspace = workspace(form, device)

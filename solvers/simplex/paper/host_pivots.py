@@ -50,6 +50,8 @@ class HostPivots:
         Where LU and products are computed; by LAPACK and SciPy if absent.
     """
 
+    batch = 1
+
     def __init__(self, form: ScaledForm, device: Device | None) -> None:
         self.form = form
         on_gpu = device is not None and device.kind == "cuda"

@@ -25,7 +25,8 @@ from solvers.simplex.paper.answer import (
     without_rows,
 )
 from solvers.simplex.paper.basic_solution import BasicSolution
-from solvers.simplex.paper.drive import Drive, Ending, Found, exact_solution
+from solvers.simplex.paper.drive import Drive, exact_solution
+from solvers.simplex.paper.found import Ending, Found
 from solvers.simplex.paper.scaling import ScaledForm, scaled_form
 from solvers.simplex.paper.standard_form import standard_form
 from solvers.simplex.paper.start import basis_from_start
@@ -102,8 +103,8 @@ def _with_rows(
 
 
 def _answer(found: Found, exact: BasicSolution, tolerance: float, about: dict[str, Any]) -> Outcome:
-    if found.ending is Ending.INFEASIBLE:
-        return infeasible_outcome(exact, about)
+    if found.gradient is not None:
+        return infeasible_outcome(exact, found.gradient, about)
     if found.ending is Ending.UNBOUNDED:
         return unbounded_outcome(exact, found.entering, tolerance, about)
     if found.ending is Ending.OPTIMAL:

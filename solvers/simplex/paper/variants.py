@@ -32,10 +32,11 @@ class Pivots(Protocol):
     """Pivots on one basis, steered by a control array (``kernels/layout.py``).
 
     ``control`` is the host's copy: ``run`` takes tolerances and limits from it and leaves what the
-    device made of it there.
+    device made of it there. ``batch`` is how many pivots to ask for between two looks at the clock.
     """
 
     control: FloatArray
+    batch: int
 
     def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
         """Take a basis over: its inverse or LU, x, costs and y; return False if it is singular."""
