@@ -7,6 +7,8 @@ code.
 
 from __future__ import annotations
 
+import numpy as np
+
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
 SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER = 8, 9, 10, 11, 12
 CONTROL_WORDS = 16
@@ -80,4 +82,4 @@ LARGEST_DEVEX_WEIGHT = 1e7
 
 def delayed_pivots(rows: int) -> int:
     """Return how many pivots wait until the inverse is updated: about sqrt(m)."""
-    return max(FEWEST_DELAYED, min(MOST_DELAYED, 16 * round(rows**0.5 / 16)))
+    return max(FEWEST_DELAYED, min(MOST_DELAYED, 16 * round(float(np.sqrt(rows)) / 16)))

@@ -1,25 +1,27 @@
 """The simplex core whose basis, inverse, point and prices stay on the device.
 
 What runs where: a batch of iterations is a chain of small kernels on the device
-(``kernels/row.py`` to ``kernels/primal.py``); between batches the host folds the delayed pivots into
-the inverse with one matrix product, measures how far the point has drifted from [A -I] x = 0, and
-factorises anew when that or a pivot element says so, and before any claim. On a CPU the same
+(``kernels/row.py`` to ``kernels/primal.py``); between batches the host folds the delayed pivots
+into the inverse with one matrix product, measures how far the point has drifted from [A -I] x = 0,
+and factorises anew when that or a pivot element says so, and before any claim. On a CPU the same
 algorithm runs through the kernels' twins.
 
 Dual pivots are priced by steepest edge up to ``STEEPEST_UP_TO`` rows and by Devex above, with bound
-flips; primal ones by Devex, from a primal feasible basis only: a first primal phase with composite
-costs is left to other cores, and ``Halt.TROUBLE`` says so.
-
-All methods want ``device.activate()`` around them, with the same stream from one call to the next.
+flips; primal ones by Devex. Where the primal begins at an infeasible point, dual pivots with costs
+made up for it look for a feasible one: every basis is dual feasible for such costs, and no kernels
+for composite costs are needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.device import Device
+from solvers.device import Device, find_device
 from solvers.problem import FloatArray
 from solvers.simplex.core import Halt
 from solvers.simplex.form import SlackForm
@@ -27,6 +29,7 @@ from solvers.simplex.resident import control as word
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.batch import Batches
 from solvers.simplex.resident.nucleus import Nucleus
+from solvers.simplex.resident.place import Place
 from solvers.simplex.resident.refresh import (
     largest,
     recompute_duals,
@@ -37,10 +40,25 @@ from solvers.simplex.resident.refresh import (
     spread_basics,
 )
 from solvers.simplex.resident.steps import first_dual, first_primal
-from solvers.simplex.state import BASIC, LOWER, UPPER, SimplexState, nonbasic_status
+from solvers.simplex.state import (
+    BASIC,
+    LOWER,
+    UPPER,
+    ZERO,
+    SimplexState,
+    nonbasic_status,
+    nonbasic_values,
+)
 
-TOLERANCE = 1e-7
-"""On bounds and on reduced costs (lp-algorithms.md, 3.2)."""
+HARRIS = 1e-7
+"""How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no
+tighter tolerance is asked for (lp-algorithms.md, 3.2)."""
+
+MOST_ITERATIONS = 2**30
+"""Largest limit on iterations that the device's 32 bits are given."""
+
+MADE_UP_SEED = 5
+"""Seed of the costs that look for a feasible point."""
 
 PIVOT_ERROR = 1e-7
 """Largest relative difference of the pivot element by row and by column (HiGHS)."""
@@ -67,13 +85,28 @@ HALTS = {
 }
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _on_device(method: Method) -> Method:
+    """Run a method with the core's device and stream as the current ones."""
+
+    @wraps(method)
+    def run(self: ResidentCore, *values: Any) -> Any:
+        with self._place.here():
+            return method(self, *values)
+
+    return cast("Method", run)
+
+
 class ResidentCore:
     """Pivots on a device; implements :class:`solvers.simplex.core.Core`.
 
     Parameters
     ----------
     form : SlackForm
-    device : Device
+    device : Device or str
+        The device, or what ``find_device`` is to look for.
 
     Raises
     ------
@@ -81,20 +114,22 @@ class ResidentCore:
         From here, ``load`` and the pivots: the inverse of a basis does not fit the device.
     """
 
-    def __init__(self, form: SlackForm, device: Device) -> None:
-        self._arrays = Arrays(form, device)
-        self._nucleus = Nucleus(self._arrays)
-        self._batches = Batches(self._arrays, self._nucleus)
+    def __init__(self, form: SlackForm, device: Device | str) -> None:
+        self._place = Place(find_device(device) if isinstance(device, str) else device)
+        with self._place.here():
+            self._arrays = Arrays(form, self._place.device)
+            self._nucleus = Nucleus(self._arrays)
+            self._batches = Batches(self._arrays, self._nucleus)
         self._age = 0
         self._delayed = 0
+        self._tolerance = HARRIS
         self._pivot_row = self._pivot_column = -1
-        self.factorisations = 0
+        self.iterations = 0
+        """Pivots and flips since the last ``load``."""
+        self.refactorisations = 0
         """Factorisations so far."""
-        scalars = np.zeros(word.SCALAR_WORDS)
-        scalars[word.PRIMAL_TOLERANCE] = scalars[word.DUAL_TOLERANCE] = TOLERANCE
-        scalars[word.HARRIS], scalars[word.PIVOT_ERROR] = TOLERANCE, PIVOT_ERROR
-        self._arrays.write(self._arrays.scalars, scalars)
 
+    @_on_device
     def load(self, state: SimplexState) -> None:
         """Take over a state; factorise its basis unless it is the one at hand."""
         a = self._arrays
@@ -103,32 +138,74 @@ class ResidentCore:
         a.write(a.status, state.status)
         a.write(a.basic, state.basic)
         for array, values in (
-            (a.x, state.x), (a.cost, state.cost), (a.lower, state.lower),
-            (a.upper, state.upper), (a.weights, state.edge_weight),
+            (a.x, nonbasic_values(state.status, state.lower, state.upper)),
+            (a.cost, state.cost), (a.lower, state.lower), (a.upper, state.upper),
+            (a.weights, state.edge_weight),
         ):  # fmt: skip
             a.write(array, values)
         self._start_frameworks(state)
+        self._tolerance = state.tolerance
+        self.iterations = state.iterations
         self._set_control({word.ITERATIONS: state.iterations})
+        scalars = np.zeros(word.SCALAR_WORDS)
+        scalars[word.PRIMAL_TOLERANCE] = scalars[word.DUAL_TOLERANCE] = state.tolerance
+        scalars[word.HARRIS], scalars[word.PIVOT_ERROR] = min(HARRIS, state.tolerance), PIVOT_ERROR
+        a.write(a.scalars, scalars)
         if new:
             self._factorise(np.asarray(state.basic, dtype=np.int64))
         self._recompute(repair=False)
 
+    @_on_device
     def dual(self, most: int, should_stop: Callable[[], bool]) -> Halt:
         """Run dual pivots; reduced costs of the wrong sign are first met by flips or shifts."""
         self._recompute(repair=True)
         return self._run("dual", most, should_stop)
 
+    @_on_device
     def primal(self, most: int, should_stop: Callable[[], bool]) -> Halt:
-        """Run primal pivots from a feasible basis; ``TROUBLE`` if it is not."""
+        """Run primal pivots, from an infeasible point after dual ones that make it feasible.
+
+        ``DONE`` at an infeasible point says that those found no feasible one.
+        """
         a = self._arrays
         self._recompute(repair=False)
-        x, lower, upper = (a.host(v) for v in (a.x_basic, a.lower_basic, a.upper_basic))
-        if (x < lower - TOLERANCE).any() or (x > upper + TOLERANCE).any():
-            return Halt.TROUBLE
+        if self._is_infeasible():
+            before = self.iterations
+            halt = self._make_feasible(most, should_stop)
+            most -= self.iterations - before
+            if halt is Halt.NO_PIVOT:
+                self._pivot_row = -1
+                return Halt.DONE
+            if halt is not Halt.DONE:
+                return halt
+            if self._is_infeasible():
+                return Halt.TROUBLE
         a.write(a.price_weights, np.ones(a.variables))
         a.write(a.weights, np.ones(a.rows))  # pivots of the primal leave them behind
         return self._run("primal", most, should_stop)
 
+    def _is_infeasible(self) -> bool:
+        a = self._arrays
+        x, lower, upper = (a.host(v) for v in (a.x_basic, a.lower_basic, a.upper_basic))
+        tolerance = self._tolerance
+        return bool((x < lower - tolerance).any() or (x > upper + tolerance).any())
+
+    def _make_feasible(self, most: int, should_stop: Callable[[], bool]) -> Halt:
+        """Run dual pivots with costs for which the basis is dual feasible."""
+        a = self._arrays
+        cost, status = a.host(a.cost), a.host(a.status)
+        made_up = np.random.default_rng(MADE_UP_SEED).uniform(1.0, 2.0, a.variables)
+        made_up[(status == BASIC) | (status == ZERO)] = 0.0
+        a.write(a.cost, np.where(status == UPPER, -made_up, made_up))
+        try:
+            self._recompute(repair=True)
+            return self._run("dual", most, should_stop)
+        finally:
+            self._fold()
+            a.write(a.cost, cost)
+            self._recompute(repair=False)
+
+    @_on_device
     def store(self, state: SimplexState) -> None:
         """Copy everything back."""
         a = self._arrays
@@ -141,8 +218,9 @@ class ResidentCore:
             (state.lower, a.lower), (state.upper, a.upper), (state.edge_weight, a.weights),
         ):  # fmt: skip
             values[:] = a.host(array)
-        state.iterations = int(a.host(a.control)[word.ITERATIONS])
+        state.iterations = self.iterations
 
+    @_on_device
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """Return y (m,) by row with B'y = right, (m,) by position."""
         self._fold()
@@ -150,6 +228,7 @@ class ResidentCore:
         solve_transposed(self._arrays, self._nucleus, self._arrays.device.to_device(right), result)
         return self._arrays.host(result)
 
+    @_on_device
     def solve_basis(self, right: FloatArray) -> FloatArray:
         """Return v (m,) by position with B v = right, (m,) by row."""
         self._fold()
@@ -171,8 +250,8 @@ class ResidentCore:
         """Run batches until there is a reason to stop that a fresh inverse confirms."""
         a = self._arrays
         self._pivot_row = self._pivot_column = -1
-        iterations = int(a.host(a.control)[word.ITERATIONS])
-        self._set_control({word.ITERATIONS: iterations, word.LIMIT: iterations + most})
+        limit = min(MOST_ITERATIONS, self.iterations + most)
+        self._set_control({word.LIMIT: limit})
         shunned = 0
         while True:
             if should_stop():
@@ -217,6 +296,7 @@ class ResidentCore:
             control[word.ITERATIONS] -= 1
         control[word.STATUS], control[word.PIVOTS] = word.RUNNING, self._delayed
         a.write(a.control, control)
+        self.iterations = int(control[word.ITERATIONS])
         return status
 
     def _claim(self, kind: str, halt: Halt) -> Halt:
@@ -249,16 +329,15 @@ class ResidentCore:
             self._factorise(self._nucleus.basic)
         self._recompute(repair=kind == "dual")
 
-    def _factorise(self, basic: np.typing.NDArray[np.int64]) -> None:
-        a = self._arrays
+    def _factorise(self, basic: npt.NDArray[np.int64]) -> None:
         replaced = self._nucleus.factorise(basic)
-        self.factorisations += 1
+        self.refactorisations += 1
         self._age = self._delayed = 0
         if replaced:
             self._repair(replaced, basic)
         self._set_control({})
 
-    def _repair(self, replaced: list[tuple[int, int]], basic: np.typing.NDArray[np.int64]) -> None:
+    def _repair(self, replaced: list[tuple[int, int]], basic: npt.NDArray[np.int64]) -> None:
         """Put logicals in the place of dependent columns, which go to their nearer bound."""
         a = self._arrays
         status, x, weights = a.host(a.status), a.host(a.x), a.host(a.weights)

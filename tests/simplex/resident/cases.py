@@ -26,9 +26,7 @@ class Solved:
     core: ResidentCore
 
 
-def random_problem(
-    m: int, n: int, seed: int, density: float = 1.0, boxed: float = 0.3
-) -> Problem:
+def random_problem(m: int, n: int, seed: int, density: float = 1.0, boxed: float = 0.3) -> Problem:
     """Return a feasible, bounded problem whose slack basis is dual feasible after flips."""
     random = np.random.default_rng(seed)
     matrix = random.uniform(-1.0, 1.0, (m, n)) * (random.random((m, n)) < density)
