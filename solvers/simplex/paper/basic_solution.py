@@ -17,6 +17,7 @@ import scipy.sparse.linalg as sparse
 
 from solvers.problem import FloatArray
 from solvers.simplex.paper.scaling import ScaledForm
+from solvers.simplex.paper.tolerances import DEPENDENT
 
 Basis = npt.NDArray[np.int64]
 
@@ -121,3 +122,11 @@ def repaired(form: ScaledForm, basic: Basis, threshold: float) -> Basis:
     _, row_order = dense.qr(whole[:, order[:rank]].T, mode="r", pivoting=True)
     fixed[order[rank:]] = form.num_columns + row_order[rank:]
     return fixed
+
+
+def exact_solution(form: ScaledForm, basic: Basis) -> BasicSolution:
+    """Return the exact solution of a basis, repaired first where it is singular."""
+    try:
+        return BasicSolution(form, basic)
+    except RuntimeError:
+        return BasicSolution(form, repaired(form, basic, DEPENDENT[0]))

@@ -1,8 +1,8 @@
 """Phases, perturbation and re-inversion: what happens between batches of pivots.
 
 The solve begins on a perturbed right-hand side (``shifts.py``). Once nothing prices out, the
-perturbation goes, what has become infeasible is mended by phase 1, and phase 2 ends the solve on the
-model as it is. Phase 1 minimises the sum of infeasibilities from any basis, so that it needs no
+perturbation goes, what has become infeasible is mended by phase 1, and phase 2 ends the solve on
+the model as it is. Phase 1 minimises the sum of infeasibilities from any basis, so that it needs no
 start of its own; from the slack basis it is the paper's. Should the end stall, a smaller
 perturbation follows, and at last Bland's rule, which cannot cycle.
 """
@@ -15,7 +15,6 @@ import numpy as np
 
 from solvers.outcome import StopReason
 from solvers.simplex.paper.basic_solution import (
-    BasicSolution,
     Basis,
     phase_one_cost,
     repaired,
@@ -40,7 +39,7 @@ from solvers.simplex.paper.kernels.layout import (
 )
 from solvers.simplex.paper.scaling import ScaledForm
 from solvers.simplex.paper.shifts import Shifts
-from solvers.simplex.paper.standard_form import NONE
+from solvers.simplex.paper.start import start_basis
 from solvers.simplex.paper.tolerances import (
     ATTEMPTS,
     DEPENDENT,
@@ -59,12 +58,6 @@ from solvers.simplex.paper.tolerances import (
     ZERO,
 )
 from solvers.simplex.paper.variants import Pivots
-
-
-def start_basis(form: ScaledForm) -> Basis:
-    """Return the basis of slacks, with artificials in the equations (paper, section 3.5)."""
-    slack = form.origin.slack
-    return np.where(slack == NONE, form.num_columns + np.arange(form.num_rows), slack)
 
 
 class Drive:
@@ -248,11 +241,3 @@ class Drive:
                 return
         self._basic = start_basis(self.form)
         self.pivots.load(self._basic, self._shifts.rhs, new_weights=True)
-
-
-def exact_solution(form: ScaledForm, basic: Basis) -> BasicSolution:
-    """Return the exact solution of a basis, repaired first where it is singular."""
-    try:
-        return BasicSolution(form, basic)
-    except RuntimeError:
-        return BasicSolution(form, repaired(form, basic, DEPENDENT[0]))

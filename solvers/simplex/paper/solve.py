@@ -24,8 +24,8 @@ from solvers.simplex.paper.answer import (
     unbounded_outcome,
     without_rows,
 )
-from solvers.simplex.paper.basic_solution import BasicSolution
-from solvers.simplex.paper.drive import Drive, exact_solution
+from solvers.simplex.paper.basic_solution import BasicSolution, exact_solution
+from solvers.simplex.paper.drive import Drive
 from solvers.simplex.paper.found import Ending, Found
 from solvers.simplex.paper.scaling import ScaledForm, scaled_form
 from solvers.simplex.paper.standard_form import standard_form

@@ -1,4 +1,4 @@
-"""A start basis of the problem, written as a basis of the standard form."""
+"""The bases a solve can start from: slacks and artificials, or one of the problem."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from solvers.outcome import BasisStatus, Start
 from solvers.simplex.paper.basic_solution import Basis
 from solvers.simplex.paper.scaling import ScaledForm
 from solvers.simplex.paper.standard_form import NONE
+
+
+def start_basis(form: ScaledForm) -> Basis:
+    """Return the basis of slacks, with artificials in the equations (paper, section 3.5)."""
+    slack = form.origin.slack
+    return np.where(slack == NONE, form.num_columns + np.arange(form.num_rows), slack)
 
 
 def basis_from_start(form: ScaledForm, start: Start | None) -> Basis | None:
