@@ -15,7 +15,8 @@ from solvers.mip.walkers.kernels.restart import RESTARTS
 from solvers.mip.walkers.kernels.walk import WALKS
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.plan import Plan
-from solvers.mip.walkers.state import make_state
+from solvers.mip.walkers.state import State, make_state
+from solvers.mip.walkers.whole.state import WholeState
 
 REFRESH_STEPS = 1000
 """Steps after which slack is computed anew where it can drift (notes 4.4: 500 to 1000)."""
@@ -41,11 +42,14 @@ class Fleet:
         self._model = layout.on(device)
         self._bounds = self._model[6 + list(layout.arrays).index("bounds")]
         self._scales = self._model[6 + list(layout.arrays).index("scales")]
-        self._state = make_state(layout, device, plan.ladder[-1], self._seed)
+        self._state = self._allocate(plan.ladder[-1])
         self._points: Any = None
         self._epoch = 0
         self._since_refresh = 0
         self._clock = _Clock(device)
+
+    def _allocate(self, walkers: int) -> State | WholeState:
+        return make_state(self.layout, self.device, walkers, self._seed)
 
     @property
     def walkers(self) -> int:
@@ -57,12 +61,14 @@ class Fleet:
 
         On a GPU it returns at once; :meth:`records` waits.
         """
-        number = self.walkers if walkers is None else walkers
-        arguments = (*self._state.arguments[:-1], number, steps, self._seed)
         self._clock.start()
-        WALKS[self.kernel](*self._model, *arguments, threads=1)
+        self._walk(steps, self.walkers if walkers is None else walkers)
         self._clock.stop()
         self._since_refresh += steps
+
+    def _walk(self, steps: int, walkers: int) -> None:
+        arguments = (*self._state.arguments[:-1], walkers, steps, self._seed)
+        WALKS[self.kernel](*self._model, *arguments, threads=1)
 
     def seconds(self) -> float:
         """Return how long the last slice took on the device; waits for it."""

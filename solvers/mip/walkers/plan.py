@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from solvers.device import Device
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.state import bytes_per_walker, touched_bytes
+from solvers.mip.walkers.whole.choose import WHOLE_KERNEL, suits_whole
+from solvers.mip.walkers.whole.state import TEAMS, whole_bytes
 
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors (notes 4.4)."""
@@ -43,7 +45,7 @@ class Plan:
     Parameters
     ----------
     kernel : str
-        ``walk`` (a warp to a walker) or ``walk_wide`` (a block).
+        ``walk`` (a warp to a walker), ``walk_wide`` (a block) or ``walk_whole`` (all of the GPU).
     ladder : tuple of int
         Numbers of walkers that fit, rising; empty where not even one does.
     first : int
@@ -58,7 +60,7 @@ class Plan:
     walker_bytes: int
 
     def __str__(self) -> str:
-        kind = "warp" if self.kernel == "walk" else "block"
+        kind = {"walk": "warp", "walk_wide": "block"}.get(self.kernel, "whole-GPU")
         most = self.ladder[-1] if self.ladder else 0
         memory = most * self.walker_bytes / 2**20
         return f"up to {most} {kind} walkers, {self.walker_bytes} bytes each, {memory:.0f} MiB"
@@ -76,9 +78,14 @@ def plan_for(layout: Layout, device: Device) -> Plan:
     size = bytes_per_walker(layout)
     if device.kind == "cpu":
         return Plan("walk", (CPU_WALKERS,), CPU_WALKERS, size)
+    memory = int(MEMORY_SHARE * (device.memory_free or UNKNOWN_MEMORY))
+    if suits_whole(layout):
+        size = whole_bytes(layout, TEAMS)
+        ladder = (1,) if size <= memory else ()
+        return Plan(WHOLE_KERNEL, ladder, len(ladder), size)
     mean = layout.entries / max(1, min(layout.rows, layout.columns))
     wide = mean > LONG_MEAN or size > BLOCK_BYTES
-    room = int(MEMORY_SHARE * (device.memory_free or UNKNOWN_MEMORY)) // size
+    room = memory // size
     ladder = tuple(n for n in (BLOCK_LADDER if wide else WARP_LADDER) if n <= room)
     if not ladder and room > 0:
         ladder = (room,)

@@ -27,6 +27,8 @@ from solvers.mip.walkers.offers import Offers
 from solvers.mip.walkers.plan import Plan, plan_for
 from solvers.mip.walkers.starts import Places, first_origins, gather_points
 from solvers.mip.walkers.tune import choose_walkers, steps_for
+from solvers.mip.walkers.whole.choose import WHOLE_KERNEL
+from solvers.mip.walkers.whole.fleet import WholeFleet
 from solvers.problem import FloatArray
 
 SLICE_SECONDS = 0.03
@@ -197,7 +199,8 @@ class _Run:
         self._starts = starts
         self._near = near
         self._rng = np.random.default_rng([seed, 44])
-        self._fleet = Fleet(layout, device, plan, seed)
+        kind = WholeFleet if plan.kernel == WHOLE_KERNEL else Fleet
+        self._fleet = kind(layout, device, plan, seed)
         self._timed = budget.is_timed
         self._on_gpu = device.kind == "cuda"
         self._best = NONE

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from solvers.device import Device
-from solvers.mip.walkers.kernels.fields import RECORD
+from solvers.mip.walkers.kernels.fields import RECORD, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.state import first_records
 from solvers.mip.walkers.whole.kernels.fields import CHUNK, CONTROL, MOVE, PIECES, SLOTS
+
+TEAMS = 2048
+"""Teams of a round on any GPU: about the warps that an H200 holds at two blocks to a processor."""
+
+FRACTION = 1e-2
+"""How far below the best point the target lies, which decides how many moves a round makes towards
+it. (The walkers of a fleet have 1e-4 to 1e-2; a small step there is one move at a time here.)"""
 
 LEAF_ROWS = 32
 """Rows in a word of the tree, and nodes under each node of it."""
@@ -103,9 +110,7 @@ def _long_rows(layout: Layout) -> np.ndarray:
 
 def _partials(layout: Layout) -> int:
     slots = 2 * SLOTS * chunks_of(layout.arrays["column_start"])
-    return max(
-        slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES
-    )
+    return max(slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES)
 
 
 def whole_bytes(layout: Layout, teams: int) -> int:
@@ -118,6 +123,20 @@ def whole_bytes(layout: Layout, teams: int) -> int:
     return of_columns + of_rows + 8 * numbers + 4 * integers
 
 
+def _first_record(layout: Layout, seed: int) -> np.ndarray:
+    """Return the record (RECORD,) of a walker that has not walked yet.
+
+    Its score is that of Feasibility Jump, which weighs costs by their size. The other, of
+    Local-MIP, counts only that a move lowers the objective: with many moves at once it came to
+    twice the objective on covering models, for the same number of entries scored.
+    """
+    record = first_records(layout, 1, seed).ravel()
+    record[Field.JUMP] = 1.0
+    record[Field.OBJECTIVE_WEIGHT] = 0.0
+    record[Field.FRACTION] = FRACTION
+    return record
+
+
 def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeState:
     """Allocate the state of the walker, without a point."""
     xp = device.xp
@@ -128,7 +147,7 @@ def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeSt
         values=xp.zeros(2 * layout.columns, dtype=layout.real),
         cells=xp.zeros(2 * max(1, layout.rows), dtype=layout.real),
         kept=xp.zeros(layout.columns, dtype=layout.real),
-        records=device.to_device(first_records(layout, 1, seed).ravel()),
+        records=device.to_device(_first_record(layout, seed)),
         tree=xp.zeros(tree_nodes(layout.rows), dtype=np.int32),
         claims=xp.zeros(max(1, layout.rows), dtype=np.int64),
         moves=xp.zeros(MOVE * teams, dtype=np.float64),

@@ -1,11 +1,11 @@
-"""Sizes and places that ``whole.cu`` and its twin share; the headers have them by the same names."""
+"""Sizes and places that ``whole.cu`` and its twin share, by the same names."""
 
 from __future__ import annotations
 
 from enum import IntEnum, auto
 
 CHUNK = 4096
-"""Entries of a long row or column that a warp reads at a time (the whole grid shares the chunks)."""
+"""Entries of a long row or column that a warp reads at a time; the grid shares the chunks."""
 
 SLOTS = 32
 """Columns of more than a chunk that are scored in a round."""
