@@ -88,14 +88,14 @@ def simplex_place(problem: Problem, options: Options) -> str:
 
 def _solve(problem: Problem, options: Options, progress: Progress, start: Start | None) -> Outcome:
     """Run one implementation; the GPU's hands over to the CPU where its memory does not suffice."""
-    from solvers.simplex import solve
+    from solvers.simplex.solve import solve
 
     variant = implementation(problem, options)
     if variant.startswith(PAPER):
-        from solvers.simplex import paper
+        from solvers.simplex.paper.solve import solve as solve_as_in_the_paper
 
         name = variant.removeprefix(PAPER)
-        return paper.solve(problem, options, progress, start, variant=name)
+        return solve_as_in_the_paper(problem, options, progress, start, variant=name)
     if variant == "sparse":
         options = dataclasses.replace(options, device="cpu")
     try:

@@ -15,6 +15,7 @@ import pytest
 import gpu_bridge
 import solvers.outcome
 from gpu_bridge import presolve
+from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.dispatch import ENGINES, choose
 from gpu_bridge.options import METHODS, make_options
 from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemError
@@ -29,6 +30,10 @@ WAYS = [
     {"method": "highs", "lp_algorithm": "ipm"},
     {"method": "pdlp", "device": "cpu"},
     {"method": "pdlp", "device": "cpu", "presolve": False},
+    {"method": "simplex", "device": "cpu"},
+    {"method": "simplex", "device": "cpu", "presolve": False},
+    {"method": "simplex", "simplex_variant": "dense", "device": "cpu", "presolve": False},
+    {"method": "simplex", "simplex_variant": "paper-graphs", "device": "cpu", "presolve": False},
 ]
 INTEGER_WAYS = [
     {"method": "auto"},
@@ -37,6 +42,7 @@ INTEGER_WAYS = [
     {"method": "mip", "threads": 1},
     {"method": "mip", "deterministic": True, "work_limit": 0.01},
 ]
+KNAPSACKS = [case for case in INTEGER if classify(case.problem).kind is ProblemKind.KNAPSACK]
 
 
 def test_every_method_of_the_option_table_has_an_engine() -> None:
@@ -44,7 +50,7 @@ def test_every_method_of_the_option_table_has_an_engine() -> None:
 
 
 def test_every_engine_is_in_the_table_of_ways() -> None:
-    assert {str(way["method"]) for way in WAYS + INTEGER_WAYS} == set(METHODS)
+    assert {str(way["method"]) for way in WAYS + INTEGER_WAYS} | {"knapsack"} == set(METHODS)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
@@ -206,10 +212,21 @@ def test_two_solves_in_two_threads() -> None:
     assert results == pytest.approx({case.name: case.objective for case in cases}, abs=1e-7)
 
 
+@pytest.mark.parametrize("case", KNAPSACKS, ids=str)
+def test_knapsack_problems(case: Case) -> None:
+    outcome = gpu_bridge.solve(case.problem, method="knapsack")
+    assert outcome.engine == "knapsack"
+    check(case, outcome)
+
+
 def test_choose_names_its_reason() -> None:
-    choice = choose(INTEGER[0].problem, make_options())
+    choice = choose(KNAPSACKS[0].problem, make_options())
+    assert choice.method == "knapsack"
+    assert "knapsack problem of" in choice.reason
+    other = next(case for case in INTEGER if case not in KNAPSACKS and case.problem.num_rows > 1)
+    choice = choose(other.problem, make_options())
     assert choice.method == "mip"
-    assert "pure binary program" in choice.reason
+    assert "heuristics beside branch and bound" in choice.reason
 
 
 def test_an_engine_that_gives_up_early_gets_a_second_opinion(
