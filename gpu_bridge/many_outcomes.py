@@ -79,7 +79,7 @@ class Together:
     seconds: float
     others: dict[int, Outcome] = field(default_factory=dict)
     engine: str = "pdlp"
-    basis: npt.NDArray[np.uint8] | None = None
+    basis: npt.NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -108,7 +108,7 @@ class Together:
         if self.basis is None:
             return None
         n = self.batch.problem.num_columns
-        status = self.basis[k].astype(np.int8)
+        status = self.basis[k]
         return Basis(status[:n], status[n:])
 
     def statuses(self) -> list[SolutionStatus]:

@@ -63,7 +63,7 @@ def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
     basis: StatusArray | None = None
     if start is not None and start.basis is not None:
         basis = np.concatenate([start.basis.column_status, start.basis.row_status])
-        basis = basis.astype(np.uint8).reshape(1, -1)
+        basis = basis.reshape(1, -1)
     return BatchData(
         count=len(batch),
         pattern=batch.problem.matrix,
@@ -104,7 +104,7 @@ def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> C
         )
         return verify(problem, claim, options)
     n = problem.num_columns
-    status = answer.basis[k].astype(np.int8)
+    status = answer.basis[k]
     claim = Claim(
         SolutionStatus.NOTHING,
         StopReason.CONVERGED if ending == Ending.OPTIMAL else StopReason.ITERATION_LIMIT,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from solvers.problem import FloatArray
 
-StatusArray = npt.NDArray[np.uint8]
+StatusArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ def prepare(data: BatchData, settings: Settings) -> Prepared:
     row_scale, column_scale = _scales(data)
     given = data.basis
     if given is None:
-        given = np.full((1, n + m), BasisStatus.LOWER, dtype=np.uint8)
+        given = np.full((1, n + m), BasisStatus.LOWER, dtype=np.int8)
         given[0, n:] = BasisStatus.BASIC
     start = SLACK if data.basis is None else BASES
     dictionary, heads = np.zeros(1), np.zeros(1, dtype=np.int32)
@@ -87,5 +87,5 @@ def _dictionary(
         matrix, D, np.zeros((3, m)), np.zeros((5, n)), basic, nonbasic, status,
         settings.parameters.as_array(), np.zeros(4, dtype=np.int64),
     )  # fmt: skip
-    repaired = status.astype(np.uint8).reshape(1, -1)
+    repaired = status.astype(np.int8).reshape(1, -1)
     return D.T.reshape(-1).copy(), np.concatenate([basic, nonbasic]), repaired

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from solvers.device import Device
-from solvers.options import EngineOptions
 from solvers.kernels.upload import Upload
+from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
@@ -63,7 +63,7 @@ def run(
     answer = BatchAnswer(
         x=np.zeros((data.count, n)),
         row_dual=np.zeros((data.count, m)),
-        basis=np.zeros((data.count, n + m), dtype=np.uint8),
+        basis=np.zeros((data.count, n + m), dtype=np.int8),
         ending=np.full(data.count, Ending.NOT_REACHED, dtype=np.int32),
         iterations=np.zeros(data.count, dtype=np.int32),
         device=device.kind,
@@ -122,7 +122,9 @@ class _Launcher:
         arrays["given"] = prepared.given
         self.own = {name: array for name, array in arrays.items() if array.shape[0] != 1}
         self.common = {
-            name: device.to_device(array.reshape(-1))
+            name: device.to_device(
+                array.reshape(-1).astype(np.int32 if name == "given" else np.float64, copy=False)
+            )
             for name, array in arrays.items()
             if name not in self.own
         }
@@ -183,7 +185,7 @@ class _Launcher:
         arrays = {name: self._bring(name, first, last, upload) for name in self.own}
         arrays |= self.common
         x, y, ray = xp.empty(count * n), xp.empty(count * m), xp.empty(count * n)
-        basis = xp.empty(count * (n + m), dtype=np.uint8)
+        basis = xp.empty(count * (n + m), dtype=np.int32)
         ending = xp.empty(count, dtype=np.int32)
         iterations = xp.empty(count, dtype=np.int32)
         layout = self.layout
@@ -215,8 +217,8 @@ class _Launcher:
 
     def _bring(self, name: str, first: int, last: int, upload: Upload) -> Any:
         rows = self.own[name][first:last]
-        if name == "given":  # bytes, not numbers of eight bytes: few, so the driver's own way
-            return self.device.to_device(rows.reshape(-1))
+        if name == "given":  # not numbers of eight bytes, and few: the driver's own way
+            return self.device.to_device(rows.reshape(-1).astype(np.int32))
         return upload.bring(name, rows)
 
     def _layout(self) -> Layout:

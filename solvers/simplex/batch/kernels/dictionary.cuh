@@ -1,0 +1,220 @@
+// The dictionary of a basis, x_B = D x_N, and the pivots that exchange two variables.
+//
+// All threads of the block call these together, and find everything written when they return.
+
+#pragma once
+
+#include "state.cuh"
+
+// Exchange the nonbasic variable at q and the basic one at p, and move basic values along column q
+// by `step`; WEIGH keeps the squares of the rows. `copied` says that lp.row() holds row p already.
+template <bool NEAR, bool WEIGH>
+__device__ __forceinline__ void exchange(
+    const Lp<NEAR>& lp, int p, int q, REAL step, bool copied) {
+    REAL* const D = lp.D();
+    REAL* const row = lp.row();
+    REAL* const column = lp.column();
+    REAL* const reduced = lp.reduced();
+    REAL* const value = lp.value();
+    if (!copied) {
+        for (int j = threadIdx.x; j < lp.n; j += blockDim.x) row[j] = D[lp.at(p, j)];
+        __syncthreads();
+    }
+    const REAL inverse = REAL(1) / row[q];
+    const REAL price = reduced[q];
+    __syncthreads();
+    // Row p and column q leave the dictionary; what replaces them comes with the update of all.
+    for (int i = threadIdx.x; i < lp.m; i += blockDim.x) {
+        const REAL entry = D[lp.at(i, q)];
+        value[i] += entry * step;
+        column[i] = i == p ? REAL(1) : entry;
+        D[lp.at(i, q)] = REAL(0);
+    }
+    for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
+        const REAL entry = j == q ? inverse : -inverse * row[j];
+        row[j] = entry;
+        reduced[j] = (j == q ? REAL(0) : reduced[j]) + price * entry;
+        if (j != q) D[lp.at(p, j)] = REAL(0);
+    }
+    if (threadIdx.x == 0) {
+        const int leaving = lp.basic()[p];
+        lp.basic()[p] = lp.nonbasic()[q];
+        lp.nonbasic()[q] = leaving;
+    }
+    __syncthreads();
+    over_rows(
+        lp,
+        [&](int i, int first, int last) {
+            const REAL factor = column[i];
+            REAL sum = REAL(0);
+#pragma unroll 4
+            for (int j = first; j < last; ++j) {
+                const REAL entry = D[lp.at(i, j)] + factor * row[j];
+                D[lp.at(i, j)] = entry;
+                if (WEIGH) sum += entry * entry;
+            }
+            return sum;
+        },
+        [&](int i, REAL sum) {
+            if (WEIGH) lp.weight()[i] = REAL(1) + sum;
+        });
+}
+
+// The same where nobody asks for squares, out of line.
+template <bool NEAR>
+__device__ __noinline__ void exchange_plainly(const Lp<NEAR> lp, int p, int q, REAL step) {
+    exchange<NEAR, false>(lp, p, q, step, false);
+}
+
+__device__ __noinline__ void weigh_rows(const AnyLp lp) {
+    const REAL* D = lp.D();
+    over_rows(
+        lp,
+        [&](int i, int first, int last) {
+            REAL sum = REAL(0);
+            for (int j = first; j < last; ++j) sum += D[lp.at(i, j)] * D[lp.at(i, j)];
+            return sum;
+        },
+        [&](int i, REAL sum) { lp.weight()[i] = REAL(1) + sum; });
+}
+
+// x_B = D x_N.
+__device__ __noinline__ void basic_values(const AnyLp lp) {
+    const REAL* D = lp.D();
+    const REAL* point = lp.point();
+    over_rows(
+        lp,
+        [&](int i, int first, int last) {
+            REAL sum = REAL(0);
+            for (int j = first; j < last; ++j) sum += D[lp.at(i, j)] * point[j];
+            return sum;
+        },
+        [&](int i, REAL sum) { lp.value()[i] = sum; });
+}
+
+// d_N = c_N + D'c_B.
+__device__ __noinline__ void reduced_costs(const AnyLp lp) {
+    const REAL* D = lp.D();
+    REAL* const column = lp.column();
+    for (int i = threadIdx.x; i < lp.m; i += blockDim.x) column[i] = lp.cost()[lp.basic()[i]];
+    __syncthreads();
+    const int lane = threadIdx.x & 31;
+    for (int j = threadIdx.x >> 5; j < lp.n; j += blockDim.x >> 5) {
+        REAL sum = REAL(0);
+        for (int i = lane; i < lp.m; i += 32) sum += D[lp.at(i, j)] * column[i];
+        sum = lanes_reduce<Sum>(sum, 32);
+        if (lane == 0) lp.reduced()[j] = lp.cost()[lp.nonbasic()[j]] + sum;
+    }
+    __syncthreads();
+}
+
+// Put nonbasic variables on the bounds of their statuses, or on bounds that they have.
+__device__ __noinline__ void to_bounds(const AnyLp lp) {
+    for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
+        const int v = lp.nonbasic()[j];
+        const REAL low = lp.low()[v];
+        const REAL high = lp.high()[v];
+        if (low > -infinity() && (lp.status()[v] != UPPER || high == infinity())) {
+            lp.status()[v] = LOWER;
+            lp.point()[j] = low;
+        } else if (high < infinity()) {
+            lp.status()[v] = UPPER;
+            lp.point()[j] = high;
+        } else {
+            lp.status()[v] = ZERO;
+            lp.point()[j] = REAL(0);
+        }
+    }
+    __syncthreads();
+}
+
+// The dictionary of the slack basis: the matrix as it is given, scaled.
+__device__ __noinline__ void load_matrix(const AnyLp lp, const Given& given) {
+    REAL* const D = lp.D();
+    const long long size = (long long)lp.leading * lp.n;
+    for (long long e = threadIdx.x; e < size; e += blockDim.x) D[e] = REAL(0);
+    for (int i = threadIdx.x; i < lp.m; i += blockDim.x) lp.basic()[i] = lp.n + i;
+    for (int j = threadIdx.x; j < lp.n; j += blockDim.x) lp.nonbasic()[j] = j;
+    __syncthreads();
+    const int lane = threadIdx.x & 31;
+    for (int i = threadIdx.x >> 5; i < lp.m; i += blockDim.x >> 5) {
+        const REAL scale = given.row_scale[i];
+        for (INDEX e = given.starts[i] + lane; e < given.starts[i + 1]; e += 32) {
+            const int j = (int)given.indices[e];
+            D[lp.at(i, j)] = given.values[e] * scale * given.column_scale[j];
+        }
+    }
+    __syncthreads();
+}
+
+// The dictionary of the basis that statuses name, from the matrix as it is given. Structurals enter
+// in their order, each in the row of its largest entry among those whose logicals are to leave; a
+// singular basis is repaired by logicals.
+__device__ __noinline__ void build(const AnyLp lp, const Given& given) {
+    const REAL* D = lp.D();
+    int* const status = lp.status();
+    load_matrix(lp, given);
+    for (int q = 0; q < lp.n; ++q) {
+        if (status[q] != BASIC) continue;
+        if (is_first_warp()) {
+            REAL size = given.parameters[SMALLEST_PIVOT];
+            int p = NOBODY;
+            for (int i = threadIdx.x; i < lp.m; i += 32) {
+                const int logical = lp.n + i;
+                const REAL entry = fabs(D[lp.at(i, q)]);
+                if (entry > size && lp.basic()[i] == logical && status[logical] != BASIC) {
+                    size = entry;
+                    p = i;
+                }
+            }
+            warp_best(size, p);
+            if (threadIdx.x == 0) choice.p = p;
+        }
+        __syncthreads();
+        const int p = choice.p;
+        if (p != NOBODY) {
+            if (lp.near) {
+                exchange_plainly(as_near(lp), p, q, REAL(0));
+            } else {
+                exchange_plainly(lp, p, q, REAL(0));
+            }
+        } else {
+            if (threadIdx.x == 0) status[q] = LOWER;
+            __syncthreads();
+        }
+    }
+    for (int i = threadIdx.x; i < lp.m; i += blockDim.x) status[lp.basic()[i]] = BASIC;
+    __syncthreads();
+}
+
+// Whether the point obeys [A -I] x = 0, up to a part of the terms of each row.
+__device__ __noinline__ bool is_accurate(const AnyLp lp, const Given& given) {
+    REAL* const x = lp.row();
+    REAL* const activity = lp.column();
+    for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
+        const int v = lp.nonbasic()[j];
+        (v < lp.n ? x[v] : activity[v - lp.n]) = lp.point()[j];
+    }
+    for (int i = threadIdx.x; i < lp.m; i += blockDim.x) {
+        const int v = lp.basic()[i];
+        (v < lp.n ? x[v] : activity[v - lp.n]) = lp.value()[i];
+    }
+    __syncthreads();
+    const int lane = threadIdx.x & 31;
+    bool off = false;
+    for (int i = threadIdx.x >> 5; i < lp.m; i += blockDim.x >> 5) {
+        const REAL scale = given.row_scale[i];
+        REAL sum = REAL(0), size = REAL(0);
+        for (INDEX e = given.starts[i] + lane; e < given.starts[i + 1]; e += 32) {
+            const int j = (int)given.indices[e];
+            const REAL term = given.values[e] * scale * given.column_scale[j] * x[j];
+            sum += term;
+            size += fabs(term);
+        }
+        sum = lanes_reduce<Sum>(sum, 32);
+        size = lanes_reduce<Sum>(size, 32);
+        // a comparison with NaN is false
+        off = off || !(fabs(sum - activity[i]) <= given.parameters[ACCURACY] * (REAL(1) + size));
+    }
+    return !block_any(off);
+}

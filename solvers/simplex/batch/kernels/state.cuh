@@ -1,0 +1,202 @@
+// One LP in a block: where its dictionary and vectors stand, and what its threads do together.
+
+#pragma once
+
+#include "reduce.cuh"
+
+#define LIMIT 0
+#define OPTIMAL 1
+#define INFEASIBLE 2
+#define UNBOUNDED 3
+#define TROUBLE 4
+
+#define SLACK 0
+#define DICTIONARY 1
+#define BASES 2
+
+#define ALL_NEAR 0
+#define MATRIX_FAR 1  // the dictionary in global memory, vectors in shared memory
+#define ALL_FAR 2
+
+#define LOWER 0
+#define BASIC 1
+#define UPPER 2
+#define ZERO 3
+
+#define DONE 0
+#define NO_PIVOT 1
+#define AT_LIMIT 2
+#define INACCURATE 3
+#define PAUSED 4
+
+#define NOBODY 0x7fffffff
+#define FULL_WARP 0xffffffffu
+
+enum Parameter {
+    TOLERANCE, SMALLEST_PIVOT, WANTED_PIVOT, ACCURACY, STALLED, CHECK_EVERY, PERTURBATION, ROUNDS
+};
+
+extern __shared__ double memory[];
+
+// What the first warp has chosen, for the block to read.
+struct Choice {
+    int p, q, candidates, group;
+};
+
+__shared__ Choice choice;
+
+// The matrix as it is given, and the data of the LP.
+struct Given {
+    const INDEX* starts;
+    const INDEX* indices;
+    const REAL* values;
+    const REAL* row_scale;
+    const REAL* column_scale;
+    const REAL* cost;
+    const REAL* lower;
+    const REAL* upper;
+    const REAL* row_lower;
+    const REAL* row_upper;
+    const REAL* parameters;
+};
+
+// Pivots and bound flips so far, the most there may be, pivots since the dictionary was built, and
+// perturbations so far; the same in every thread.
+struct Counts {
+    int pivots, most, fresh, perturbed;
+};
+
+// Where the LP stands: the dictionary by columns, `leading` numbers apart, and its vectors one after
+// the other. With NEAR both are in shared memory, which the compiler then knows; what is not done in
+// every pivot is compiled once, without.
+template <bool NEAR>
+struct Lp {
+    int m, n, leading;
+    bool near;
+    REAL *matrix, *rest;
+    REAL primal_tolerance, dual_tolerance, cost_size;
+
+    __device__ __forceinline__ REAL* D() const {
+        if constexpr (NEAR) return (REAL*)memory;
+        return matrix;
+    }
+    __device__ __forceinline__ REAL* vectors() const {
+        if constexpr (NEAR) return (REAL*)memory + leading * n;
+        return rest;
+    }
+    __device__ __forceinline__ long long at(int i, int j) const {
+        if constexpr (NEAR) return j * leading + i;
+        return (long long)j * leading + i;
+    }
+    __device__ __forceinline__ REAL* reduced() const { return vectors(); }
+    __device__ __forceinline__ REAL* point() const { return vectors() + n; }
+    __device__ __forceinline__ REAL* price() const { return vectors() + 2 * n; }
+    __device__ __forceinline__ REAL* row() const { return vectors() + 3 * n; }
+    __device__ __forceinline__ REAL* ratio() const { return vectors() + 4 * n; }
+    __device__ __forceinline__ REAL* value() const { return vectors() + 5 * n; }
+    __device__ __forceinline__ REAL* weight() const { return value() + m; }
+    __device__ __forceinline__ REAL* column() const { return value() + 2 * m; }
+    __device__ __forceinline__ REAL* cost() const { return value() + 3 * m; }
+    __device__ __forceinline__ REAL* low() const { return cost() + (n + m); }
+    __device__ __forceinline__ REAL* high() const { return cost() + 2 * (n + m); }
+    __device__ __forceinline__ REAL* partial() const { return cost() + 3 * (n + m); }
+    __device__ __forceinline__ int* status() const { return (int*)(partial() + blockDim.x); }
+    __device__ __forceinline__ int* basic() const { return status() + (n + m); }
+    __device__ __forceinline__ int* nonbasic() const { return basic() + m; }
+    __device__ __forceinline__ int* candidates() const { return nonbasic() + n; }
+    __device__ __forceinline__ int* groups() const { return candidates() + n; }
+};
+
+__device__ __forceinline__ REAL infinity() { return REAL(1) / REAL(0); }
+
+__device__ __forceinline__ REAL larger(REAL a, REAL b) { return a > b ? a : b; }
+
+__device__ __forceinline__ REAL smaller(REAL a, REAL b) { return a < b ? a : b; }
+
+__device__ __forceinline__ bool is_first_warp() { return threadIdx.x < 32; }
+
+using AnyLp = Lp<false>;
+
+// The same LP where the compiler is to know that it is in shared memory.
+__device__ __forceinline__ Lp<true> as_near(const AnyLp& lp) {
+    return {lp.m, lp.n, lp.leading, true, lp.matrix, lp.rest,
+            lp.primal_tolerance, lp.dual_tolerance, lp.cost_size};
+}
+
+// By how much a basic variable is outside its bounds; negative within them.
+template <bool NEAR>
+__device__ __forceinline__ REAL outside(const Lp<NEAR>& lp, int i) {
+    const int v = lp.basic()[i];
+    const REAL value = lp.value()[i];
+    return larger(lp.low()[v] - value, value - lp.high()[v]);
+}
+
+// Whether a nonbasic variable of this reduced cost improves the objective by moving.
+__device__ __forceinline__ bool is_attractive(
+    REAL price, int status, REAL low, REAL high, REAL tolerance) {
+    if (low == high) return false;
+    if (status == LOWER) return price < -tolerance;
+    if (status == UPPER) return price > tolerance;
+    return fabs(price) > tolerance;
+}
+
+// A number from [0.5, 1) that belongs to a variable, another one at each turn.
+__device__ __forceinline__ REAL spread(int v, int turn) {
+    unsigned mixed = (unsigned(v) + 1u) * 2654435761u;
+    mixed ^= unsigned(turn) * 2246822519u;
+    mixed ^= mixed >> 15;
+    mixed *= 3266489917u;
+    return REAL(0.5) + REAL(0.5) * (REAL(mixed) / REAL(4294967296.0));
+}
+
+// The largest value over a warp and whose it is, the lowest number where several have it.
+__device__ __forceinline__ void warp_best(REAL& value, int& owner) {
+    for (int distance = 16; distance > 0; distance >>= 1) {
+        const REAL other = __shfl_xor_sync(FULL_WARP, value, distance);
+        const int theirs = __shfl_xor_sync(FULL_WARP, owner, distance);
+        if (other > value || (other == value && theirs < owner)) {
+            value = other;
+            owner = theirs;
+        }
+    }
+}
+
+// Whether a condition holds for any thread of the block.
+__device__ __forceinline__ bool block_any(bool flag) {
+    return block_reduce<Largest>(flag ? REAL(1) : REAL(0)) > REAL(0);
+}
+
+// Give each thread a row of the dictionary and a run of its columns: part(i, first, last) returns a
+// sum over them, and done(i, sum) gets that of the whole row. Lanes have neighbouring rows, which
+// stand side by side.
+template <bool NEAR, class Part, class Done>
+__device__ __forceinline__ void over_rows(const Lp<NEAR>& lp, Part part, Done done) {
+    const int m = lp.m;
+    const int warps = blockDim.x >> 5;
+    const int groups = (m + 31) >> 5;
+    const int segments = groups > 0 && warps >= 2 * groups ? warps / groups : 1;
+    const int run = (lp.n + segments - 1) / segments;
+    REAL* const partial = lp.partial();
+    for (int unit = threadIdx.x >> 5; unit < groups * segments; unit += warps) {
+        const int segment = unit / groups;
+        const int i = (unit - segment * groups) * 32 + (threadIdx.x & 31);
+        if (i >= m) continue;
+        const int first = segment * run;
+        const int last = first + run < lp.n ? first + run : lp.n;
+        const REAL sum = part(i, first, last);
+        if (segments == 1) {
+            done(i, sum);
+        } else {
+            partial[segment * groups * 32 + i] = sum;
+        }
+    }
+    if (segments > 1) {
+        __syncthreads();
+        for (int i = threadIdx.x; i < m; i += blockDim.x) {
+            REAL sum = partial[i];
+            for (int s = 1; s < segments; ++s) sum += partial[s * groups * 32 + i];
+            done(i, sum);
+        }
+    }
+    __syncthreads();
+}

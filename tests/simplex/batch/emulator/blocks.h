@@ -1,0 +1,27 @@
+// What the batched simplex kernel needs beside the words of lanes.h: memory of a block that is
+// sized at its launch, a queue, and warps that reduce.
+#pragma once
+
+#include "lanes.h"
+
+#undef __launch_bounds__
+#define __launch_bounds__(...)
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline
+
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T value, int distance, int) {
+    return __shfl_xor_sync(mask, value, distance);
+}
+
+inline int atomicAdd(int* place, int more) {
+    const int before = *place;
+    *place += more;
+    return before;
+}
+
+inline unsigned long long atomicAdd(unsigned long long* place, unsigned long long more) {
+    const unsigned long long before = *place;
+    *place += more;
+    return before;
+}
