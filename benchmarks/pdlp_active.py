@@ -32,6 +32,9 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 
 SIDES = npt.NDArray[np.int8]
+WITHOUT = pdlp.Settings(compaction=False)
+"""The engine without what this is to judge."""
+
 TITLES = ("model", "nonzeros", "iterations", "checks", "at a bound", "idle at half", "idle in mean")
 
 
@@ -62,7 +65,7 @@ def measure(name: str, problem: Problem, tolerance: float, limit: int) -> dict[s
     watch = _Watch(loop._consider)
     options = EngineOptions(device="cpu", tolerance=tolerance, iteration_limit=limit)
     with mock.patch.object(loop, "_consider", watch):
-        outcome = pdlp.solve(reduced, options, Progress())
+        outcome = pdlp.solve(reduced, options, Progress(), settings=WITHOUT)
     if outcome.stop_reason.name != "CONVERGED" or not watch.sides:
         return None
     sides = np.array(watch.sides)

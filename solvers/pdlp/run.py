@@ -10,6 +10,7 @@ from typing import Any
 
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.pdlp.active import Compaction
 from solvers.pdlp.answer import Answer, on_original, to_outcome
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
@@ -25,12 +26,18 @@ from solvers.progress import Progress
 
 @dataclass(eq=False)
 class _Solve:
-    """What the loop remembers from window to window."""
+    """What the loop remembers from window to window.
+
+    ``windows`` may run on a part of the problem only (``compaction``); ``state`` is that of the
+    whole, and is brought up to date before anybody looks at a point in it.
+    """
 
     state: State
     options: EngineOptions
     progress: Progress
+    whole_windows: Windows
     windows: Windows
+    compaction: Compaction
     criteria: Criteria
     began: float
     record: Record
@@ -52,11 +59,14 @@ def run(
     A state may be run again: it goes on where it stopped.
     """
     record = Record(state.read_control())
+    windows = _windows_of(state, progress)
     solve = _Solve(
         state=state,
         options=options,
         progress=progress,
-        windows=_windows_of(state, progress),
+        whole_windows=windows,
+        windows=windows,
+        compaction=Compaction(state, options, progress),
         criteria=Criteria.uniform(options.tolerance),
         began=time.perf_counter(),
         record=record,
@@ -76,6 +86,7 @@ def run(
         solve.record = solve.windows.take()
         outcome = _consider(solve)
     solve.windows.drain()
+    solve.compaction.leave(solve.record)
     return outcome
 
 
@@ -116,6 +127,9 @@ def _consider(solve: _Solve) -> Outcome | None:
         _hand_out(solve, milestone)
     if record.stop is Stop.OPTIMAL:
         return _accept(solve)
+    if solve.compaction.is_due(record):
+        _reconsider(solve)
+        return None
     settings = solve.state.settings
     if record.iterations < solve.next_certificate:
         return None
@@ -124,12 +138,38 @@ def _consider(solve: _Solve) -> Outcome | None:
     if going_well and record.iterations < settings.certificate_patience:
         return None
     solve.windows.drain()
+    solve.compaction.bring_home()
     return _proof(solve)
+
+
+def _reconsider(solve: _Solve) -> None:
+    """Look whether the iteration had better go on in another part of the problem."""
+    _settle(solve)
+    if solve.record.stop is Stop.NO and solve.compaction.reconsider(solve.record):
+        _move(solve)
+
+
+def _move(solve: _Solve) -> None:
+    """Go on wherever the compaction has gone to."""
+    state = solve.compaction.here
+    solve.windows = (
+        solve.whole_windows if state is solve.state else _windows_of(state, solve.progress)
+    )
+    solve.record = Record(state.read_control())
+    solve.submitted = solve.record.iterations
+
+
+def _settle(solve: _Solve) -> None:
+    """Wait for the windows under way, and take the last one's record."""
+    solve.windows.drain()
+    while solve.windows.pending:
+        solve.record = solve.windows.take()
 
 
 def _hand_out(solve: _Solve, milestone: Milestone) -> None:
     """Give the present point to whoever waits for one as good as the milestone asks."""
     solve.windows.drain()
+    solve.compaction.bring_home()
     state = solve.state
     answer = on_original(state, state.x.projection, state.y.projection)
     criteria = Criteria.uniform(milestone.tolerance)
@@ -144,12 +184,16 @@ def _accept(solve: _Solve) -> Outcome | None:
     """Return the projected point if it is optimal on the original data, too, else go on."""
     state = solve.state
     _flush(solve)
+    solve.compaction.bring_home()
     answer = _judged(solve, state.x.projection, state.y.projection)
     if answer is not None:
         return _outcome(solve, answer, StopReason.CONVERGED)
+    if solve.compaction.is_inside and solve.compaction.reconsider(solve.record):
+        _move(solve)
+        return None
     solve.rejections += 1
     inner = solve.options.tolerance * max(0.1, state.settings.rejection_factor**solve.rejections)
-    state.write_control(
+    solve.compaction.here.write_control(
         stop=Stop.NO, primal_tolerance=inner, dual_tolerance=inner, gap_tolerance=inner
     )
     return None
@@ -162,6 +206,9 @@ def _recover(solve: _Solve) -> Outcome | None:
     solve.breakdowns += 1
     if solve.breakdowns > state.settings.breakdowns_allowed:
         return _limit(solve, StopReason.NUMERICAL_TROUBLE)
+    if solve.compaction.is_inside:
+        solve.compaction.give_up(solve.record)
+        _move(solve)
     for side in (state.x, state.y):
         for vector in (side.point, side.anchor, side.projection):
             vector[...] = side.best
@@ -220,9 +267,10 @@ def _proven(solve: _Solve, status: SolutionStatus, **rays: Any) -> Outcome:
 def _limit(solve: _Solve, reason: StopReason) -> Outcome:
     """Return the best there is when the solve has to stop short of its aim."""
     state = solve.state
-    solve.windows.drain()
-    while solve.windows.pending:
-        solve.record = solve.windows.take()
+    _settle(solve)
+    if solve.compaction.is_inside:
+        solve.compaction.leave(solve.record)
+        solve.record = Record(state.read_control())
     answer = on_original(state, state.x.best, state.y.best)
     if not math.isfinite(answer.statistics.worst):
         return Outcome(

@@ -67,6 +67,36 @@ class Settings:
     certificate_patience: int = 20_000
     """while there were fewer iterations than this."""
 
+    # Leaving out columns and rows that take no part (``solvers/pdlp/active``)
+    compaction: bool = True
+    """Whether it is tried at all."""
+    compaction_from: int = 30_000
+    """Nonzeros from which it is tried on a CPU,"""
+    compaction_from_on_gpu: int = 100_000
+    """and on a GPU, where an iteration of fewer costs about the same whatever they are."""
+    compaction_after: int = 400
+    """Iterations before the first look at what is idle, and at least between two."""
+    compaction_growth: float = 1.5
+    """The next look comes when the iterations have grown by this factor."""
+    compaction_margin: float = 2.0
+    """By how much more than things have moved a column or row has to be off to be left out."""
+    compaction_rows: bool = True
+    """Whether rows are left out, too."""
+    compaction_share: float = 0.3
+    """Part of the entries that may be left for it to begin."""
+    compaction_again: float = 0.5
+    """Part of a part's entries that may be left for a smaller part to be made."""
+    compaction_hidden: float = 2.0
+    """What is left out wrongly returns when the whole's error is so many times the part's,"""
+    compaction_progress: float = 0.7
+    """or when the part's error has not fallen to this of what it was at the look before."""
+    compaction_returns: int = 5
+    """Times that something may return before the whole problem takes over for good."""
+    compaction_flat_on_gpu: int = 200_000
+    """What an iteration on an H200 costs beside its entries, in entries (4 us),"""
+    compaction_cost_on_gpu: float = 6e8
+    """and the preparation of a part (12 ms): iterations have to cost as much before it."""
+
     # When something goes wrong
     rejection_factor: float = 0.8
     """Factor on the inner tolerance when a point that seemed optimal is not on the host."""

@@ -1,0 +1,251 @@
+"""Going on with the active part of a problem, for as long as what is left out stays right.
+
+A look at the whole problem, at iteration counts that grow geometrically, finds the idle columns
+and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest
+(``part``), from where it is and with what it has learnt (``handover``). Further looks price what
+was left out, which costs one product with the whole matrix each way: what turns out wrong comes
+back when it hides an error of the whole problem or the part stands still, and a part that has
+become much smaller still is made anew. After a number of returns the whole problem takes over for
+good, from the point there is.
+
+Nothing here decides about answers: points, rays and limits are judged by ``run`` on the whole
+problem, into whose state :meth:`Compaction.bring_home` writes where the part stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.options import EngineOptions
+from solvers.pdlp.active.handover import bring_home, enter, set_weight, take_over, weight_factor
+from solvers.pdlp.active.idle import Kept, Magnitudes, Movement, active_part, wrongly_left_out
+from solvers.pdlp.active.part import Part, leave_out
+from solvers.pdlp.again import overwrite
+from solvers.pdlp.answer import Answer, judge, on_original
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.state import State
+from solvers.pdlp.statistics import Record
+from solvers.problem import FloatArray
+from solvers.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class _Sight:
+    """Where the iteration was at a look: point (n,) and duals (m,) of the whole."""
+
+    iterations: int
+    x: FloatArray
+    y: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """The part that the iteration is in."""
+
+    part: Part
+    state: State
+    weight_factor: float
+
+
+class Compaction:
+    """Decides on which part of a problem the iteration goes on, and moves it there and back."""
+
+    def __init__(self, whole: State, options: EngineOptions, progress: Progress) -> None:
+        self._whole = whole
+        self._options = options
+        self._progress = progress
+        self._problem = whole.problem.original
+        self._settings = settings = whole.settings
+        self._sizes = Magnitudes(self._problem)
+        self._inside: _Inside | None = None
+        self._returns = 0
+        self._last_error = np.inf
+        self._sights: list[_Sight] = []
+        self._on_gpu = whole.problem.device.kind != "cpu"
+        least = settings.compaction_from_on_gpu if self._on_gpu else settings.compaction_from
+        self._is_on = settings.compaction and self._problem.num_nonzeros >= least
+        if self._is_on:
+            began = int(whole.read_control()[Control.ITERATIONS])
+            self._sights.append(self._sight_of_start(began))
+            self._moved_at = began
+            self._next_look: float = began + settings.compaction_after
+
+    @property
+    def here(self) -> State:
+        """The state that iterations work on now."""
+        return self._whole if self._inside is None else self._inside.state
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the iteration is in a part of the problem."""
+        return self._inside is not None
+
+    def is_due(self, record: Record) -> bool:
+        """Whether it is time for a look at the whole problem."""
+        return self._is_on and record.iterations >= self._next_look
+
+    def reconsider(self, record: Record) -> bool:
+        """Look at the whole problem; return whether the iteration goes on in another state.
+
+        No windows may be under way, and ``record`` is that of the last one. If its stop is
+        OPTIMAL, the part is solved and the whole problem is not.
+        """
+        self.bring_home()
+        whole = self._whole
+        now = on_original(whole, whole.x.projection, whole.y.projection)
+        if not np.isfinite(now.statistics.worst):
+            return False
+        before = self._earlier(record.iterations)
+        kept = self._next_part(record, before, now)
+        self._remember(record, now)
+        if kept is None:
+            return False
+        was_inside = self.is_inside
+        if self._returns > self._settings.compaction_returns:
+            self._progress.log("What is left out keeps coming back; going on with everything.")
+            self.give_up(record)
+            return True
+        return self._enter(kept, record, before, now) or was_inside
+
+    def bring_home(self) -> None:
+        """Write where the part stands into the state of the whole problem."""
+        if self._inside is not None:
+            bring_home(self._inside.part, self._inside.state, self._whole)
+
+    def give_up(self, record: Record) -> None:
+        """Go on with the whole problem for good."""
+        self.leave(record)
+        self._is_on = False
+
+    def leave(self, record: Record) -> None:
+        """Go on with the whole problem from where the part stands."""
+        if self._inside is None:
+            return
+        self.bring_home()
+        control = self._whole.read_control()
+        for place in (Control.ITERATIONS, Control.RESTARTS, Control.CHECKS):
+            control[place] = record[place]
+        set_weight(control, record, 1.0 / self._inside.weight_factor)
+        control[Control.EPOCH_ITERATIONS] = 0.0
+        control[Control.STOP] = Stop.NO
+        self._keep_best(control)
+        overwrite(self._whole.control, control)
+        self._inside = None
+        self._moved_at = record.iterations
+
+    def _next_part(self, record: Record, before: _Sight, now: Answer) -> Kept | None:
+        """Return what to go on with, or None to go on as it is."""
+        settings, problem = self._settings, self._problem
+        moved = Movement.between(before.x, before.y, now, self._sizes)
+        active = active_part(
+            problem, now, moved, settings.compaction_margin, with_rows=settings.compaction_rows
+        )
+        if self._inside is None:
+            most = settings.compaction_share * problem.num_nonzeros
+        else:
+            kept = self._inside.part.kept
+            if self._has_to_return(wrongly_left_out(problem, now, kept), record, now):
+                self._returns += 1
+                return kept.with_those(active)
+            most = settings.compaction_again * self._inside.part.problem.num_nonzeros
+        pays = self._has_paid(record) and 0 < active.entries(problem) <= most
+        return active if pays else None
+
+    def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
+        """Whether what is wrongly left out has to come back now."""
+        if not (wrong.columns.any() or wrong.rows.any()):
+            return False
+        error, settings = record.statistics.worst, self._settings
+        hidden = now.statistics.worst > settings.compaction_hidden * error
+        stalled = error > settings.compaction_progress * self._last_error
+        return hidden or stalled or record.stop is Stop.OPTIMAL
+
+    def _has_paid(self, record: Record) -> bool:
+        """Whether iterations here have taken as long as it takes to prepare a part.
+
+        Who then does so never loses more than twice, however soon the end comes.
+        """
+        if not self._on_gpu:
+            return True
+        settings = self._settings
+        each = settings.compaction_flat_on_gpu + self.here.problem.original.num_nonzeros
+        return each * (record.iterations - self._moved_at) >= settings.compaction_cost_on_gpu
+
+    def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> bool:
+        """Make a part and go on there; False if there is no memory for it."""
+        whole, problem = self._whole, self._problem
+        old_factor = 1.0 if self._inside is None else self._inside.weight_factor
+        self.leave(record)
+        part = leave_out(problem, kept, now.x)
+        try:
+            state = enter(part, whole, now.x, now.row_dual, self._options, self._progress)
+        except Exception as error:
+            if not whole.problem.device.is_out_of_memory(error):
+                raise
+            self._is_on = False
+            return False
+        factor = weight_factor(part, state, whole, now.x - before.x, now.row_dual - before.y)
+        take_over(state, record, factor / old_factor)
+        self._moved_at = record.iterations
+        self._inside = _Inside(part, state, factor)
+        self._progress.log(
+            f"Leaving out {problem.num_columns - part.columns.size:,} of "
+            f"{problem.num_columns:,} columns and {problem.num_rows - part.rows.size:,} of "
+            f"{problem.num_rows:,} rows: {part.problem.num_nonzeros:,} of "
+            f"{problem.num_nonzeros:,} entries are left."
+        )
+        return True
+
+    def _schedule(self, iterations: int) -> None:
+        """Set the time of the next look."""
+        settings = self._settings
+        grown = settings.compaction_growth * iterations
+        self._next_look = max(grown, iterations + settings.compaction_after)
+
+    def _remember(self, record: Record, now: Answer) -> None:
+        """Note where the iteration is, and forget what is too long ago to matter."""
+        self._last_error = record.statistics.worst
+        first = self._sights.index(self._earlier(record.iterations))
+        here = _Sight(record.iterations, now.x, now.row_dual)
+        self._sights = [*self._sights[first:], here]
+        self._schedule(record.iterations)
+
+    def _earlier(self, iterations: int) -> _Sight:
+        """Return the latest sight of at most half so many iterations, or the first."""
+        early = [sight for sight in self._sights if 2 * sight.iterations <= iterations]
+        return early[-1] if early else self._sights[0]
+
+    def _sight_of_start(self, iterations: int) -> _Sight:
+        there, whole = self._whole.problem, self._whole
+        x, y = there.columns_to_host(whole.x.point), there.rows_to_host(whole.y.point)
+        return _Sight(iterations, x, y)
+
+    def _keep_best(self, control: FloatArray) -> None:
+        """Let the part's best points be the whole problem's where they are better."""
+        assert self._inside is not None
+        part, inside, whole = self._inside.part, self._inside.state, self._whole
+        here, there = inside.problem, whole.problem
+        x = part.point(here.columns_to_host(inside.x.best))
+        y = part.duals(here.rows_to_host(inside.y.best))
+        best = self._judged(x, y)
+        if best.statistics.worst < control[Control.BEST_ERROR]:
+            control[Control.BEST_ERROR] = best.statistics.worst
+            overwrite(whole.x.best, best.x, there.coefficients.column_order)
+            overwrite(whole.y.best, best.row_dual, there.coefficients.row_order)
+        objective = inside.read_control()[Control.BEST_OBJECTIVE]
+        if objective >= control[Control.BEST_OBJECTIVE]:
+            return
+        feasible = self._judged(part.point(here.columns_to_host(inside.feasible_x)), y)
+        if feasible.statistics.relative_primal <= control[Control.PRIMAL_TOLERANCE]:
+            control[Control.BEST_OBJECTIVE] = feasible.statistics.primal_objective
+            overwrite(whole.feasible_x, feasible.x, there.coefficients.column_order)
+
+    def _judged(self, x: FloatArray, y: FloatArray) -> Answer:
+        there = self._whole.problem
+        answer = judge(self._problem, x, y)
+        norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
+        figures = dataclasses.replace(answer.statistics, **norms)
+        return dataclasses.replace(answer, statistics=figures)

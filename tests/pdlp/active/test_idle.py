@@ -1,0 +1,96 @@
+"""Which columns and rows count as idle, on cases that can be checked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.pdlp.active.idle import (
+    Kept,
+    Magnitudes,
+    Movement,
+    active_part,
+    wrongly_left_out,
+)
+from solvers.pdlp.answer import judge
+from solvers.problem import Problem
+
+INF = np.inf
+
+
+def one_row(cost, lower, upper, row=(1.0, INF)) -> Problem:
+    """Return an LP with one row, the sum of its columns."""
+    matrix = np.ones((1, len(cost)))
+    return Problem.from_arrays(cost, matrix, [row[0]], [row[1]], lower=lower, upper=upper)
+
+
+def kept(problem: Problem, x, y, before_x=None, before_y=None, margin: float = 1.0) -> Kept:
+    """Return what is kept at a point, after a movement from an earlier one."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    before_x = x if before_x is None else np.asarray(before_x, float)
+    before_y = y if before_y is None else np.asarray(before_y, float)
+    now = judge(problem, x, y)
+    moved = Movement.between(before_x, before_y, now, Magnitudes(problem))
+    return active_part(problem, now, moved, margin)
+
+
+def test_columns_held_at_either_bound_are_idle_and_others_are_not() -> None:
+    problem = one_row([3.0, -1.0, 1.0, 3.0], [0.0] * 4, [9.0, 2.0, 9.0, 9.0])
+    # with y = 1 the reduced costs are 2, -2, 0, 2; the last column is off its bound
+    assert kept(problem, [0.0, 2.0, 0.0, 0.5], [1.0]).columns.tolist() == [False, False, True, True]
+
+
+def test_a_bound_on_the_wrong_side_of_the_reduced_cost_keeps_the_column() -> None:
+    problem = one_row([3.0, -1.0], [0.0, 0.0], [2.0, 2.0])
+    assert kept(problem, [2.0, 0.0], [1.0]).columns.all()
+
+
+def test_a_free_column_is_never_idle_and_a_fixed_one_always() -> None:
+    problem = one_row([3.0, -3.0, 1.0], [-INF, -INF, 1.5], [INF, INF, 1.5])
+    found = kept(problem, [0.0, 0.0, 1.5], [1.0], before_y=[90.0])
+    assert found.columns.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(("moved", "idle"), [(1.9, True), (2.1, False)])
+def test_what_the_duals_moved_decides_about_a_column(moved: float, idle: bool) -> None:
+    problem = one_row([3.0], [0.0], [INF])
+    assert kept(problem, [0.0], [1.0], before_y=[1.0 + moved]).columns[0] == (not idle)
+    assert kept(problem, [0.0], [1.0], before_y=[1.0 - moved / 2], margin=2.0).columns[0] != idle
+
+
+@pytest.mark.parametrize(
+    ("row", "x", "y", "before", "idle"),
+    [
+        ((1.0, INF), 4.0, 0.0, 2.0, True),  # 3 away from its side, moved by 2
+        ((1.0, INF), 4.0, 0.0, 0.0, False),  # moved by 4
+        ((1.0, 5.0), 4.0, 0.0, 2.0, False),  # the other side is 1 away
+        ((1.0, INF), 4.0, 0.5, 4.0, False),  # has a dual
+        ((4.0, 4.0), 4.0, 0.0, 4.0, False),  # an equation
+        ((-INF, INF), 4.0, 0.0, 0.0, True),  # cannot bind
+    ],
+)
+def test_slack_rows_without_a_dual_are_idle(row, x, y, before, idle) -> None:
+    problem = one_row([1.0], [0.0], [9.0], row)
+    assert kept(problem, [x], [y], before_x=[before]).rows[0] == (not idle)
+
+
+def test_wrong_are_columns_called_in_and_rows_violated() -> None:
+    problem = one_row([3.0, 0.5, 0.5, 1.0], [0.0] * 4, [INF, INF, INF, 0.0])
+    now = judge(problem, np.zeros(4), np.array([1.0]))
+    nothing = Kept(np.zeros(4, dtype=bool), np.zeros(1, dtype=bool))
+    wrong = wrongly_left_out(problem, now, nothing)
+    assert wrong.columns.tolist() == [False, True, True, False]
+    assert wrong.rows.tolist() == [True]
+    second_kept = Kept(np.array([False, True, False, False]), np.ones(1, dtype=bool))
+    wrong = wrongly_left_out(problem, now, second_kept)
+    assert wrong.columns.tolist() == [False, False, True, False]
+    assert not wrong.rows.any()
+
+
+def test_entries_are_those_in_kept_columns_and_kept_rows() -> None:
+    matrix = np.array([[1.0, 0.0, 2.0], [3.0, 4.0, 0.0], [0.0, 5.0, 6.0]])
+    problem = Problem.from_arrays(np.zeros(3), matrix)
+    columns, rows = np.array([True, True, False]), np.array([False, True, True])
+    assert Kept(columns, rows).entries(problem) == np.count_nonzero(matrix[1:, :2])
+    none = np.zeros(3, dtype=bool)
+    assert Kept(none, rows).entries(problem) == Kept(columns, none).entries(problem) == 0
