@@ -55,7 +55,7 @@ class Run:
     progress: Progress
     iteration_limit: int = UNLIMITED
     seed: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=lambda: Counter(iterations=0))
     stop_reason: StopReason | None = None
     phase: str = ""
     core: Core = field(init=False)

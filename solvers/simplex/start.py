@@ -60,16 +60,21 @@ def guessed_status(form: SlackForm, x: FloatArray) -> npt.NDArray[np.int8]:
     n, m = form.num_structurals, form.num_rows
     here = x / form.column_scale
     by_row = np.repeat(np.arange(m), np.diff(form.rows.starts))
-    activity = np.bincount(
-        by_row, weights=form.rows.values * here[form.rows.indices], minlength=m
-    )
+    activity = np.bincount(by_row, weights=form.rows.values * here[form.rows.indices], minlength=m)
     value = np.concatenate([here, activity])
-    below = value <= form.lower + NEAR_BOUND * np.maximum(1.0, np.abs(form.lower))
-    above = value >= form.upper - NEAR_BOUND * np.maximum(1.0, np.abs(form.upper))
+    near_lower = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.lower)))
+    near_upper = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.upper)))
+    below = value <= form.lower + near_lower
+    above = value >= form.upper - near_upper
     status = np.full(n + m, BASIC, dtype=np.int8)
     status[below & np.isfinite(form.lower)] = LOWER
     status[above & np.isfinite(form.upper) & (form.lower < form.upper)] = UPPER
     return status
+
+
+def finite_or_zero(bound: FloatArray) -> FloatArray:
+    """Return bounds with zero in place of those that are not there."""
+    return np.asarray(np.where(np.isfinite(bound), bound, 0.0))
 
 
 def state_of(form: SlackForm, status: npt.NDArray[np.int8]) -> SimplexState:
@@ -87,7 +92,7 @@ def state_of(form: SlackForm, status: npt.NDArray[np.int8]) -> SimplexState:
         status[out] = resting[out]
     elif surplus < 0:
         idle = n + np.flatnonzero(status[n:] != BASIC)
-        status[idle[: -surplus]] = BASIC
+        status[idle[:-surplus]] = BASIC
     state = slack_start(form)
     state.status[:] = status
     state.basic[:] = np.flatnonzero(status == BASIC)

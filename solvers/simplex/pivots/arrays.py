@@ -141,9 +141,7 @@ def iterate_arrays(state: SimplexState, seed: int) -> Iterate:
 def vector_arrays(form: SlackForm) -> Vectors:
     """Return zero vectors of the right sizes."""
     m, total = form.num_rows, form.num_variables
-    by_place = [
-        (np.zeros(m), np.zeros(m, dtype=np.int32)) for _ in ("rho", "alpha", "tau", "flip")
-    ]
+    by_place = [(np.zeros(m), np.zeros(m, dtype=np.int32)) for _ in ("rho", "alpha", "tau", "flip")]
     candidates = max(total, 2 * m) + 1  # each basic variable has up to two break points
     return Vectors(
         *(array for pair in by_place for array in pair),

@@ -217,9 +217,7 @@ def count_stalls(
 
 
 @inner
-def let_go(
-    iterate: Iterate, counts: IntArray, place: int, at_upper: bool, beyond: bool
-) -> None:
+def let_go(iterate: Iterate, counts: IntArray, place: int, at_upper: bool, beyond: bool) -> None:
     """Put the leaving variable on its bound, or its bound where it is if that was beyond."""
     leaving = iterate.basic[place]
     value = iterate.value[place]

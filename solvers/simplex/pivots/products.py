@@ -215,4 +215,3 @@ def scatter_basics(iterate: Iterate) -> None:
     """Copy the basic variables' values into ``x``."""
     for place in range(iterate.basic.size):
         iterate.x[iterate.basic[place]] = iterate.value[place]
-

@@ -65,9 +65,7 @@ def gather_near(vectors: Vectors, count: int, slope: float) -> int:
 
 
 @inner
-def split_groups(
-    vectors: Vectors, near: int, slope: float, tolerance: float
-) -> tuple[int, float]:
+def split_groups(vectors: Vectors, near: int, slope: float, tolerance: float) -> tuple[int, float]:
     """Order the first candidates by groups of like ratios until the slope is used up.
 
     ``group`` gets the end of each group. Returns their number and the slope left, positive where
