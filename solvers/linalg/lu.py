@@ -6,10 +6,11 @@
     refined = refine(matrix, factors, b)        # x to rounding, with its backward error
 
 The factorisation and the triangular solves are the library's: LAPACK's getrf and getrs, and
-cuSOLVER's. Writing another one pays only inside a larger kernel (many small matrices:
-``lu_many.py``). What is added here is what they leave to the caller: memory kept from one
-factorisation to the next, a verdict on the pivots, a condition estimate, and refinement with
-residuals in twice the precision. A GPU must be the current one (``with device.activate()``).
+cuSOLVER's. On a GPU, a matrix that fits into one block's shared memory is treated there instead,
+by the kernels for many small matrices (``lu_many.py``). What is added is what the libraries leave
+to the caller: memory kept from one factorisation to the next, a verdict on the pivots, a condition
+estimate, and refinement with residuals in twice the precision. A GPU must be the current one
+(``with device.activate()``).
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from solvers.device import Device
 from solvers.errors import ProblemError
 from solvers.linalg.dense.condition import norm_of_inverse
 from solvers.linalg.dense.errors import SingularMatrixError
-from solvers.linalg.dense.factors import Factors, check
-from solvers.linalg.dense.kernels.inspect import INSPECT
-from solvers.linalg.dense.library import library_of
+from solvers.linalg.dense.factors import Factors
+from solvers.linalg.dense.library import library_for
 from solvers.linalg.dense.refinement import MOST_STEPS, Refined
 from solvers.linalg.dense.refinement import refine as _refine
 
@@ -64,18 +64,12 @@ def factorise(matrix: Any, device: Device, *, reuse: Factors | None = None) -> F
     """
     held = _on(device, matrix)
     n = _size(held)
-    same = reuse is not None and reuse.size == n and reuse.device == device
-    xp = device.xp
-    columns = reuse.columns if same and reuse is not None else xp.empty((n, n))
+    library = library_for(device, n)
     if n == 0:
-        return Factors(device, columns, xp.empty(0, xp.int32), np.empty(0), 0.0, None)
-    report = xp.empty((3, n))
-    INSPECT["take_in"](n, held, columns, report)
-    memory = reuse.memory if same and reuse is not None else None
-    interchanges, memory = library_of(device).factorise(columns, memory)
-    INSPECT["judge"](n, columns, report)
-    known = device.to_host(report)
-    return Factors(device, columns, interchanges, known[2].copy(), check(known), memory)
+        return Factors(device, library, held, np.empty(0, np.int32), 0.0, None)
+    if reuse is not None and (reuse.size, reuse.library, reuse.device) != (n, library, device):
+        reuse = None
+    return library.factorise(held, device, reuse)
 
 
 def solve(factors: Factors, sides: Any, *, transposed: bool = False) -> Any:
@@ -96,7 +90,7 @@ def solve(factors: Factors, sides: Any, *, transposed: bool = False) -> Any:
     """
     by_row = _rows(factors, sides)
     if by_row.size:
-        library_of(factors.device).solve(factors, by_row, transposed)
+        factors.library.solve(factors, by_row, transposed)
     return by_row[0] if sides.ndim == 1 else by_row.T
 
 
@@ -104,7 +98,7 @@ def inverse(factors: Factors) -> Any:
     """Return the inverse (n, n), row-major, on the device of the factors."""
     if factors.size == 0:
         return factors.device.xp.empty((0, 0))
-    return library_of(factors.device).inverse(factors)
+    return factors.library.inverse(factors)
 
 
 def condition(factors: Factors) -> float:
@@ -122,16 +116,18 @@ def condition(factors: Factors) -> float:
 
 def determinant(factors: Factors) -> tuple[float, float]:
     """Return the sign of the determinant and the logarithm of its magnitude."""
-    swaps = int(np.count_nonzero(_interchanges(factors) != np.arange(factors.size)))
-    negative = swaps + int(np.count_nonzero(factors.pivots < 0.0))
-    return (-1.0 if negative % 2 else 1.0), float(np.log(np.abs(factors.pivots)).sum())
+    if factors.size == 0:
+        return 1.0, 0.0
+    pivots = factors.library.pivots(factors)
+    odd = int(np.count_nonzero(pivots < 0.0)) + _interchanges(row_order(factors))
+    return (-1.0 if odd % 2 else 1.0), float(np.log(np.abs(pivots)).sum())
 
 
 def row_order(factors: Factors) -> npt.NDArray[np.int32]:
     """Return for each place the row of A that stands there, (n,), on the host: A[order] = L U."""
-    order = np.arange(factors.size, dtype=np.int32)
-    for k, row in enumerate(_interchanges(factors)):
-        order[k], order[row] = order[row], order[k]
+    if factors.size == 0:
+        return np.empty(0, np.int32)
+    order: npt.NDArray[np.int32] = factors.library.order(factors)
     return order
 
 
@@ -167,11 +163,15 @@ def refine(
     return Refined(shaped, found.backward_error, found.correction, found.steps)
 
 
-def _interchanges(factors: Factors) -> npt.NDArray[np.int32]:
-    """Return the row that each row was interchanged with, counted from 0, on the host."""
-    first = 0 if factors.device.kind == "cpu" else 1  # cuSOLVER counts from 1
-    found = factors.device.to_host(factors.interchanges) - first
-    return found.astype(np.int32)
+def _interchanges(order: npt.NDArray[np.int32]) -> int:
+    """Return how many interchanges lead to an order: its places less its cycles."""
+    successor, cycles = order.tolist(), 0
+    seen = [False] * len(successor)
+    for start in range(len(successor)):
+        at, cycles = start, cycles + (not seen[start])
+        while not seen[at]:
+            seen[at], at = True, successor[at]
+    return len(successor) - cycles
 
 
 def _on(device: Device, matrix: Any) -> Any:

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.errors import ProblemError
 from solvers.linalg import lu
+from solvers.linalg.dense import one_block
 from solvers.linalg.dense.factors import PIVOT_EPSILON
-from solvers.linalg.dense.kernels.batched import BATCHED, shared_bytes
+from solvers.linalg.dense.kernels.batched import BATCHED
 
 LAPACK_FROM = 64
 """Rows from which LAPACK takes no longer than the plain loops of the twins, whose calls cost less:
@@ -74,7 +75,8 @@ def factorise_many(matrices: Any, device: Device) -> ManyFactors:
     factors, order = xp.empty(held.shape), xp.empty((count, n), dtype=xp.int32)
     singular = xp.full(count, -1, dtype=xp.int32)
     if held.size and in_one_block(device, n):
-        BATCHED["factorise"](count, n, PIVOT_EPSILON, held, factors, order, singular)
+        verdict = xp.empty((count, 4))
+        BATCHED["factorise"](count, n, PIVOT_EPSILON, held, factors, order, singular, verdict)
     elif held.size:
         for which in range(count):
             _factorise_one(held[which], device, factors[which], order[which], singular, which)
@@ -151,10 +153,7 @@ def inverse_many(matrices: Any, device: Device) -> ManyInverses:
 
 def in_one_block(device: Device, n: int) -> bool:
     """Whether matrices with n rows are treated by the kernels, and not one by one."""
-    if device.kind == "cpu":
-        return n < LAPACK_FROM
-    attributes = device.xp.cuda.Device(device.index).attributes
-    return shared_bytes(n, sides=n) <= int(attributes["MaxSharedMemoryPerBlockOptin"])
+    return n < LAPACK_FROM if device.kind == "cpu" else one_block.fits(device, n)
 
 
 def _factorise_one(
@@ -168,7 +167,7 @@ def _factorise_one(
         factors[...] = np.nan
         order[...] = device.xp.arange(order.size, dtype=order.dtype)
         return
-    factors[...] = found.columns.T
+    factors[...] = found.lu.T  # by LAPACK or cuSOLVER, which hold columns
     order[...] = device.xp.asarray(lu.row_order(found))
 
 

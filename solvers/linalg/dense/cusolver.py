@@ -7,9 +7,12 @@ the host waits once, for a report on all of it (``factors.check``).
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
+from solvers.device import Device
+from solvers.linalg.dense import by_columns
 from solvers.linalg.dense.factors import Factors
 
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
@@ -20,49 +23,45 @@ NOT_TRANSPOSED, TRANSPOSED = 0, 1
 class Memory:
     """What the library works in for matrices of one size."""
 
-    size: int
     workspace: Any
     status: Any
     interchanges: Any
 
 
-def factorise(columns: Any, memory: Memory | None) -> tuple[Any, Memory]:
-    """Factorise in place (getrf); return the interchanges and the memory used."""
+def factorise(matrix: Any, device: Device, reuse: Factors | None) -> Factors:
+    """Factorise by getrf."""
+    return by_columns.factorise(matrix, device, reuse, sys.modules[__name__], _getrf)
+
+
+def _getrf(columns: Any, memory: Memory | None) -> tuple[Any, Memory]:
     from cupy.cuda import cusolver, device
 
-    n = int(columns.shape[0])
+    n, place = int(columns.shape[0]), columns.data.ptr
     handle = device.get_cusolver_handle()
-    if memory is None or memory.size != n:
-        memory = _allocate(n, cusolver.dgetrf_bufferSize(handle, n, n, columns.data.ptr, n))
-    cusolver.dgetrf(
-        handle,
-        n,
-        n,
-        columns.data.ptr,
-        n,
-        memory.workspace.data.ptr,
-        memory.interchanges.data.ptr,
-        memory.status.data.ptr,
-    )
-    return memory.interchanges, memory
+    if memory is None:
+        memory = _allocate(n, cusolver.dgetrf_bufferSize(handle, n, n, place, n))
+    work, rows, status = memory.workspace, memory.interchanges, memory.status
+    cusolver.dgetrf(handle, n, n, place, n, work.data.ptr, rows.data.ptr, status.data.ptr)
+    return rows, memory
 
 
 def solve(factors: Factors, sides: Any, transposed: bool) -> None:
-    """Put the solutions in place of the right-hand sides (k, n) (getrs)."""
+    """Put the solutions in place of the right-hand sides (k, n), by getrs."""
     from cupy.cuda import cusolver, device
 
     n = factors.size
+    _, memory = factors.memory
     cusolver.dgetrs(
         device.get_cusolver_handle(),
         TRANSPOSED if transposed else NOT_TRANSPOSED,
         n,
         int(sides.shape[0]),
-        factors.columns.data.ptr,
+        factors.lu.data.ptr,
         n,
-        factors.interchanges.data.ptr,
+        factors.rows.data.ptr,
         sides.data.ptr,
         n,
-        factors.memory.status.data.ptr,
+        memory.status.data.ptr,
     )
 
 
@@ -79,11 +78,20 @@ def inverse(factors: Factors) -> Any:
     return found
 
 
+def order(factors: Factors) -> Any:
+    """Return for each place the row of A that stands there; cuSOLVER counts rows from 1."""
+    return by_columns.order(factors.device.to_host(factors.rows) - 1)
+
+
+def pivots(factors: Factors) -> Any:
+    """Return the diagonal of U."""
+    return factors.device.to_host(factors.lu.diagonal())
+
+
 def _allocate(n: int, size: int) -> Memory:
     import cupy
 
     return Memory(
-        n,
         cupy.empty(max(1, size), dtype=cupy.float64),
         cupy.empty(1, dtype=cupy.int32),
         cupy.empty(n, dtype=cupy.int32),

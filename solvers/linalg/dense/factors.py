@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,25 @@ times above it there, and 4 times for the Hilbert matrix with 12 rows, whose con
 """
 
 
+class Library(Protocol):
+    """What factorises and solves; a module of this folder."""
+
+    def factorise(self, matrix: Any, device: Device, reuse: Factors | None) -> Factors:
+        """Factorise a row-major matrix (n, n) on the device, n > 0."""
+
+    def solve(self, factors: Factors, sides: Any, transposed: bool) -> None:
+        """Put the solutions in place of right-hand sides (k, n)."""
+
+    def inverse(self, factors: Factors) -> Any:
+        """Return the inverse (n, n), row-major."""
+
+    def order(self, factors: Factors) -> Any:
+        """Return for each place the row of A that stands there, on the host."""
+
+    def pivots(self, factors: Factors) -> Any:
+        """Return the diagonal of U, on the host."""
+
+
 @dataclass(frozen=True, eq=False)
 class Factors:
     """P A = L U, with L unit lower and U upper triangular.
@@ -32,12 +51,12 @@ class Factors:
     ----------
     device : Device
         Where the arrays live.
-    columns : array (n, n)
-        On and above the diagonal of ``columns.T`` stands U, and below it L.
-    interchanges : array (n,) of int32
-        Row k was interchanged with this row in step k, as the library of the device counts.
-    pivots : ndarray (n,)
-        The diagonal of U, on the host.
+    library : Library
+        What made the factors, and knows how they are laid out.
+    lu : array (n, n)
+        U on and above the diagonal, L below; transposed where the library wants columns.
+    rows : array (n,) of int32
+        How rows were interchanged, as the library writes it.
     norm : float
         1-norm of A: the largest sum of magnitudes of a column.
     memory : object
@@ -45,16 +64,16 @@ class Factors:
     """
 
     device: Device
-    columns: Any
-    interchanges: Any
-    pivots: npt.NDArray[np.float64]
+    library: Library
+    lu: Any
+    rows: Any
     norm: float
     memory: Any
 
     @property
     def size(self) -> int:
         """Rows and columns of A."""
-        return int(self.columns.shape[0])
+        return int(self.lu.shape[0])
 
 
 def check(report: npt.NDArray[np.float64]) -> float:
@@ -79,21 +98,31 @@ def check(report: npt.NDArray[np.float64]) -> float:
     SingularMatrixError
         A pivot is zero or rounding.
     """
-    sums, pivots = report[SUMS], report[PIVOTS]
+    sums, rounding, pivots = report[SUMS], report[ROUNDING], report[PIVOTS]
+    holds = np.abs(pivots) > rounding
+    norm = float(sums.max())
+    if norm < np.inf and bool(holds.all()):  # neither is so for what is not a number
+        return norm
+    check_finite(sums)
+    column = int(np.argmin(holds))
+    check_pivot(column, float(pivots[column]), float(rounding[column]))
+    return norm
+
+
+def check_finite(sums: npt.NDArray[np.float64]) -> None:
+    """Raise ProblemError for the first column whose sum of magnitudes is not finite."""
     if not np.all(np.isfinite(sums)):
         column = int(np.argmin(np.isfinite(sums)))
         raise ProblemError(
             f"Column {column} of the matrix has an entry that is not finite, or a sum beyond the "
             f"range of numbers ({sums[column]}); correct it before factorising."
         )
-    if not np.all(np.isfinite(report)):
-        column = int(np.argmin(np.all(np.isfinite(report), axis=0)))
-        raise ProblemError(
-            f"Numbers ran out of range when column {column} was eliminated; scale the matrix."
-        )
-    rounding = np.arange(pivots.size) * PIVOT_EPSILON * report[ROUNDING]
-    bad = np.flatnonzero(np.abs(pivots) <= rounding)
-    if bad.size:
-        column = int(bad[0])
-        raise SingularMatrixError(column, float(pivots[column]), float(rounding[column]))
-    return float(sums.max(initial=0.0))
+
+
+def check_pivot(column: int, pivot: float, rounding: float) -> None:
+    """Raise the error that fits the first pivot that is not more than rounding."""
+    if np.isfinite(pivot) and np.isfinite(rounding):
+        raise SingularMatrixError(column, pivot, rounding)
+    raise ProblemError(
+        f"Numbers ran out of range when column {column} was eliminated; scale the matrix."
+    )

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.linalg.dense.factors import EPSILON, Factors
 from solvers.linalg.dense.kernels.inspect import INSPECT
-from solvers.linalg.dense.library import library_of
 
 MOST_STEPS = 5
 """LAPACK's limit (ITMAX of gerfs); one or two steps are the rule."""
@@ -58,7 +57,7 @@ def refine(matrix: Any, factors: Factors, sides: Any, x: Any, most_steps: int) -
     matrix : array (n, n)
         A, row-major and contiguous, on the device of the factors.
     """
-    device, solve = factors.device, library_of(factors.device).solve
+    device, solve = factors.device, factors.library.solve
     correction = np.inf
     left, error = _residual(device, matrix, x, sides)
     for step in range(most_steps):

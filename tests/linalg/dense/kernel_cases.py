@@ -41,7 +41,7 @@ def inspect_cases(n: int, seed: int) -> Iterator[Case]:
     generator = np.random.default_rng(seed)
     matrix = random_matrices(1, n, seed)[0]
     yield INSPECT, "take_in", [n, matrix, _out(n, n), _out(3, n)]
-    yield INSPECT, "judge", [n, matrix, _out(3, n)]
+    yield INSPECT, "judge", [n, PIVOT_EPSILON, matrix, _out(3, n)]
     for sides in (1, 3):
         x, b = generator.standard_normal((2, sides, n))
         b[:, 0] = 0.0
@@ -73,7 +73,16 @@ def batched_cases(n: int, seed: int) -> Iterator[Case]:
     yield (
         BATCHED,
         "factorise",
-        [count, n, PIVOT_EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
+        [
+            count,
+            n,
+            PIVOT_EPSILON,
+            matrices,
+            _out(count, n, n),
+            _places(count, n),
+            _places(count),
+            _out(count, 4),
+        ],
     )
     yield (
         BATCHED,
@@ -94,7 +103,16 @@ def singular_cases() -> Iterator[Case]:
     yield (
         BATCHED,
         "factorise",
-        [count, n, PIVOT_EPSILON, matrices, _out(count, n, n), _places(count, n), _places(count)],
+        [
+            count,
+            n,
+            PIVOT_EPSILON,
+            matrices,
+            _out(count, n, n),
+            _places(count, n),
+            _places(count),
+            _out(count, 4),
+        ],
     )
     yield (
         BATCHED,
@@ -107,7 +125,8 @@ def solve_cases(n: int, seed: int) -> Iterator[Case]:
     count = 3
     matrices = random_matrices(count, n, seed)
     factors, order = _out(count, n, n), _places(count, n)
-    BATCHED["factorise"](count, n, PIVOT_EPSILON, matrices, factors, order, _places(count))
+    singular, verdict = _places(count), _out(count, 4)
+    BATCHED["factorise"](count, n, PIVOT_EPSILON, matrices, factors, order, singular, verdict)
     generator = np.random.default_rng(seed)
     for sides in (1, 8, 11):
         b = generator.standard_normal((count, sides, n))

@@ -52,33 +52,56 @@ __device__ __forceinline__ int width_of(int n) {
     return width;
 }
 
-// The row not yet used with the largest magnitude in a column, the first of equals; a NaN is never
-// larger. Called by warp 0, all of which get the answer.
+// The bits of a magnitude order as it does; a NaN counts as zero.
+__device__ __forceinline__ unsigned long long key_of(double value) {
+    return value == value ? (unsigned long long)__double_as_longlong(fabs(value)) : 0;
+}
+__device__ __forceinline__ unsigned long long key_of(float value) {
+    return value == value ? (unsigned long long)__float_as_int(fabsf(value)) << 32 : 0;
+}
+
+// The row not yet used with the largest magnitude in a column, the first of equals. Called by warp
+// 0, all of which get the answer.
 __device__ __forceinline__ int find_pivot(const Block& block, int k, int lane) {
-    REAL best = REAL(-1);
+    unsigned long long best = 0;
     int row = block.n;
     for (int i = lane; i < block.n; i += WARP) {
         if (block.place[i] >= 0) continue;
-        const REAL size = magnitude(block.a[i * block.stride + k]);
-        if (size > best || row == block.n) {
-            best = size > best ? size : best;
+        const unsigned long long key = key_of(block.a[i * block.stride + k]);
+        if (key > best || row == block.n) {
+            best = key;
             row = i;
         }
     }
-    for (int distance = WARP / 2; distance > 0; distance /= 2) {
-        const REAL other = __shfl_xor_sync(ALL, best, distance);
-        const int at = __shfl_xor_sync(ALL, row, distance);
-        if (other > best || (other == best && at < row)) {
-            best = other;
-            row = at;
+    const unsigned high = __reduce_max_sync(ALL, (unsigned)(best >> 32));
+    const bool there = (unsigned)(best >> 32) == high;
+    const unsigned low = __reduce_max_sync(ALL, there ? (unsigned)best : 0u);
+    const bool first = there && (unsigned)best == low;
+    return block.n - (int)__reduce_max_sync(ALL, first ? (unsigned)(block.n - row) : 0u);
+}
+
+// The largest sum of magnitudes of a column, by thread 0; all threads together.
+__device__ __forceinline__ REAL norm(const Block& block) {
+    for (int j = threadIdx.x; j < block.n; j += blockDim.x) {
+        REAL sum = REAL(0);
+        for (int i = 0; i < block.n; ++i) sum += magnitude(block.a[i * block.stride + j]);
+        block.spare[j] = sum;
+    }
+    __syncthreads();
+    REAL largest = REAL(0);
+    if (threadIdx.x == 0) {
+        for (int j = 0; j < block.n; ++j) {  // a NaN stays
+            if (largest == largest && !(block.spare[j] <= largest)) largest = block.spare[j];
         }
     }
-    return row;
+    __syncthreads();
+    return largest;
 }
 
 extern "C" __global__ void factorise(
     INDEX count, INDEX n, REAL epsilon, const REAL* __restrict__ matrices,
-    REAL* __restrict__ factors, INDEX* __restrict__ order, INDEX* __restrict__ singular) {
+    REAL* __restrict__ factors, INDEX* __restrict__ order, INDEX* __restrict__ singular,
+    REAL* __restrict__ verdict) {
     extern __shared__ double memory[];
     Block block = layout(n, (REAL*)memory);
     places(block, block.behind);
@@ -90,6 +113,7 @@ extern "C" __global__ void factorise(
     load(block, matrices + start);
     for (int i = threadIdx.x; i < size; i += blockDim.x) block.place[i] = -1;
     __syncthreads();
+    const REAL largest_sum = norm(block);
     for (int k = 0; k < size; ++k) {
         if (threadIdx.x < WARP) {
             const int p = find_pivot(block, k, threadIdx.x);
@@ -110,11 +134,11 @@ extern "C" __global__ void factorise(
         }
         __syncthreads();
         const REAL* pivot_row = block.a + (int)block.pivot[0] * stride;
-        for (int i = group; i < size; i += groups) {
-            if (block.place[i] >= 0) continue;
-            const REAL multiplier = block.column[i];
-            REAL* own = block.a + i * stride;
-            for (int j = k + 1 + lane; j < size; j += width) own[j] -= multiplier * pivot_row[j];
+        for (int j = k + 1 + lane; j < size; j += width) {
+            const REAL entry = pivot_row[j];
+            for (int i = group; i < size; i += groups) {
+                if (block.place[i] < 0) block.a[i * stride + j] -= block.column[i] * entry;
+            }
         }
         __syncthreads();
     }
@@ -127,8 +151,8 @@ extern "C" __global__ void factorise(
         for (int i = 0; i < k; ++i) {
             sum += magnitude(own[i] * block.a[(int)block.column[i] * stride + k]);
         }
-        const bool holds = magnitude(own[k]) > REAL(k) * epsilon * sum;
-        block.row[k] = holds ? REAL(1) : REAL(0);
+        block.row[k] = REAL(k) * epsilon * sum;
+        block.spare[k] = own[k];
     }
     for (int e = threadIdx.x; e < size * size; e += blockDim.x) {
         factors[start + e] = block.a[(int)block.column[e / size] * stride + e % size];
@@ -136,27 +160,15 @@ extern "C" __global__ void factorise(
     __syncthreads();
     if (threadIdx.x == 0) {
         int first = 0;
-        while (first < size && block.row[first] != REAL(0)) ++first;
-        singular[blockIdx.x] = first < size ? first : -1;
+        while (first < size && magnitude(block.spare[first]) > block.row[first]) ++first;
+        const bool all = first == size;
+        singular[blockIdx.x] = all ? -1 : first;
+        REAL* own = verdict + 4 * (long long)blockIdx.x;
+        own[0] = largest_sum;
+        own[1] = all ? REAL(-1) : REAL(first);
+        own[2] = all ? REAL(0) : block.spare[first];
+        own[3] = all ? REAL(0) : block.row[first];
     }
-}
-
-// The largest sum of magnitudes of a column, by thread 0; all threads together.
-__device__ __forceinline__ REAL norm(const Block& block) {
-    for (int j = threadIdx.x; j < block.n; j += blockDim.x) {
-        REAL sum = REAL(0);
-        for (int i = 0; i < block.n; ++i) sum += magnitude(block.a[i * block.stride + j]);
-        block.spare[j] = sum;
-    }
-    __syncthreads();
-    REAL largest = REAL(0);
-    if (threadIdx.x == 0) {
-        for (int j = 0; j < block.n; ++j) {  // a NaN stays
-            if (!(block.spare[j] <= largest)) largest = block.spare[j];
-        }
-    }
-    __syncthreads();
-    return largest;
 }
 
 extern "C" __global__ void invert(
@@ -193,15 +205,12 @@ extern "C" __global__ void invert(
         }
         __syncthreads();
         const int p = (int)block.pivot[0];
-        for (int i = group; i < size; i += groups) {
-            REAL* own = block.a + i * stride;
-            if (i == p) {
-                for (int j = lane; j < size; j += width) own[j] = block.row[j];
-                continue;
-            }
-            const REAL multiplier = block.column[i];
-            for (int j = lane; j < size; j += width) {
-                own[j] = (j == k ? REAL(0) : own[j]) - multiplier * block.row[j];
+        for (int j = lane; j < size; j += width) {
+            const REAL entry = block.row[j];
+            for (int i = group; i < size; i += groups) {
+                REAL* own = block.a + i * stride + j;
+                const REAL kept = j == k ? REAL(0) : *own;
+                *own = i == p ? entry : kept - block.column[i] * entry;
             }
         }
         __syncthreads();
@@ -223,7 +232,7 @@ extern "C" __global__ void invert(
 
 extern "C" __global__ void solve(
     INDEX count, INDEX n, INDEX sides, int transposed, const REAL* __restrict__ factors,
-    const INDEX* __restrict__ order, const REAL* __restrict__ b, REAL* __restrict__ x) {
+    const INDEX* __restrict__ order, const REAL* b, REAL* x) {
     extern __shared__ double memory[];
     Block block = layout(n, (REAL*)memory);
     const int size = block.n, stride = block.stride;

@@ -60,11 +60,14 @@ FACTORISE = Kernel(
         Argument("factors", "real[]", "out"),
         Argument("order", "index[]", "out"),
         Argument("singular", "index[]", "out"),
+        Argument("verdict", "real[]", "out"),
     ),
     contract="Row k of factors[b] holds U from the diagonal on and L before it, with "
     "matrices[b, order[b]] = L U; singular[b] becomes the first column k whose pivot is at most "
-    "k epsilon times the sum over i < k of |L[k, i] U[i, k]|, or no number, and -1 if there is "
-    "none. Device and twin agree up to rounding, which may decide between nearly equal pivots.",
+    "its rounding, which is k epsilon times the sum over i < k of |L[k, i] U[i, k]|, or no number, "
+    "and -1 if there is none. verdict[b] (4,) becomes the 1-norm of matrices[b], that column, its "
+    "pivot and its rounding (0 for no column). Device and twin agree up to rounding, which may "
+    "decide between nearly equal pivots.",
     launch=_launch_matrices,
     work=lambda values: int(values["matrices"].size) * int(values["n"]),
     bytes_moved=lambda values: 2 * int(values["matrices"].nbytes) + int(values["order"].nbytes),
@@ -101,8 +104,8 @@ SOLVE = Kernel(
         Argument("x", "real[]", "out"),
     ),
     contract="For each of b (count, sides, n), x becomes the solution of the matrix whose factors "
-    "and order are those of 'factorise', or of its transpose. Device and twin agree up to "
-    "rounding.",
+    "and order are those of 'factorise', or of its transpose; x may be b itself. Device and twin "
+    "agree up to rounding.",
     launch=_launch_sides,
     work=lambda values: int(values["factors"].size) * int(values["sides"]),
     bytes_moved=lambda values: int(values["factors"].nbytes) + 2 * int(values["b"].nbytes),

@@ -13,7 +13,7 @@ from solvers.kernels.twin import twin
 @numba.njit(inline="always")
 def _find_pivot(a, place, k):
     """Return the unused row with the largest magnitude in column k, the first of equals."""
-    best, row = -1.0, -1
+    best, row = 0.0, -1
     for i in range(a.shape[0]):
         if place[i] < 0 and (row < 0 or abs(a[i, k]) > best):
             row = i
@@ -30,13 +30,13 @@ def _norm(a):
         total = 0.0
         for i in range(a.shape[0]):
             total += abs(a[i, j])
-        if not total <= largest:
+        if largest == largest and not total <= largest:
             largest = total
     return largest
 
 
 @twin
-def factorise(count, n, epsilon, matrices, factors, order, singular):
+def factorise(count, n, epsilon, matrices, factors, order, singular, verdict):
     """Factorise every matrix with partial pivoting."""
     for b in prange(count):
         a = matrices[b].copy()
@@ -51,17 +51,24 @@ def factorise(count, n, epsilon, matrices, factors, order, singular):
                     a[i, k] = multiplier
                     for j in range(k + 1, n):
                         a[i, j] -= multiplier * a[p, j]
-        found = -1
+        verdict[b, 0] = _norm(matrices[b])
+        verdict[b, 1] = -1.0
+        verdict[b, 2] = 0.0
+        verdict[b, 3] = 0.0
+        singular[b] = -1
         for k in range(n):
             own = order[b, k]
             total = 0.0
             for i in range(k):
                 total += abs(a[own, i] * a[order[b, i], k])
-            if found < 0 and not abs(a[own, k]) > k * epsilon * total:
-                found = k
+            rounding = k * epsilon * total
+            if singular[b] < 0 and not abs(a[own, k]) > rounding:
+                singular[b] = k
+                verdict[b, 1] = k
+                verdict[b, 2] = a[own, k]
+                verdict[b, 3] = rounding
             for j in range(n):
                 factors[b, k, j] = a[own, j]
-        singular[b] = found
 
 
 @twin

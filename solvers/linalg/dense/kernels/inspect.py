@@ -12,7 +12,7 @@ from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
 
 SUMS, ROUNDING, PIVOTS = range(3)
 """Rows of a report: sum of magnitudes in each column of A; what rounding may have left of each
-pivot, in units of the rounding of one operation; the pivots."""
+pivot; the pivots."""
 
 STRIP = 32
 """Columns of a block: its threads are 32 lanes in 8 rows."""
@@ -49,11 +49,13 @@ JUDGE = Kernel(
     name="judge",
     arguments=(
         Argument("n", "index"),
+        Argument("epsilon", "real"),
         Argument("columns", "real[]"),
         Argument("report", "real[]", "out"),
     ),
-    contract="With the factors in columns (n, n), report[ROUNDING, k] becomes the sum over i < k "
-    "of |L[k, i] U[i, k]|, equal up to the order of summation, and report[PIVOTS, k] = U[k, k].",
+    contract="With the factors in columns (n, n), report[ROUNDING, k] becomes k epsilon times the "
+    "sum over i < k of |L[k, i] U[i, k]|, equal up to the order of summation, and "
+    "report[PIVOTS, k] = U[k, k].",
     launch=_launch_strips,
     work=lambda values: int(values["columns"].size),
     bytes_moved=lambda values: int(values["columns"].nbytes),

@@ -25,13 +25,13 @@ def take_in(n, matrix, columns, report):
 
 
 @twin
-def judge(n, columns, report):
+def judge(n, epsilon, columns, report):
     """Find what rounding may have left of each pivot."""
     for k in prange(n):
         total = 0.0
         for i in range(k):
             total += abs(columns[i, k] * columns[k, i])
-        report[1, k] = total
+        report[1, k] = k * epsilon * total
         report[2, k] = columns[k, k]
 
 
