@@ -66,7 +66,7 @@ def run(
         progress=progress,
         whole_windows=windows,
         windows=windows,
-        compaction=Compaction(state, options, progress),
+        compaction=Compaction(state, options, progress, record.iterations),
         criteria=Criteria.uniform(options.tolerance),
         began=time.perf_counter(),
         record=record,
@@ -86,7 +86,7 @@ def run(
         solve.record = solve.windows.take()
         outcome = _consider(solve)
     solve.windows.drain()
-    solve.compaction.leave(solve.record)
+    solve.compaction.leave(solve.record, with_best=False)
     return outcome
 
 
@@ -312,6 +312,8 @@ def _counts(solve: _Solve) -> dict[str, float | int | str]:
         "restarts": int(record[Control.RESTARTS]),
         "primal_weight": record[Control.WEIGHT],
         "matrix_norm": solve.state.norm,
+        "parts": solve.compaction.parts,
+        "entries_visited": solve.compaction.entries_visited(record.iterations),
         "loop_seconds": time.perf_counter() - solve.began,
         "bytes_per_iteration": bytes_per_iteration(solve.state),
     }

@@ -53,7 +53,9 @@ class _Inside:
 class Compaction:
     """Decides on which part of a problem the iteration goes on, and moves it there and back."""
 
-    def __init__(self, whole: State, options: EngineOptions, progress: Progress) -> None:
+    def __init__(
+        self, whole: State, options: EngineOptions, progress: Progress, began: int
+    ) -> None:
         self._whole = whole
         self._options = options
         self._progress = progress
@@ -62,16 +64,17 @@ class Compaction:
         self._sizes = Magnitudes(self._problem)
         self._inside: _Inside | None = None
         self._returns = 0
+        self.parts = 0
+        self._visited = 0
         self._last_error = np.inf
         self._sights: list[_Sight] = []
         self._on_gpu = whole.problem.device.kind != "cpu"
         least = settings.compaction_from_on_gpu if self._on_gpu else settings.compaction_from
         self._is_on = settings.compaction and self._problem.num_nonzeros >= least
+        self._moved_at = began
         if self._is_on:
-            began = int(whole.read_control()[Control.ITERATIONS])
-            self._sights.append(self._sight_of_start(began))
-            self._moved_at = began
-            self._next_look: float = began + settings.compaction_after
+            self._sights.append(self._sight_of_start(self._moved_at))
+        self._next_look: float = self._moved_at + settings.compaction_after
 
     @property
     def here(self) -> State:
@@ -82,6 +85,11 @@ class Compaction:
     def is_inside(self) -> bool:
         """Whether the iteration is in a part of the problem."""
         return self._inside is not None
+
+    def entries_visited(self, iterations: int) -> int:
+        """Return the matrix entries of all iterations so far, each counted as often as used."""
+        here = self.here.problem.original.num_nonzeros
+        return self._visited + here * (iterations - self._moved_at)
 
     def is_due(self, record: Record) -> bool:
         """Whether it is time for a look at the whole problem."""
@@ -120,8 +128,11 @@ class Compaction:
         self.leave(record)
         self._is_on = False
 
-    def leave(self, record: Record) -> None:
-        """Go on with the whole problem from where the part stands."""
+    def leave(self, record: Record, *, with_best: bool = True) -> None:
+        """Go on with the whole problem from where the part stands.
+
+        Comparing the best points costs products with the whole matrix.
+        """
         if self._inside is None:
             return
         self.bring_home()
@@ -131,10 +142,11 @@ class Compaction:
         set_weight(control, record, 1.0 / self._inside.weight_factor)
         control[Control.EPOCH_ITERATIONS] = 0.0
         control[Control.STOP] = Stop.NO
-        self._keep_best(control)
+        if with_best:
+            self._keep_best(control)
         overwrite(self._whole.control, control)
+        self._moved(record)
         self._inside = None
-        self._moved_at = record.iterations
 
     def _next_part(self, record: Record, before: _Sight, now: Answer) -> Kept | None:
         """Return what to go on with, or None to go on as it is."""
@@ -189,7 +201,8 @@ class Compaction:
             return False
         factor = weight_factor(part, state, whole, now.x - before.x, now.row_dual - before.y)
         take_over(state, record, factor / old_factor)
-        self._moved_at = record.iterations
+        self._moved(record)
+        self.parts += 1
         self._inside = _Inside(part, state, factor)
         self._progress.log(
             f"Leaving out {problem.num_columns - part.columns.size:,} of "
@@ -198,6 +211,11 @@ class Compaction:
             f"{problem.num_nonzeros:,} entries are left."
         )
         return True
+
+    def _moved(self, record: Record) -> None:
+        """Count what was done in the state that is left now."""
+        self._visited = self.entries_visited(record.iterations)
+        self._moved_at = record.iterations
 
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""

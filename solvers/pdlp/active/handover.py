@@ -19,7 +19,7 @@ from solvers.pdlp.active.part import Part
 from solvers.pdlp.again import overwrite
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import Iterate, State
+from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.problem import FloatArray
 from solvers.progress import Progress
@@ -57,7 +57,10 @@ def enter(
     start = Start(x[part.columns], y[part.rows])
     there = whole.problem
     state = prepare(part.problem, options, there.device, progress, start, whole.settings)
-    _put(state, state.x, state.problem.columns_to_device(x[part.columns]))
+    # exactly there, even columns that are left without coefficients
+    order = state.problem.coefficients.column_order
+    for vector in (state.x.point, state.x.anchor, state.x.projection, state.x.best):
+        overwrite(vector, x[part.columns], order)
     return state
 
 
@@ -110,12 +113,6 @@ def _bring(part: Part, inside: State, whole: State, name: str, columns: Any) -> 
     y = part.duals(here.rows_to_host(getattr(inside.y, name)))
     overwrite(getattr(whole.x, name), x, there.coefficients.column_order)
     overwrite(getattr(whole.y, name), y, there.coefficients.row_order)
-
-
-def _put(state: State, side: Iterate, values: Any) -> None:
-    """Begin at exactly these values, columns without coefficients included."""
-    for field in ("point", "anchor", "projection", "best"):
-        getattr(side, field)[...] = values
 
 
 def _row_scale(state: State) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from dataclasses import replace
 
@@ -18,10 +19,12 @@ from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.pdlp.answer import judge
 from solvers.pdlp.control import Control
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.pdlp.active.wide_lps import covering, mixed
 from tests.pdlp.lps import solve_with_highs
+from tests.pdlp.matrices import PRETENDED_GPU
 
 TOLERANCE = 1e-7
 OFTEN = replace(
@@ -34,6 +37,11 @@ RASH = replace(OFTEN, compaction_margin=0.0, compaction_share=0.99, compaction_r
 
 GROWING = replace(RASH, compaction_again=0.0)
 """Makes no part smaller, so that every part but the first one is due to something's return."""
+
+ON_GPU = replace(OFTEN, compaction_from_on_gpu=1, compaction_cost_on_gpu=0.0)
+RASH_ON_GPU = replace(RASH, compaction_from_on_gpu=1, compaction_cost_on_gpu=0.0)
+
+RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
 
 
 class Listener(Progress):
@@ -122,6 +130,42 @@ def test_two_runs_are_equal() -> None:
     assert np.array_equal(first.x, second.x)
     assert np.array_equal(first.row_dual, second.row_dual)
     assert first.statistics["iterations"] == second.statistics["iterations"]
+
+
+class Ahead(WindowsOnCpu):
+    """Runs a window further than what is read about, as a GPU does."""
+
+    depth = 2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 6, 7])
+@pytest.mark.parametrize("settings", [ON_GPU, RASH_ON_GPU], ids=["often", "rash"])
+def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
+    seed: int, settings: Settings, monkeypatch
+) -> None:
+    monkeypatch.setattr(RUN, "_windows_of", Ahead)
+    problem, progress = mixed(seed, rows=40, columns=300), Listener()
+    options = EngineOptions(tolerance=TOLERANCE)
+    state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
+    columns = state.problem.coefficients.column_order
+    assert not np.array_equal(columns, np.arange(columns.size)), "columns are permuted"
+    assert_optimal(problem, pdlp.run(state, options, progress))
+    assert progress.parts >= 1
+
+
+def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) -> None:
+    monkeypatch.setattr(RUN, "_windows_of", Ahead)
+    problem = mixed(0)
+    each = ON_GPU.compaction_flat_on_gpu + problem.num_nonzeros
+    begun = []
+    for iterations in (20, 100):
+        settings = replace(ON_GPU, compaction_cost_on_gpu=float(each * iterations))
+        progress = Listener(parts=1)
+        options = EngineOptions(tolerance=TOLERANCE)
+        state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
+        begun.append(pdlp.run(state, options, progress).statistics["iterations"])
+        assert begun[-1] >= iterations
+    assert begun[0] < begun[1]
 
 
 def infeasible() -> Problem:

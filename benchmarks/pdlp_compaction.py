@@ -1,0 +1,225 @@
+"""PDLP with and without going on with the active part of a model: iterations, entries, time.
+
+    python -m benchmarks.pdlp_compaction [--device cuda] [--tolerance 1e-4 1e-8] FILES...
+        [--repeat 3] [--time-limit 60] [--iteration-limit N] [--change compaction_share=0.4 ...]
+        [--stop-after SECONDS]
+
+FILES are models; integrality is dropped. Each is reduced by the light presolve, as on PDLP's way
+to an answer, and solved both ways in turn after an unmeasured run of each, which compiles and
+warms up. The time is that of the engine, from the reduced model in memory to its answer, and the
+median of the repetitions. Answers are mapped back and checked by ``residuals.py`` on the program
+as HiGHS reads it from the file, at a hundredth above the tolerance. ``parts`` counts the smaller
+models that were made on the way, and ``entries`` the matrix entries of all iterations in
+multiples of the reduced model's. ``--change`` tries other constants in a third run of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gpu_bridge
+from benchmarks import residuals
+from benchmarks.linear_programs import LinearProgram, read
+from benchmarks.record import Column, print_table, write_record
+from gpu_bridge import presolve
+from gpu_bridge.presolve import Reduction
+from solvers import pdlp
+from solvers.device import find_device
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome
+from solvers.progress import Progress
+
+NAME = "pdlp-compaction"
+SLACK = 1.01
+"""Factor on the tolerance at which an answer still counts as verified."""
+
+TITLES = (
+    *("model", "nonzeros", "tolerance", "way", "stop", "seconds", "its", "parts", "entries"),
+    *("us/it", "primal", "dual", "gap", "verified"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model solved one way."""
+
+    model: str
+    nonzeros: int
+    tolerance: float
+    way: str
+    stop: str
+    seconds: float
+    iterations: int
+    parts: int
+    entries: float
+    microseconds: float | None
+    primal: float | None
+    dual: float | None
+    gap: float | None
+    verified: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """A program as its file has it, and what presolve leaves of it."""
+
+    lp: LinearProgram
+    reduction: Reduction
+    norms: pdlp.Norms
+
+
+def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
+    """Yield a row for every model, tolerance and way."""
+    deadline = time.monotonic() + arguments.stop_after
+    ways = ways_of(arguments.change)
+    for path in arguments.files:
+        model = _load(path)
+        if model is None:
+            print(f"{path.name}: presolve settles it.")
+            continue
+        for tolerance in arguments.tolerance:
+            if time.monotonic() > deadline:
+                print(f"Time is up; stopped before {path.name} at {tolerance:g}.")
+                return
+            yield from _measure(model, tolerance, ways, arguments)
+
+
+def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
+    """Return the settings to compare, by the name of the way.
+
+    Raises
+    ------
+    ValueError
+        A change is not of the form NAME=NUMBER with the name of a setting.
+    """
+    ways = {"off": pdlp.Settings(compaction=False), "on": pdlp.Settings()}
+    if not changes:
+        return ways
+    values: dict[str, Any] = {}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals or not hasattr(pdlp.Settings(), name):
+            raise ValueError(f"'{change}' is not NAME=NUMBER with the name of a setting of PDLP.")
+        values[name] = type(getattr(pdlp.Settings(), name))(float(text))
+    return {**ways, " ".join(changes): dataclasses.replace(pdlp.Settings(), **values)}
+
+
+def _load(path: Path) -> _Model | None:
+    problem = gpu_bridge.read(path).relaxation()
+    reduction = presolve.apply(problem, Progress(), "light")
+    if reduction.settled is not None:
+        return None
+    return _Model(read(path), reduction, pdlp.Norms.of(problem))
+
+
+def _measure(
+    model: _Model,
+    tolerance: float,
+    ways: dict[str, pdlp.Settings],
+    arguments: argparse.Namespace,
+) -> Iterator[Row]:
+    """Run every way once unmeasured, then all in turn as often as asked for."""
+    options = EngineOptions(
+        device=arguments.device,
+        threads=arguments.threads,
+        tolerance=tolerance,
+        iteration_limit=arguments.iteration_limit,
+    )
+    outcomes: dict[str, Outcome] = {}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for run in range(arguments.repeat + arguments.warm_up):
+        for way, settings in ways.items():
+            began = time.perf_counter()
+            outcomes[way] = pdlp.solve(
+                model.reduction.problem,
+                options,
+                Progress(arguments.time_limit),
+                settings=settings,
+                norms=model.norms,
+            )
+            if run >= arguments.warm_up:
+                seconds[way].append(time.perf_counter() - began)
+    for way, outcome in outcomes.items():
+        yield _row(model, tolerance, way, outcome, statistics.median(seconds[way]))
+
+
+def _row(model: _Model, tolerance: float, way: str, outcome: Outcome, seconds: float) -> Row:
+    lp, found = model.lp, outcome.statistics
+    whole = model.reduction.undo(outcome)
+    quality = None
+    if whole.x is not None and whole.row_dual is not None:
+        quality = residuals.measure(lp, whole.x, whole.row_dual)
+    iterations = int(found.get("iterations", 0))
+    loop = found.get("loop_seconds")
+    return Row(
+        model=lp.name,
+        nonzeros=model.reduction.problem.num_nonzeros,
+        tolerance=tolerance,
+        way=way,
+        stop=outcome.stop_reason.name.lower(),
+        seconds=seconds,
+        iterations=iterations,
+        parts=int(found.get("parts", 0)),
+        entries=int(found.get("entries_visited", 0)) / model.reduction.problem.num_nonzeros,
+        microseconds=1e6 * float(loop) / iterations if loop and iterations else None,
+        primal=None if quality is None else quality.primal,
+        dual=None if quality is None else quality.dual,
+        gap=None if quality is None else quality.gap,
+        verified=None if quality is None else quality.holds(SLACK * tolerance),
+    )
+
+
+def main() -> None:
+    """Measure what the command line asks for, print a table and record it."""
+    arguments = _arguments()
+    rows: list[Row] = []
+    try:
+        for row in measure_all(arguments):
+            print(
+                f"{row.model:20s} {row.tolerance:.0e} {row.way:8s} {row.stop:16s}"
+                f"{row.seconds:9.3f} s {row.iterations:8d} its {row.parts:3d} parts",
+                flush=True,
+            )
+            rows.append(row)
+    except KeyboardInterrupt:
+        print("Interrupted; what was measured so far is recorded.")
+    print_table(
+        "With and without leaving idle columns out",
+        [Column(title, 3) for title in TITLES],
+        [list(asdict(row).values()) for row in rows],
+    )
+    content = {
+        "repeat": arguments.repeat,
+        "time limit": arguments.time_limit,
+        "change": arguments.change,
+        "rows": [asdict(row) for row in rows],
+    }
+    write_record(NAME, content, device=find_device(arguments.device))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILES")
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    parser.add_argument("--tolerance", type=float, nargs="+", default=[1e-4, 1e-8])
+    parser.add_argument("--repeat", type=int, default=3, help="runs, of which the median counts")
+    parser.add_argument("--warm-up", type=int, default=1, help="unmeasured runs before")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 uses all cores")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each run")
+    parser.add_argument("--iteration-limit", type=int, default=None)
+    parser.add_argument("--change", nargs="+", default=[], metavar="NAME=NUMBER")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
