@@ -83,7 +83,7 @@ def clean_point(problem: Problem, x: FloatArray) -> FloatArray:
 
 
 def is_feasible(problem: Problem, x: FloatArray, tolerance: float) -> bool:
-    """Whether a point is feasible as the field measures it: ||violation|| <= tol (1 + ||sides||)."""
+    """Whether ||violation|| <= tolerance (1 + ||sides||), the field's measure."""
     activity = problem.matrix @ x
     rows = activity - np.clip(activity, problem.row_lower, problem.row_upper)
     columns = x - np.clip(x, problem.lower, problem.upper)

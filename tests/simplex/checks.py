@@ -54,7 +54,10 @@ def assert_optimal(problem: Problem, outcome: Outcome, tolerance: float = 1e-7) 
     """Check point, duals and basis against the optimality conditions of the problem itself."""
     assert outcome.solution_status is SolutionStatus.OPTIMAL, outcome.stop_reason
     x, y, z = outcome.x, outcome.row_dual, outcome.reduced_cost
-    assert x is not None and y is not None and z is not None and outcome.basis is not None
+    assert x is not None
+    assert y is not None
+    assert z is not None
+    assert outcome.basis is not None
     activity = problem.matrix @ x
     np.testing.assert_allclose(outcome.row_activity, activity, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(z, problem.cost - problem.matrix.T @ y, rtol=1e-12, atol=1e-12)
@@ -90,7 +93,8 @@ def assert_answer(problem: Problem, outcome: Outcome) -> None:
         assert outcome.dual_ray is not None
         assert proves_infeasible(problem, outcome.dual_ray)
     elif outcome.solution_status is SolutionStatus.UNBOUNDED:
-        assert outcome.primal_ray is not None and outcome.x is not None
+        assert outcome.primal_ray is not None
+        assert outcome.x is not None
         assert proves_unbounded(problem, outcome.primal_ray)
         activity = problem.matrix @ outcome.x
         assert np.all(activity >= problem.row_lower - 1e-6)

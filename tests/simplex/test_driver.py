@@ -201,7 +201,8 @@ def test_a_feasible_point_at_the_limit_is_handed_out() -> None:
     outcome = simplex(problem, iteration_limit=5)
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
-    assert outcome.x is not None and outcome.objective < 0.0
+    assert outcome.x is not None
+    assert outcome.objective < 0.0
     checked = verify(problem, outcome, EngineOptions())
     assert checked.solution_status is SolutionStatus.FEASIBLE
 

@@ -6,7 +6,7 @@ has n + m entries, what belongs to a place in the basis m.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,15 @@ shifted."""
 TOLERANCE, FIGURES = range(2)
 """Places in ``figures``: feasibility tolerance."""
 
-DONE, NO_PIVOT, SLICE, REFACTOR, TROUBLE = range(5)
-"""Why a compiled loop came back."""
+DONE, NO_PIVOT, SLICE, REFACTOR, TROUBLE, GO_ON = range(6)
+"""Why a compiled loop came back, or not yet."""
+
+DISAGREEMENT = 1e-7
+"""Relative difference of the pivot element from the row and from the column, from which the basis
+is factorised anew (HiGHS's)."""
+
+HOPELESS = 1e-4
+"""Relative difference that even after a new factorisation rules a pivot out."""
 
 UPDATE_LIMIT = 100
 """Updates between factorisations of a small basis, HiGHS's limit."""
@@ -57,10 +64,10 @@ class Iterate(NamedTuple):
     """Where the pivots stand: by variable, then by place in the basis.
 
     ``value``, ``low`` and ``high`` are the basic variables' values and bounds, ``violation`` the
-    squares of their violations beyond the tolerance, ``weight`` those of dual pricing; and
-    ``devex`` those of primal pricing, by variable, for the variables of ``reference``. ``gradient``
-    is the slope of the primal's first phase, -1, 0 or 1 by place. ``order`` is a random permutation, of
-    variables or candidates, which settles ties. A basic variable's entry in ``x`` is out of date.
+    squares of their violations beyond the tolerance, ``weight`` those of dual pricing; ``devex``
+    those of primal pricing, by variable, for the variables of ``reference``. ``gradient`` is the
+    slope of the primal's first phase, -1, 0 or 1 by place. ``order`` is a random permutation, of
+    variables or candidates, which settles ties. A basic variable's ``x`` is out of date.
     """
 
     basic: npt.NDArray[np.int64]
@@ -109,9 +116,23 @@ class Vectors(NamedTuple):
 
 def matrix_arrays(form: SlackForm) -> Matrix:
     """Return the coefficients of a slack form as compiled loops take them."""
-    arrays = (*form.columns, *form.rows)
-    # Read-only arrays are another type to compiled loops, which would be compiled twice.
-    return Matrix(*(part if part.flags.writeable else part.copy() for part in arrays))
+    columns, rows = form.columns, form.rows
+    return Matrix(
+        writable(columns.starts),
+        writable(columns.indices),
+        writable(columns.values),
+        writable(rows.starts),
+        writable(rows.indices),
+        writable(rows.values),
+    )
+
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+
+
+def writable(array: Array) -> Array:
+    """Return the array or a copy: to compiled loops read-only arrays are another type."""
+    return array if array.flags.writeable else array.copy()
 
 
 def iterate_arrays(state: SimplexState, seed: int) -> Iterate:
@@ -141,10 +162,16 @@ def iterate_arrays(state: SimplexState, seed: int) -> Iterate:
 def vector_arrays(form: SlackForm) -> Vectors:
     """Return zero vectors of the right sizes."""
     m, total = form.num_rows, form.num_variables
-    by_place = [(np.zeros(m), np.zeros(m, dtype=np.int32)) for _ in ("rho", "alpha", "tau", "flip")]
     candidates = max(total, 2 * m) + 1  # each basic variable has up to two break points
     return Vectors(
-        *(array for pair in by_place for array in pair),
+        np.zeros(m),
+        np.zeros(m, dtype=np.int32),
+        np.zeros(m),
+        np.zeros(m, dtype=np.int32),
+        np.zeros(m),
+        np.zeros(m, dtype=np.int32),
+        np.zeros(m),
+        np.zeros(m, dtype=np.int32),
         np.zeros(total),
         np.zeros(total, dtype=np.int32),
         np.zeros(candidates, dtype=np.int64),

@@ -26,7 +26,7 @@ def list_nonzeros(vector: FloatArray, pattern: Int32Array) -> int:
 def ftran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B v = ``vector``, from rows to places in the basis; return how many are listed."""
     found = _ftran(factor, vector, pattern, count)
-    return list_nonzeros(vector, pattern) if found < 0 else found
+    return int(list_nonzeros(vector, pattern) if found < 0 else found)
 
 
 @inner
@@ -35,11 +35,11 @@ def ftran_entering(
 ) -> int:
     """Solve as ``ftran`` for the column whose variable is about to enter."""
     found = _ftran_entering(factor, vector, pattern, count)
-    return list_nonzeros(vector, pattern) if found < 0 else found
+    return int(list_nonzeros(vector, pattern) if found < 0 else found)
 
 
 @inner
 def btran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B'y = ``vector``, from places in the basis to rows; return how many are listed."""
     found = _btran(factor, vector, pattern, count)
-    return list_nonzeros(vector, pattern) if found < 0 else found
+    return int(list_nonzeros(vector, pattern) if found < 0 else found)

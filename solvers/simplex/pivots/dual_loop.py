@@ -14,12 +14,16 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.arrays import FactorArrays
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
+    DISAGREEMENT,
     DONE,
     FLIPS,
+    GO_ON,
+    HOPELESS,
     ITERATIONS,
     LIMIT,
     NO_PIVOT,
@@ -41,16 +45,11 @@ from solvers.simplex.pivots.products import add_column, clear, measure_violation
 from solvers.simplex.pivots.ratio import (
     choose_pivot,
     gather_near,
+    pivot_error,
     pivot_tolerance,
     split_groups,
 )
 from solvers.simplex.state import BASIC, LOWER, UPPER
-
-DISAGREEMENT = 1e-7
-"""Relative difference of the two pivot elements from which the basis is factorised anew."""
-
-HOPELESS = 1e-4
-"""Relative difference that even after a new factorisation rules a pivot out."""
 
 HARRIS = 1e-7
 """Reduced costs may pass zero by this much before they end a step; their costs are then shifted."""
@@ -70,7 +69,7 @@ SHIFT = 5e-7
 
 @compiled
 def dual_slice(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
@@ -80,9 +79,9 @@ def dual_slice(
     most_work: int,
 ) -> int:
     """Pivot until there is a reason to come back: see ``arrays``."""
-    done = 0
+    end = counts[ITERATIONS] + most
     while True:
-        if done >= most or counts[WORK] >= most_work:
+        if counts[ITERATIONS] >= end or counts[WORK] >= most_work:
             return SLICE
         if counts[UPDATES] >= counts[LIMIT]:
             return REFACTOR
@@ -93,41 +92,58 @@ def dual_slice(
         listed = row_of_inverse(factor, matrix, iterate, vectors, counts, place)
         if listed < 0:  # its weight was wrong
             continue
-        above = iterate.value[place] - iterate.high[place]
-        below = iterate.low[place] - iterate.value[place]
-        sign = 1.0 if above > below else -1.0
-        at, first, near = ratio_test(iterate, vectors, counts, listed, sign, max(above, below))
-        if at < 0:
-            forget(vectors, counts, listed, 0)
-            if counts[UPDATES] > 0:
-                return REFACTOR
-            counts[ROW] = place
-            return NO_PIVOT
+        reason = dual_pivot(
+            factor, matrix, iterate, vectors, counts, figures[TOLERANCE], place, listed
+        )
+        if reason != GO_ON:
+            return int(reason)
+
+
+@inner
+def dual_pivot(
+    factor: FactorArrays,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    tolerance: float,
+    place: int,
+    listed: int,
+) -> int:
+    """Exchange the variable at a place, unless no ratio is bounded or the pivot is inaccurate."""
+    rho_count = counts[ROW]
+    above = iterate.value[place] - iterate.high[place]
+    below = iterate.low[place] - iterate.value[place]
+    sign = 1.0 if above > below else -1.0
+    at, first, near = ratio_test(iterate, vectors, counts, listed, sign, max(above, below))
+    count = 0
+    if at < 0:
+        counts[ROW] = place
+        reason = REFACTOR if counts[UPDATES] > 0 else NO_PIVOT
+    else:
         entering = vectors.chosen[at]
         count = add_column(matrix, entering, 1.0, vectors.alpha, vectors.alpha_pattern, 0)
         count = ftran_entering(factor, vectors.alpha, vectors.alpha_pattern, count)
-        by_row, by_column = vectors.row[entering], vectors.alpha[place]
-        error = abs(by_row - by_column) / min(abs(by_row), abs(by_column) + 1e-300)
+        error = pivot_error(vectors.row[entering], vectors.alpha[place])
         if error > DISAGREEMENT and counts[UPDATES] > 0:
-            forget(vectors, counts, listed, count)
-            return REFACTOR
-        if error > HOPELESS:
-            forget(vectors, counts, listed, count)
+            reason = REFACTOR
+        elif error > HOPELESS:
             iterate.violation[place] = 0.0
             counts[BANNED] += 1
-            continue
-        step_duals(iterate, vectors, counts, listed, place, sign, at, first, near)
-        flip_passed(factor, matrix, iterate, vectors, counts, figures[TOLERANCE], first)
-        step_primals(iterate, vectors, figures[TOLERANCE], place, sign, entering, count)
-        update_weights(factor, iterate, vectors, counts, place, count)
-        refused = update(factor, place, vectors.alpha[place])
-        counts[UPDATES] += 1
-        counts[ITERATIONS] += 1
-        counts[WORK] += 4 * count
-        forget(vectors, counts, listed, count)
-        done += 1
-        if refused:
-            return REFACTOR
+            reason = GO_ON
+        else:
+            step_duals(iterate, vectors, counts, listed, place, sign, at, first, near)
+            flip_passed(factor, matrix, iterate, vectors, counts, tolerance, first)
+            step_primals(iterate, vectors, tolerance, place, sign, entering, count)
+            update_weights(factor, iterate, vectors, counts, place, count, rho_count)
+            reason = REFACTOR if update(factor, place, vectors.alpha[place]) else GO_ON
+            counts[UPDATES] += 1
+            counts[ITERATIONS] += 1
+            counts[WORK] += 4 * count
+    clear(vectors.rho, vectors.rho_pattern, rho_count)
+    clear(vectors.row, vectors.row_pattern, listed)
+    clear(vectors.alpha, vectors.alpha_pattern, count)
+    return reason
 
 
 @inner
@@ -143,7 +159,7 @@ def choose_row(iterate: Iterate) -> int:
 
 @inner
 def row_of_inverse(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
@@ -169,7 +185,7 @@ def row_of_inverse(
     counts[ROW] = count
     listed = price_row(matrix, iterate, vectors, count)
     counts[WORK] += 4 * listed
-    return listed
+    return int(listed)
 
 
 @inner
@@ -235,7 +251,7 @@ def step_duals(
 
 @inner
 def flip_passed(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
@@ -301,10 +317,15 @@ def step_primals(
 
 @inner
 def update_weights(
-    factor: object, iterate: Iterate, vectors: Vectors, counts: IntArray, place: int, count: int
+    factor: FactorArrays,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    place: int,
+    count: int,
+    rho_count: int,
 ) -> None:
     """Bring the weights of steepest edge up to date with the pivot."""
-    rho_count = counts[ROW]
     for k in range(rho_count):
         i = vectors.rho_pattern[k]
         vectors.tau[i] = vectors.rho[i]
@@ -322,11 +343,3 @@ def update_weights(
         iterate.weight[i] = max(weight, WEIGHT_FLOOR)
     iterate.weight[place] = max(norm / (pivot * pivot), WEIGHT_FLOOR)
     clear(vectors.tau, vectors.tau_pattern, tau_count)
-
-
-@inner
-def forget(vectors: Vectors, counts: IntArray, listed: int, count: int) -> None:
-    """Set the vectors of a pivot to zero again."""
-    clear(vectors.rho, vectors.rho_pattern, counts[ROW])
-    clear(vectors.row, vectors.row_pattern, listed)
-    clear(vectors.alpha, vectors.alpha_pattern, count)

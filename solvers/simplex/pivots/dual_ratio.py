@@ -38,7 +38,7 @@ def gather_candidates(
         vectors.chosen[count] = j
         vectors.chosen_size[count] = size
         vectors.chosen_loss[count] = size * (iterate.upper[j] - iterate.lower[j])
-        cost = towards * iterate.reduced_cost[j]
-        vectors.chosen_cost[count] = cost if status == LOWER or status == UPPER else 0.0
+        bounded = status == LOWER or status == UPPER
+        vectors.chosen_cost[count] = towards * iterate.reduced_cost[j] if bounded else 0.0
         count += 1
     return count

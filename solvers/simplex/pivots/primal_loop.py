@@ -15,13 +15,17 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.arrays import FactorArrays
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import update
 from solvers.simplex.pivots.arrays import (
     BANNED,
     COLUMN,
+    DISAGREEMENT,
     DONE,
     FLIPS,
+    GO_ON,
+    HOPELESS,
     ITERATIONS,
     LIMIT,
     NO_PIVOT,
@@ -54,16 +58,11 @@ from solvers.simplex.pivots.products import add_column, clear, measure_violation
 from solvers.simplex.pivots.ratio import (
     choose_pivot,
     gather_near,
+    pivot_error,
     pivot_tolerance,
     split_groups,
 )
 from solvers.simplex.state import BASIC, LOWER, UPPER
-
-DISAGREEMENT = 1e-7
-"""Relative difference of the two pivot elements from which the basis is factorised anew."""
-
-HOPELESS = 1e-4
-"""Relative difference that even after a new factorisation rules a pivot out."""
 
 STALL = 50
 """Steps of length zero in a row from which bounds are shifted apart, plus one for 20 rows."""
@@ -71,7 +70,7 @@ STALL = 50
 
 @compiled
 def primal_slice(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
@@ -81,83 +80,104 @@ def primal_slice(
     most_work: int,
 ) -> int:
     """Pivot until there is a reason to come back: see ``arrays``."""
-    tolerance = figures[TOLERANCE]
-    done = 0
+    end = counts[ITERATIONS] + most
     while True:
-        if done >= most or counts[WORK] >= most_work:
+        if counts[ITERATIONS] >= end or counts[WORK] >= most_work:
             return SLICE
         if counts[UPDATES] >= counts[LIMIT]:
             return REFACTOR
-        entering = choose_column(iterate, tolerance)
-        counts[WORK] += iterate.status.size
-        if entering < 0:
-            return DONE if counts[UPDATES] == 0 else REFACTOR
-        count = add_column(matrix, entering, 1.0, vectors.alpha, vectors.alpha_pattern, 0)
-        count = ftran_entering(factor, vectors.alpha, vectors.alpha_pattern, count)
-        counts[WORK] += 8 * count
-        if price_is_wrong(iterate, vectors, counts, entering, count, tolerance):
-            clear(vectors.alpha, vectors.alpha_pattern, count)
-            if counts[UPDATES] > 0:
-                return REFACTOR
-            continue
+        reason = primal_pivot(factor, matrix, iterate, vectors, counts, figures[TOLERANCE])
+        if reason != GO_ON:
+            return int(reason)
+
+
+@inner
+def primal_pivot(
+    factor: FactorArrays,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    tolerance: float,
+) -> int:
+    """Make one pivot or flip, or find a reason not to."""
+    entering = choose_column(iterate, tolerance)
+    counts[WORK] += iterate.status.size
+    if entering < 0:
+        return DONE if counts[UPDATES] == 0 else REFACTOR
+    count = add_column(matrix, entering, 1.0, vectors.alpha, vectors.alpha_pattern, 0)
+    count = ftran_entering(factor, vectors.alpha, vectors.alpha_pattern, count)
+    counts[WORK] += 8 * count
+    if price_is_wrong(iterate, vectors, counts, entering, count, tolerance):
+        reason = REFACTOR if counts[UPDATES] > 0 else GO_ON
+    else:
         sign = 1.0 if iterate.reduced_cost[entering] < 0.0 else -1.0
         at = ratio_test(iterate, vectors, counts, entering, sign, count, tolerance)
         if at < 0:
-            clear(vectors.alpha, vectors.alpha_pattern, count)
-            if counts[UPDATES] > 0:
-                return REFACTOR
-            if counts[PHASE] == 1:
-                return TROUBLE
             counts[COLUMN] = entering
-            return NO_PIVOT
-        candidate = vectors.chosen[at]
-        if candidate == FLIP:
+            reason = TROUBLE if counts[PHASE] == 1 else NO_PIVOT
+            if counts[UPDATES] > 0:
+                reason = REFACTOR
+        elif vectors.chosen[at] == FLIP:
             change = sign * (iterate.upper[entering] - iterate.lower[entering])
             move_basics(iterate, vectors, count, change, tolerance)
             iterate.x[entering] += change
             iterate.status[entering] = UPPER if sign > 0.0 else LOWER
-            infeasible = follow_gradient(factor, matrix, iterate, vectors, counts, count)
-            clear(vectors.alpha, vectors.alpha_pattern, count)
             counts[FLIPS] += 1
             counts[ITERATIONS] += 1
             counts[STALLED] = 0
-            done += 1
-            if counts[PHASE] == 1 and not infeasible:
-                return REFACTOR
-            continue
-        place = candidate // 2
-        vectors.rho[place] = 1.0
-        vectors.rho_pattern[0] = place
-        rho_count = btran(factor, vectors.rho, vectors.rho_pattern, 1)
-        listed = price_row(matrix, iterate, vectors, rho_count)
-        counts[WORK] += 4 * (rho_count + listed)
-        by_row, by_column = vectors.row[entering], vectors.alpha[place]
-        error = abs(by_row - by_column) / min(abs(by_row) + 1e-300, abs(by_column) + 1e-300)
-        again = error > DISAGREEMENT and counts[UPDATES] > 0
-        if again or error > HOPELESS:
-            clear(vectors.rho, vectors.rho_pattern, rho_count)
-            clear(vectors.row, vectors.row_pattern, listed)
-            clear(vectors.alpha, vectors.alpha_pattern, count)
-            if again:
-                return REFACTOR
-            iterate.reduced_cost[entering] = 0.0
-            counts[BANNED] += 1
-            continue
+            reason = follow_gradient(factor, matrix, iterate, vectors, counts, count)
+        else:
+            reason = leave_by_pivot(
+                factor, matrix, iterate, vectors, counts, entering, at, sign, count, tolerance
+            )
+    clear(vectors.alpha, vectors.alpha_pattern, count)
+    return reason
+
+
+@inner
+def leave_by_pivot(
+    factor: FactorArrays,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    entering: int,
+    at: int,
+    sign: float,
+    count: int,
+    tolerance: float,
+) -> int:
+    """Exchange the entering variable for the one that ends its step, unless that is inaccurate."""
+    place = vectors.chosen[at] // 2
+    at_upper = vectors.chosen[at] % 2 == 1
+    vectors.rho[place] = 1.0
+    vectors.rho_pattern[0] = place
+    rho_count = btran(factor, vectors.rho, vectors.rho_pattern, 1)
+    listed = price_row(matrix, iterate, vectors, rho_count)
+    counts[WORK] += 4 * (rho_count + listed)
+    error = pivot_error(vectors.row[entering], vectors.alpha[place])
+    if error > DISAGREEMENT and counts[UPDATES] > 0:
+        reason = REFACTOR
+    elif error > HOPELESS:
+        iterate.reduced_cost[entering] = 0.0
+        counts[BANNED] += 1
+        reason = GO_ON
+    else:
         step = max(vectors.chosen_cost[at], 0.0) / vectors.chosen_size[at]
         count_stalls(iterate, vectors, counts, count, step, tolerance)
         move_basics(iterate, vectors, count, sign * step, tolerance)
-        let_go(iterate, counts, place, candidate % 2 == 1, vectors.chosen_cost[at] < 0.0)
-        infeasible = follow_gradient(factor, matrix, iterate, vectors, counts, count)
+        let_go(iterate, counts, place, at_upper, vectors.chosen_cost[at] < 0.0)
+        reason = follow_gradient(factor, matrix, iterate, vectors, counts, count)
         exchange(iterate, vectors, place, entering, sign * step, listed, count, tolerance)
         refused = update(factor, place, vectors.alpha[place])
         counts[UPDATES] += 1
         counts[ITERATIONS] += 1
-        clear(vectors.rho, vectors.rho_pattern, rho_count)
-        clear(vectors.row, vectors.row_pattern, listed)
-        clear(vectors.alpha, vectors.alpha_pattern, count)
-        done += 1
-        if refused or (counts[PHASE] == 1 and not infeasible):
-            return REFACTOR
+        if refused:
+            reason = REFACTOR
+    clear(vectors.rho, vectors.rho_pattern, rho_count)
+    clear(vectors.row, vectors.row_pattern, listed)
+    return reason
 
 
 @inner
@@ -178,7 +198,7 @@ def price_is_wrong(
         price -= slope * vectors.alpha[i]
     kept = iterate.reduced_cost[entering]
     iterate.reduced_cost[entering] = price
-    return price * kept < 0.0 or abs(price) <= tolerance
+    return bool(price * kept < 0.0 or abs(price) <= tolerance)
 
 
 @inner
@@ -203,7 +223,7 @@ def ratio_test(
     near = gather_near(vectors, found, slope)
     groups, _ = split_groups(vectors, near, slope, tolerance)
     at, _ = choose_pivot(iterate.order, vectors, groups)
-    return at
+    return int(at)
 
 
 @inner
@@ -238,29 +258,29 @@ def let_go(iterate: Iterate, counts: IntArray, place: int, at_upper: bool, beyon
 
 @inner
 def follow_gradient(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
     counts: IntArray,
     count: int,
-) -> bool:
-    """Bring the first phase's reduced costs up to date; return whether violations are left."""
+) -> int:
+    """Bring the first phase's reduced costs up to date; come back when it is over."""
     if counts[PHASE] == 2:
-        return False
+        return GO_ON
     changed = note_gradient(iterate, vectors, count)
     if changed > 0:
         price_change(factor, matrix, iterate, vectors, changed)
     counts[WORK] += iterate.basic.size
+    violations = 0
     for i in range(iterate.gradient.size):
-        if iterate.gradient[i] != 0.0:
-            return True
-    return False
+        violations += iterate.gradient[i] != 0.0
+    return GO_ON if violations > 0 else REFACTOR
 
 
 @inner
 def price_change(
-    factor: object, matrix: Matrix, iterate: Iterate, vectors: Vectors, changed: int
+    factor: FactorArrays, matrix: Matrix, iterate: Iterate, vectors: Vectors, changed: int
 ) -> None:
     """Subtract the prices that the change of gradient in ``tau`` makes."""
     count = btran(factor, vectors.tau, vectors.tau_pattern, changed)

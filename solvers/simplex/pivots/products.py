@@ -50,6 +50,39 @@ def add_column(
 
 
 @inner
+def price_by_rows(
+    matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int, listed: int
+) -> int:
+    """Add rho's part in the nonbasic structurals to the pivot row, row of A by row."""
+    rho, row, pattern = vectors.rho, vectors.row, vectors.row_pattern
+    first = listed
+    for k in range(count):
+        i = vectors.rho_pattern[k]
+        factor = rho[i]
+        if abs(factor) <= DROP:
+            continue
+        for entry in range(matrix.row_starts[i], matrix.row_starts[i + 1]):
+            j = matrix.row_indices[entry]
+            if iterate.status[j] == BASIC:
+                continue
+            before = row[j]
+            if before == 0.0:
+                pattern[listed] = j
+                listed += 1
+            after = before + factor * matrix.row_values[entry]
+            row[j] = after if after != 0.0 else TINY
+    kept = first
+    for k in range(first, listed):
+        j = pattern[k]
+        if abs(row[j]) > DROP:
+            pattern[kept] = j
+            kept += 1
+        else:
+            row[j] = 0.0
+    return kept
+
+
+@inner
 def price_row(matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int) -> int:
     """Compute the pivot row rho'[A -I] of the nonbasic variables; return how many are listed.
 
@@ -67,31 +100,7 @@ def price_row(matrix: Matrix, iterate: Iterate, vectors: Vectors, count: int) ->
             pattern[listed] = j
             listed += 1
     if count < DENSE_ROW * rho.size:
-        first = listed
-        for k in range(count):
-            i = vectors.rho_pattern[k]
-            factor = rho[i]
-            if abs(factor) <= DROP:
-                continue
-            for entry in range(matrix.row_starts[i], matrix.row_starts[i + 1]):
-                j = matrix.row_indices[entry]
-                if status[j] == BASIC:
-                    continue
-                before = row[j]
-                if before == 0.0:
-                    pattern[listed] = j
-                    listed += 1
-                after = before + factor * matrix.row_values[entry]
-                row[j] = after if after != 0.0 else TINY
-        kept = first
-        for k in range(first, listed):
-            j = pattern[k]
-            if abs(row[j]) > DROP:
-                pattern[kept] = j
-                kept += 1
-            else:
-                row[j] = 0.0
-        return kept
+        return int(price_by_rows(matrix, iterate, vectors, count, listed))
     for j in range(structurals):
         if status[j] == BASIC:
             continue

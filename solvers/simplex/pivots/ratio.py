@@ -30,6 +30,12 @@ def pivot_tolerance(updates: int) -> float:
 
 
 @inner
+def pivot_error(by_row: float, by_column: float) -> float:
+    """Return the relative difference of a pivot element computed in two ways."""
+    return abs(by_row - by_column) / (min(abs(by_row), abs(by_column)) + 1e-300)
+
+
+@inner
 def swap_candidates(vectors: Vectors, a: int, b: int) -> None:
     """Exchange two candidates."""
     chosen, size, cost = vectors.chosen, vectors.chosen_size, vectors.chosen_cost

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
+from solvers.simplex.factor.arrays import FactorArrays
 from solvers.simplex.pivots.arrays import Iterate, Matrix, Vectors
 from solvers.simplex.pivots.basis import btran, ftran, list_nonzeros
 from solvers.simplex.pivots.products import (
@@ -21,7 +22,9 @@ REFINEMENTS = 1
 
 
 @compiled
-def compute_values(factor: object, matrix: Matrix, iterate: Iterate, vectors: Vectors) -> None:
+def compute_values(
+    factor: FactorArrays, matrix: Matrix, iterate: Iterate, vectors: Vectors
+) -> None:
     """Put nonbasic variables on their bounds and solve for the basic ones, with refinement."""
     put_on_bounds(iterate)
     iterate.value[:] = 0.0
@@ -38,7 +41,7 @@ def compute_values(factor: object, matrix: Matrix, iterate: Iterate, vectors: Ve
 
 @compiled
 def compute_duals(
-    factor: object,
+    factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
