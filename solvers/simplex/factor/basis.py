@@ -26,8 +26,9 @@ MOST_UPDATES = 200
 """Updates that arrays have room for; most bases are factorised again before, for accuracy or
 because the work of solves has grown."""
 
-SPIKES = 16
-"""Average entries of a spike that a new basis has room for, in each of the updates."""
+SPIKE_ENTRIES = 64
+"""Entries for which each update has room, beside three times those of the fresh factors: spikes
+are mostly shorter, and rows of U that move leave their place empty."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,9 @@ class BasisFactor:
 
         p = self._pivots
         if full == sizes.LOWER_FULL:
-            self._pivots = _with_lower(p, p.lower_indices.size + 1)
+            self._pivots = _with_lower(p, int(p.sizes[sizes.NEEDED]))
         elif full == sizes.UPPER_FULL:
-            self._pivots = _with_upper(p, p.upper_row.size + 1)
+            self._pivots = _with_upper(p, int(p.sizes[sizes.NEEDED]))
         else:
             self._nucleus = with_files(self._nucleus, 2 * self._nucleus.column_rows.size + 16)
 
@@ -202,8 +203,9 @@ class BasisFactor:
 
         m = self.form.num_rows
         lower = int(self._pivots.sizes[sizes.LOWER_USED])
-        upper = int(self._pivots.sizes[sizes.UPPER_USED]) + (ROW_ROOM + SPIKES) * m
-        upper += 3 * (lower + int(self._pivots.sizes[sizes.UPPER_USED]))
+        upper = int(self._pivots.sizes[sizes.UPPER_USED])
+        spikes = min(m, SPIKE_ENTRIES) * self.arrays.eta_row.size
+        upper += ROW_ROOM * m + 3 * (lower + upper) + spikes
         self.arrays = with_room(self.arrays, lower, upper)
         assemble(self._pivots, self.arrays)
 

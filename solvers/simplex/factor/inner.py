@@ -1,4 +1,4 @@
-"""Compilation of functions that only compiled functions call."""
+"""Compilation of functions that take many arrays, and are called by other compiled functions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Half of the time to compile a function of few lines and many arrays goes into its doors to
     Python, which these do without. They need no cache either: who calls them is cached with them.
+    Divisions by zero give infinities, which the tests of a pivot's size turn down.
     """
-    made = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    made = numba.njit(
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy"
+    )(function)
     return cast("Callable[..., Any]", made)

@@ -13,6 +13,7 @@ simplex method have nuclei that are small and nearly triangular.
 
 from __future__ import annotations
 
+from solvers.simplex.factor.dense import factorise_dense, is_dense
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.nucleus import (
     ACTIVE_COLUMNS,
@@ -23,6 +24,7 @@ from solvers.simplex.factor.nucleus import (
     STAMP,
     Nucleus,
     entry_at,
+    is_tiny,
     link,
     remove_from_row,
     reserve_column,
@@ -34,6 +36,7 @@ from solvers.simplex.factor.pivots import (
     DONE,
     LOWER_FULL,
     LOWER_USED,
+    NEEDED,
     NUCLEUS_FULL,
     UPPER_FULL,
     UPPER_USED,
@@ -53,16 +56,8 @@ THRESHOLD = 0.1
 SEARCHED = 4
 """Rows and columns that are looked at once a pivot is known (Suhl and Suhl, section 3)."""
 
-SINGULAR = 1e-11
-"""A pivot this small beside what its row and its column were is zero but for rounding errors."""
-
 CANCELLED = 4e-15
 """A difference this small beside its first term is a zero (some rounding errors of doubles)."""
-
-
-@inner
-def _is_tiny(nucleus: Nucleus, row: int, position: int, value: float) -> bool:
-    return bool(abs(value) <= SINGULAR * min(nucleus.row_size[row], nucleus.column_size[position]))
 
 
 @inner
@@ -227,8 +222,10 @@ def _update_column(nucleus: Nucleus, pivots: Pivots, row: int, position: int, ot
 def eliminate(nucleus: Nucleus, pivots: Pivots, row: int, position: int) -> int:
     """Carry out one pivot; return ``DONE`` or which file is full."""
     if pivots.sizes[LOWER_USED] + nucleus.column_count[position] > pivots.lower_indices.size:
+        pivots.sizes[NEEDED] = pivots.sizes[LOWER_USED] + nucleus.column_count[position]
         return LOWER_FULL
     if pivots.sizes[UPPER_USED] + nucleus.row_count[row] > pivots.upper_row.size:
+        pivots.sizes[NEEDED] = pivots.sizes[UPPER_USED] + nucleus.row_count[row]
         return UPPER_FULL
     _take_pivot_column(nucleus, pivots, row, position)
     begin = nucleus.row_begin[row]
@@ -258,9 +255,11 @@ def factorise_nucleus(nucleus: Nucleus, pivots: Pivots) -> int:
         if empty >= 0:
             put_aside(nucleus, empty)
             continue
+        if is_dense(nucleus):
+            return int(factorise_dense(nucleus, pivots))
         row, position = find_pivot(nucleus)
         pivots.sizes[WORK] += nucleus.column_count[position]
-        if _is_tiny(nucleus, row, position, entry_at(nucleus, position, row)):
+        if is_tiny(nucleus, row, position, entry_at(nucleus, position, row)):
             put_aside(nucleus, position)
             continue
         full = eliminate(nucleus, pivots, row, position)

@@ -27,6 +27,9 @@ NUM_STATE = 6
 SLACK = 4
 """Entries of room that a list gets beside twice what it has."""
 
+SINGULAR = 1e-11
+"""A pivot this small beside what its row and its column were is zero but for rounding errors."""
+
 
 class Nucleus(NamedTuple):
     """The active matrix. Lists are by row or by position; removed ones have count 0.
@@ -273,6 +276,13 @@ def entry_at(nucleus: Nucleus, position: int, row: int) -> float:
     while nucleus.column_rows[entry] != row:
         entry += 1
     return float(nucleus.column_values[entry])
+
+
+@inner
+def is_tiny(nucleus: Nucleus, row: int, position: int, value: float) -> bool:
+    """Tell whether a pivot would be no more than a rounding error."""
+    size = min(nucleus.row_size[row], nucleus.column_size[position])
+    return bool(abs(value) <= SINGULAR * size)
 
 
 def with_files(nucleus: Nucleus, room: int) -> Nucleus:

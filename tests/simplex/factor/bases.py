@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from gpu_bridge import read
 from solvers.problem import Problem
 from solvers.simplex.form import SlackForm, slack_form
+
+DATA = Path(__file__).parents[2] / "data"
 
 
 def form_of(matrix: object) -> SlackForm:
@@ -34,3 +40,20 @@ def random_basis(form: SlackForm, logicals: int, seed: int) -> np.ndarray:
     m, n = form.num_rows, form.num_structurals
     chosen = np.concatenate([n + rng.permutation(m)[:logicals], rng.permutation(n)[: m - logicals]])
     return rng.permutation(chosen).astype(np.int64)
+
+
+def optimal_basis(name: str) -> tuple[SlackForm, np.ndarray]:
+    """Return a model of tests/data in slack form, and the basis that HiGHS ends with, shuffled."""
+    path = DATA / f"{name}.mps.gz"
+    solver = highspy.Highs()
+    solver.silent()
+    solver.setOptionValue("presolve", "off")
+    solver.setOptionValue("threads", 1)
+    solver.readModel(str(path))
+    solver.run()
+    found = solver.getBasis()
+    basic = highspy.HighsBasisStatus.kBasic
+    statuses = [*found.col_status, *found.row_status]
+    variables = np.flatnonzero([status == basic for status in statuses])
+    form = slack_form(read(path))
+    return form, np.random.default_rng(0).permutation(variables).astype(np.int64)
