@@ -3,14 +3,14 @@
     python -m benchmarks.lu [--points 25 ... 800] [--batch 8 ... 160] [--count 10000] [--seed 0]
                             [--device auto|cuda|cpu] [--slowest 20] [--stop-after SECONDS]
 
-*Systems* of n = 4 M equations, M the grid points of De Luca, Fiorillo, Marcellino, *A CUDA-based
-parallel algorithm for an IMEX scheme of tumor angiogenesis* (2025), table 2: ``factorise`` and
+*Systems* of n = 4 M equations, M the grid points of De Luca, Fiorillo, Marcellino, *A GPU-CUDA
+numerical algorithm for solving a biological model* (2025), table 2: ``factorise`` and
 ``solve`` are ``solvers.linalg.lu``, from a matrix and a right-hand side on the device to an answer
 whose pivots have been judged; ``raw`` is the library's getrf alone, with the copy that keeps the
 matrix (cuSOLVER on a GPU, LAPACK on a CPU); ``three kernels`` the paper's scheme as it is written,
 with its transfers; ``host`` LAPACK on the CPU. ``by inverse`` multiplies with the inverse instead
-of solving. The paper's own times are those that its text names; it ran on an H100, which differs from an H200 in memory only. The limit
-is the rate of a large matrix product in the same run.
+of solving. The paper's own times are those that its text names; it ran on an H100, which differs
+from an H200 in memory only. The limit is the rate of a large matrix product in the same run.
 
 *Batches* of --count matrices (a fiftieth on a CPU): factors and inverses by
 ``solvers.linalg.lu_many``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's getrf in a

@@ -2,8 +2,8 @@
 
     python examples/angiogenesis_imex.py [--points 100] [--steps 100] [--plot angiogenesis.png]
 
-The model and the scheme are those of De Luca, Fiorillo and Marcellino, *A CUDA-based parallel
-algorithm for an IMEX scheme of tumor angiogenesis* (2025). On 0 <= x <= 1, with the vessel at
+The model and the scheme are those of De Luca, Fiorillo and Marcellino, *A GPU-CUDA numerical
+algorithm for solving a biological model* (AppliedMath 5, 2025). On 0 <= x <= 1, with the vessel at
 x = 0 and the tumour at x = 1, endothelial cells C, protease P, inhibitor I and the matrix between
 the cells F follow
 
@@ -25,8 +25,10 @@ step; here it is factorised once. Three things differ from the paper on purpose:
 * besides its explicit Euler step for N, which makes the whole scheme of first order in time, there
   is one that extrapolates N from two steps (3/2 N - 1/2 N_old) and is of second order, with the
   same matrix;
-* its table of parameters is not open to us, nor its initial state. T and F at the start are those
-  of Anderson and Chaplain (1998); the constants below are ours, chosen so that a front moves.
+* the text of the paper that was at hand lacks its formulas and its table of parameters, so the
+  terms follow its words. T and the first F are those of Anderson and Chaplain (*Continuous and
+  discrete mathematical models of tumor-induced angiogenesis*, 1998); the other first values and the
+  constants below are ours, chosen so that a front moves.
 """
 
 from __future__ import annotations

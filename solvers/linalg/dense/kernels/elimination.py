@@ -1,7 +1,7 @@
 """Gaussian elimination by three kernels for each column, as a paper describes it.
 
-De Luca, Fiorillo, Marcellino, *A CUDA-based parallel algorithm for an IMEX scheme of tumor
-angiogenesis* (2025), section 4: the augmented matrix [A | b] stands row after row, n rows of n + 1
+De Luca, Fiorillo, Marcellino, *A GPU-CUDA numerical algorithm for solving a biological model*
+(AppliedMath 5, 2025), section 4: the augmented matrix [A | b] stands row after row, n rows of n + 1
 columns; step k looks for the pivot, interchanges two rows and subtracts multiples of the pivot's
 row. It is here to be measured, not to be used: each step passes over the whole matrix in memory,
 for two operations on each number, and waits for the host three times.
