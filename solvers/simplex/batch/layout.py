@@ -22,7 +22,7 @@ SHARED_MEMORY = 232_448
 DECLARED_SHARED = 2 * 1024
 """Bytes of it left for what the kernel itself declares."""
 
-ENTRIES_PER_THREAD = 40
+ENTRIES_PER_THREAD = 25
 """Entries of a dictionary for each thread, about: enough of them to hide the waits of a pivot's
 choices behind the other blocks of a multiprocessor."""
 
@@ -30,7 +30,7 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 32, 512
 
 WARP = 32
 
-BLOCKS_PER_PROCESSOR = 16
+BLOCKS_PER_PROCESSOR = 32
 FAR_BLOCKS_PER_PROCESSOR = 2
 """Blocks in the grid for each multiprocessor; those that come later find the queue empty. Where
 dictionaries are in global memory, few blocks keep more of them in the cache."""

@@ -6,6 +6,8 @@
 
 #include "state.cuh"
 
+#define AT_ONCE 4
+
 // Exchange the nonbasic variable at q and the basic one at p, and move basic values along column q
 // by `step`; WEIGH keeps the squares of the rows. `copied` says that lp.row() holds row p already.
 template <bool NEAR, bool WEIGH>
@@ -47,8 +49,21 @@ __device__ __forceinline__ void exchange(
         [&](int i, int first, int last) {
             const REAL factor = column[i];
             REAL sum = REAL(0);
-#pragma unroll 4
-            for (int j = first; j < last; ++j) {
+            int j = first;
+            for (; j + AT_ONCE <= last; j += AT_ONCE) {  // all loads before the first store
+                REAL entry[AT_ONCE];
+#pragma unroll
+                for (int c = 0; c < AT_ONCE; ++c) {
+                    entry[c] = D[lp.at(i, j + c)] + factor * row[j + c];
+                }
+#pragma unroll
+                for (int c = 0; c < AT_ONCE; ++c) {
+                    D[lp.at(i, j + c)] = entry[c];
+                    if (WEIGH) sum += entry[c] * entry[c];
+                }
+            }
+#pragma unroll 1
+            for (; j < last; ++j) {
                 const REAL entry = D[lp.at(i, j)] + factor * row[j];
                 D[lp.at(i, j)] = entry;
                 if (WEIGH) sum += entry * entry;
@@ -72,6 +87,7 @@ __device__ __noinline__ void weigh_rows(const AnyLp lp) {
         lp,
         [&](int i, int first, int last) {
             REAL sum = REAL(0);
+#pragma unroll 4
             for (int j = first; j < last; ++j) sum += D[lp.at(i, j)] * D[lp.at(i, j)];
             return sum;
         },
@@ -86,6 +102,7 @@ __device__ __noinline__ void basic_values(const AnyLp lp) {
         lp,
         [&](int i, int first, int last) {
             REAL sum = REAL(0);
+#pragma unroll 4
             for (int j = first; j < last; ++j) sum += D[lp.at(i, j)] * point[j];
             return sum;
         },

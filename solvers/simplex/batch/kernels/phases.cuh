@@ -92,12 +92,14 @@ __device__ __forceinline__ void choose_entering(
     bool found = false;
     for (int group = 1; !found; ++group) {
         REAL step = infinity();
+#pragma unroll 1
         for (int k = threadIdx.x; k < count; k += 32) {
             if (lp.groups()[k] == 0) step = smaller(step, lp.ratio()[k]);
         }
         step = lanes_reduce<Smallest>(step, 32);
         REAL size = REAL(0), drop = REAL(0);
         int q = NOBODY;
+#pragma unroll 1
         for (int k = threadIdx.x; k < count; k += 32) {
             if (lp.groups()[k] != 0) continue;
             const int j = lp.candidates()[k];
