@@ -33,8 +33,15 @@ def may_compile(device: str, progress: Progress) -> bool:
     return bool(np.isfinite(progress.time_limit)) and not loaded
 
 
-def within_limit(work: Callable[[Progress], Outcome], progress: Progress, engine: str) -> Outcome:
+def within_limit(
+    work: Callable[[Progress], Outcome],
+    progress: Progress,
+    engine: str,
+    patience: float = PATIENCE_LOW,
+) -> Outcome:
     """Run work in a thread and return what it returns, or nothing soon after the limit.
+
+    ``patience`` is the least number of seconds that count as soon.
 
     Raises
     ------
@@ -52,14 +59,14 @@ def within_limit(work: Callable[[Progress], Outcome], progress: Progress, engine
         except queue.Empty:
             if np.isinf(give_up_at) and progress.should_stop() is not None:
                 share = PATIENCE_SHARE * progress.seconds
-                give_up_at = progress.seconds + np.clip(share, PATIENCE_LOW, PATIENCE_HIGH)
+                give_up_at = progress.seconds + np.clip(share, patience, PATIENCE_HIGH)
             continue
         if isinstance(found, BaseException):
             raise found
         return found
     deputy.abandon()
     leave_behind(thread)
-    progress.log(f"The time was up while {engine} was still being compiled.")
+    progress.log(f"The time was up while {engine} was being compiled, or busy.")
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait
     return Outcome(SolutionStatus.NOTHING, stopped, engine=engine)

@@ -46,6 +46,11 @@ EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
 
 
+KNAPSACK_PATIENCE = 0.9
+"""Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
+within a second, and what it has is worth it."""
+
+
 @dataclass(frozen=True)
 class Capability:
     """What an engine can treat, and where."""
@@ -291,7 +296,10 @@ def _run(
         )
     elif choice.method == "knapsack":
         answer = within_limit(
-            lambda deputy: _run_knapsack(problem, options, deputy, start), progress, "knapsack"
+            lambda deputy: _run_knapsack(problem, options, deputy, start),
+            progress,
+            "knapsack",
+            KNAPSACK_PATIENCE,
         )
     elif choice.method == "mip":
         answer = mip_road(problem, options, progress, start)

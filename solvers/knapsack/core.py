@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,11 +44,15 @@ from solvers.knapsack.states import (
 FIRST_ROOM = 2048
 """States for which there is room at the beginning; most problems need no more."""
 
-WORK = 20_000_000
-"""States between two looks at the clock: some tenths of a second."""
+WORK = 4_000_000
+"""States between two looks at the clock: some hundredths of a second."""
 
 STATE_BYTES = 28
 """Of one state: profit, weight, history and ancestor."""
+
+
+Watch: TypeAlias = Callable[[int, int], bool]
+"""Told the best profit and the bound now and then; returns whether to stop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +67,10 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
-    """A part of a list that waits for its turn."""
+    """A part of a list that waits for its turn, and the largest bound of its states."""
 
     states: States
+    bound: float
     left: int
     right: int
     stage: int
@@ -141,7 +147,7 @@ class CoreSearch:
         """Whether the best packing is proven to be one."""
         return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
 
-    def run(self, should_stop: Callable[[], bool], work: float = np.inf) -> bool:
+    def run(self, watch: Watch, work: float = np.inf) -> bool:
         """Search until the best packing is proven, and return True, or for ``work`` states more."""
         items, control = self._items, self._control
         until = control[VISITED] + work
@@ -167,7 +173,7 @@ class CoreSearch:
                 self._remember()
             elif reason == FULL:
                 self._make_room()
-            if should_stop():
+            if watch(int(control[PROFIT]), int(control[TARGET])):
                 break
         return False
 
@@ -219,6 +225,7 @@ class CoreSearch:
         self._waiting.append(
             Waiting(
                 chosen(self._one, count, later),
+                float(bound[later].max()),
                 int(self._control[LEFT]),
                 int(self._control[RIGHT]),
                 int(self._control[STAGE]),
@@ -257,15 +264,8 @@ class CoreSearch:
         return comes, goes
 
     def _bounds(self, states: States, count: int) -> npt.NDArray[np.float64]:
-        """Return each state's bound, in double precision."""
-        return self._bounds_between(
-            states, count, int(self._control[LEFT]), int(self._control[RIGHT])
-        )
-
-    def _bounds_between(
-        self, states: States, count: int, left: int, right: int
-    ) -> npt.NDArray[np.float64]:
-        comes, goes = self._sides(left, right)
+        """Return the bound of each state of the list, in double precision."""
+        comes, goes = self._sides(int(self._control[LEFT]), int(self._control[RIGHT]))
         spare = (self._items.capacity - states.weight[:count]).astype(np.float64)
         gain = spare * (comes[0] / comes[1])
         loss = spare * (goes[0] / goes[1]) if goes[1] else np.full(count, -np.inf)
@@ -274,11 +274,8 @@ class CoreSearch:
     def _bound(self) -> int:
         """Return a bound on what the states left can become, rounded up where rounding errs."""
         count = int(self._control[COUNT])
-        found = [self._bounds(self._one, count)]
-        for part in self._waiting:
-            size = part.states.profit.size
-            found.append(self._bounds_between(part.states, size, part.left, part.right))
-        largest = max((float(values.max(initial=-np.inf)) for values in found), default=-np.inf)
+        now = self._bounds(self._one, count).max(initial=-np.inf)
+        largest = max([float(now), *(part.bound for part in self._waiting)])
         if not np.isfinite(largest):
             return int(self._control[PROFIT])
         return min(int(largest * (1.0 + 1e-14)) + 1, int(self._control[TARGET]))

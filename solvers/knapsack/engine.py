@@ -39,7 +39,13 @@ def solve(
     model = recognise(problem)
     if model is None:
         raise EngineError("This model is not a knapsack problem in whole numbers.")
-    packing = solve_knapsack(model.knapsack, progress)
+    at_start = problem.objective_at(model.point(np.zeros(problem.num_columns, dtype=np.int64)))
+
+    def tell(profit: int, bound: int) -> None:
+        progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
+        progress.bound(at_start - bound / model.profit_scale, ENGINE)
+
+    packing = solve_knapsack(model.knapsack, progress, tell=tell)
     if packing.x is None:
         return Outcome(
             SolutionStatus.INFEASIBLE,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import EngineError
-from solvers.knapsack.core import CoreSearch, flags_to_copies
+from solvers.knapsack.core import CoreSearch, Watch, flags_to_copies
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.exchanges import two_exchanges
 from solvers.knapsack.fill import fill
@@ -31,12 +31,17 @@ WORK_PER_SUM = 100
 """States of the search for each exchange that was listed before: as much time for one as the other,
 as exchanges have to be sorted."""
 
-MOST_STATES = 40_000_000
-"""States that a list may have: two of them and what is remembered take some gigabytes."""
+MOST_STATES = 8_000_000
+"""States that a list may have: two take half a gigabyte, and a stage takes a tenth of a second,
+in which nobody looks at the clock."""
 
 
 def solve_knapsack(
-    given: Knapsack, progress: Progress | None = None, *, most_states: int = MOST_STATES
+    given: Knapsack,
+    progress: Progress | None = None,
+    *,
+    most_states: int = MOST_STATES,
+    tell: Callable[[int, int], None] | None = None,
 ) -> Packing:
     """Find a packing of largest profit and prove that it is one.
 
@@ -47,6 +52,8 @@ def solve_knapsack(
         Keeps the time limit; when it is up, the best packing so far comes with a valid bound.
     most_states : int
         Largest length of a list of states, which is what memory is needed for.
+    tell : callable, optional
+        Told the best profit and the bound now and then.
 
     Returns
     -------
@@ -60,8 +67,14 @@ def solve_knapsack(
     small = form.knapsack
     items = by_efficiency(small)
     found = _at_the_root(items)
+
+    def watch(profit: int, bound: int) -> bool:
+        if tell is not None:
+            tell(form.profit_back(profit), form.profit_back(bound))
+        return stopping.should_stop() is not None
+
     if found.profit < found.bound:
-        found = _search(items, found, most_states, lambda: stopping.should_stop() is not None)
+        found = _search(items, found, most_states, watch)
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
     if weight > given.capacity or packed != form.profit_back(found.profit):
@@ -88,7 +101,7 @@ def _search(
     items: Ordered,
     found: _Found,
     most_states: int,
-    should_stop: Callable[[], bool],
+    watch: Watch,
     *,
     work: float = np.inf,
     nested: bool = False,
@@ -101,9 +114,10 @@ def _search(
     search = CoreSearch(items, found.profit, found.bound, most_states)
     path = "core"
     first = max(FIRST_WORK, FIRST_WORK_PER_ITEM * items.num_items)
-    if not search.run(should_stop, min(work, first)) and not should_stop():
-        path += _by_lines_and_surrogates(items, search, most_states, should_stop, nested)
-        search.run(should_stop, work)
+    settled = search.run(watch, min(work, first))
+    if not settled and not watch(search.profit, search.target):
+        path += _by_lines_and_surrogates(items, search, most_states, watch, nested)
+        search.run(watch, work)
     result = search.result()
     flags = found.flags if result.flags is None else result.flags
     return _Found(flags, result.profit, result.bound, path, result.states)
@@ -113,7 +127,7 @@ def _by_lines_and_surrogates(
     items: Ordered,
     search: CoreSearch,
     most_states: int,
-    should_stop: Callable[[], bool],
+    watch: Watch,
     nested: bool,
 ) -> str:
     """Improve a search's packing and bound; return what is to be said of how."""
@@ -123,18 +137,18 @@ def _by_lines_and_surrogates(
         search.lower(lines.bound)
         path = ", bound by counts"
     for side in SIDES:
-        if search.is_settled or should_stop():
+        if search.is_settled or watch(search.profit, search.target):
             break
         search.improve(*two_exchanges(items, side))
         if lines is not None and not search.is_settled:
             filled = fill(items, lines, lines.least_weight(search.target), side)
             search.improve(int(items.profit[filled.flags].sum()), filled.flags)
         if not nested and not search.is_settled:
-            bound = _surrogate_bound(items, search, most_states, should_stop, side)
+            bound = _surrogate_bound(items, search, most_states, watch, side)
             if bound < search.target:
                 search.lower(bound)
                 path = ", bound by a surrogate"
-        search.run(should_stop, WORK_PER_SUM * side**2)
+        search.run(watch, WORK_PER_SUM * side**2)
     return path
 
 
@@ -142,10 +156,14 @@ def _surrogate_bound(
     items: Ordered,
     search: CoreSearch,
     most_states: int,
-    should_stop: Callable[[], bool],
+    watch: Watch,
     side: int,
 ) -> int:
     """Solve the surrogate problems; improve the search by their packings, and return the bound."""
+
+    def silent(profit: int, bound: int) -> bool:  # of another problem
+        return watch(search.profit, search.target)
+
     bound = search.profit
     for case in cases(items, search.profit):
         problem = surrogate(items, case)
@@ -158,7 +176,7 @@ def _surrogate_bound(
         start = _Found(np.zeros(small.num_items, dtype=np.bool_), floor, small.dantzig_bound, "")
         work = WORK_PER_SUM * side**2
         if floor < start.bound:
-            start = _search(small, start, most_states, should_stop, work=work, nested=True)
+            start = _search(small, start, most_states, silent, work=work, nested=True)
         bound = max(bound, form.profit_back(max(start.bound, floor)))
         if start.profit > floor:
             x = form.packing_back(flags_to_copies(small, start.flags, form.knapsack.num_items))

@@ -64,8 +64,8 @@ def test_lists_that_outgrow_their_room_are_cut_and_give_the_same(kind: str) -> N
     profit -= profit // 50  # a poor start, so that lists are long
     cut = CoreSearch(items, profit, items.dantzig_bound, FIRST_ROOM)
     whole = CoreSearch(items, profit, items.dantzig_bound, 10**7)
-    assert cut.run(lambda: False)
-    assert whole.run(lambda: False)
+    assert cut.run(lambda profit, bound: False)
+    assert whole.run(lambda profit, bound: False)
     narrow, wide = cut.result(), whole.result()
     assert narrow.profit == wide.profit == narrow.bound == wide.bound
     for found in (narrow, wide):
@@ -81,8 +81,8 @@ def test_a_stopped_search_has_a_packing_and_a_valid_bound() -> None:
         CoreSearch(items, 0, items.dantzig_bound, 10**6),
         CoreSearch(items, 0, items.dantzig_bound, FIRST_ROOM),
     )
-    assert whole.run(lambda: False)
-    assert not brief.run(lambda: True)
+    assert whole.run(lambda profit, bound: False)
+    assert not brief.run(lambda profit, bound: True)
     best, stopped = whole.result(), brief.result()
     assert stopped.flags is not None
     assert stopped.profit <= best.profit == best.bound <= stopped.bound <= items.dantzig_bound
