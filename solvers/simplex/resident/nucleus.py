@@ -5,8 +5,8 @@ only columns of rows whose logical is nonbasic are stored, m x k numbers for k b
 (slots of which are kept free for those to come). The host mirrors which row has which slot, and
 follows the pivots through their log.
 
-The whole rows of these columns are kept, not the k x k nucleus alone: a pivot row at a logical's
-position would otherwise cost a product of its row of A with the nucleus, all of it where A is dense.
+The whole of these columns is kept, not the k x k nucleus alone: a pivot row at a logical's position
+would otherwise cost a product of its row of A with the nucleus, all of it where A is dense.
 """
 
 from __future__ import annotations
@@ -17,14 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import DeviceError
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.inverse import inverse_of
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
-
-MOST_SLOTS = 40_000
-"""Columns of the inverse beyond which it is not attempted (lp-algorithms.md, 3.3): more than a
-second for each factorisation."""
+from solvers.simplex.resident.room import check_fits
 
 SLOTS_AT_ONCE = 32
 """Slots come in multiples of this, so that rows begin where memory lines do."""
@@ -52,8 +48,8 @@ class Nucleus:
         self._slot_of_row: Indices = np.full(m, -1, dtype=np.int64)
         self._row_of_slot: list[int] = []
         self._unit_position: Indices = np.full(m, -1, dtype=np.int64)
-        self.unit_row, self.slot_of_row = arrays.integers(m), arrays.integers(m)
-        self.unit_position = arrays.integers(m)
+        self._maps = arrays.integers(3, max(1, m))
+        self.unit_row, self.unit_position, self.slot_of_row = self._maps
         self._allocate(0)
 
     def factorise(self, basic: Indices) -> list[tuple[int, int]]:
@@ -81,7 +77,7 @@ class Nucleus:
             place_of_row = np.empty(arrays.rows, dtype=np.int64)
             place_of_row[rows] = np.arange(rows.size)
             place_of_row[self.basic[units] - n] = -1 - np.arange(units.size)
-            self._check_fits(rows.size)
+            check_fits(arrays, rows.size)
             inner, outer, dependent = self._parts(self.basic[positions], place_of_row)
             if not dependent:
                 break
@@ -108,8 +104,9 @@ class Nucleus:
         if self.slots + len(joined) > self.capacity:
             self._grow(self.slots + len(joined))
         self._open(joined)
-        by_slot = arrays.numbers(arrays.most, self.capacity)
-        self._upload()
+        if joined:
+            self._upload()
+        by_slot = self._by_slot
         NUCLEUS["gather_eta_rows"](
             arrays.rows, self.capacity, arrays.most, count, self.slots,
             self.row_of_slot, arrays.eta_rows, by_slot,
@@ -214,12 +211,12 @@ class Nucleus:
 
     def _publish(self) -> None:
         """Send what the host knows of units and slots to the device."""
-        unit_row = np.full(self._arrays.rows, -1, dtype=np.int64)
-        rows = np.flatnonzero(self._unit_position >= 0)
-        unit_row[self._unit_position[rows]] = rows
-        self._arrays.write(self.unit_row, unit_row)
-        self._arrays.write(self.unit_position, self._unit_position)
-        self._arrays.write(self.slot_of_row, self._slot_of_row)
+        maps = np.full(self._maps.shape, -1, dtype=np.int32)
+        if self._arrays.rows:
+            rows = np.flatnonzero(self._unit_position >= 0)
+            maps[0, self._unit_position[rows]] = rows
+            maps[1], maps[2] = self._unit_position, self._slot_of_row
+        self._arrays.write(self._maps, maps)
         self._upload()
 
     def _upload(self) -> None:
@@ -240,33 +237,12 @@ class Nucleus:
         self.inverse = arrays.numbers(arrays.rows, self.capacity)
         self.row_of_slot = arrays.integers(self.capacity)
         self.row_slots = arrays.numbers(self.capacity)
+        self._by_slot = arrays.numbers(arrays.most, self.capacity)
         self.column_slots, self.flip_slots = (arrays.numbers(self.capacity) for _ in range(2))
         self.generation += 1
 
     def _grow(self, slots: int) -> None:
-        self._check_fits(slots)
+        check_fits(self._arrays, slots)
         old, before = self.inverse, self.capacity
         self._allocate(slots)
         self.inverse[:, :before] = old
-
-    def _check_fits(self, slots: int) -> None:
-        """Raise if the inverse, and what its factorisation needs beside it, has no room."""
-        arrays = self._arrays
-        number = 8
-        needed = number * slots * (2 * arrays.rows + 3 * slots)
-        if slots > MOST_SLOTS:
-            raise DeviceError(
-                f"The basis has {slots:,} columns that are no slacks, more than the "
-                f"{MOST_SLOTS:,} of which the simplex core on '{arrays.device.name}' keeps an "
-                "inverse; use device='cpu'."
-            )
-        if arrays.device.kind == "cpu":
-            return
-        free = int(arrays.device.xp.cuda.runtime.memGetInfo()[0])
-        pool = arrays.device.xp.get_default_memory_pool()
-        if needed > free + int(pool.free_bytes()):
-            raise DeviceError(
-                f"The inverse of a basis with {slots:,} structural columns needs "
-                f"{needed / 2**30:.1f} GiB, and '{arrays.device.name}' has {free / 2**30:.1f} GiB "
-                "free; use device='cpu'."
-            )

@@ -39,7 +39,7 @@ def spread_basics(arrays: Arrays) -> None:
 
 
 def recompute_duals(arrays: Arrays, nucleus: Nucleus, *, repair: bool) -> None:
-    """Compute duals and reduced costs; ``repair`` makes the basis dual feasible by flips, shifts."""
+    """Compute duals and reduced costs; ``repair`` makes them feasible by flips and shifts."""
     matrix = arrays.columns
     arrays.clear(arrays.dual)
     for done in range(ROUNDS + 1):

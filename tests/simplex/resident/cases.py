@@ -11,9 +11,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from solvers.device import Device
 from solvers.problem import Problem
 from solvers.simplex.core import Halt
-from solvers.simplex.form import slack_form
+from solvers.simplex.form import SlackForm, slack_form
 from solvers.simplex.resident.core import ResidentCore
-from solvers.simplex.state import SimplexState, slack_start
+from solvers.simplex.state import LOWER, SimplexState, slack_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,12 @@ def primal_problem(m: int, n: int, seed: int, bounded: bool = True) -> Problem:
 def run(
     problem: Problem, device: Device, order: tuple[str, ...] = ("dual", "primal"), most: int = 10**6
 ) -> Solved:
-    """Run a core from the slack basis, in the phases named."""
+    """Run a core from the slack basis, in the phases named; structurals begin at lower bounds
+    if primal pivots come first."""
     form = slack_form(problem)
     state = slack_start(form)
+    if order[0] == "primal":
+        state.status[: form.num_structurals] = LOWER
     core = ResidentCore(form, device)
     core.load(state)
     halts = []
@@ -85,14 +88,18 @@ def reference(problem: Problem) -> float:
     return float(found.fun)
 
 
+def whole_matrix(form: SlackForm) -> sp.csc_array:
+    """Return [A -I], scaled as the form is."""
+    shape = (form.num_rows, form.num_structurals)
+    columns = form.columns
+    matrix = sp.csc_array((columns.values, columns.indices, columns.starts), shape=shape)
+    return sp.hstack([matrix, -sp.eye_array(form.num_rows)]).tocsc()
+
+
 def check_state(solved: Solved, tolerance: float = 1e-6) -> None:
     """Check that point, duals and statuses are those of an optimal basis, from the form alone."""
     state, form = solved.state, solved.state.form
-    m, n = form.num_rows, form.num_structurals
-    matrix = sp.csc_array(
-        (form.columns.values, form.columns.indices, form.columns.starts), shape=(m, n)
-    )
-    whole = sp.hstack([matrix, -sp.eye_array(m)]).tocsc()
+    whole = whole_matrix(form)
     assert np.abs(whole @ state.x).max(initial=0.0) <= tolerance
     assert (state.x >= form.lower - tolerance).all()
     assert (state.x <= form.upper + tolerance).all()

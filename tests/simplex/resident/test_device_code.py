@@ -19,8 +19,8 @@ def emulator(tmp_path_factory):
 
 
 CASES = {
-    "dense": (random_problem(20, 30, 1), ("dual", "primal")),
-    "sparse": (random_problem(24, 40, 2, density=0.15, boxed=0.9), ("dual", "primal")),
+    "dense": (random_problem(11, 16, 1), ("dual", "primal")),
+    "sparse": (random_problem(12, 30, 2, density=0.15, boxed=0.9), ("dual", "primal")),
     "infeasible": (infeasible_problem(6, 9, 3), ("dual",)),
     "primal": (primal_problem(12, 20, 4), ("primal",)),
     "unbounded": (primal_problem(5, 9, 5, bounded=False), ("primal",)),

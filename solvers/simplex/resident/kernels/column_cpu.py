@@ -13,7 +13,7 @@ SPARSE_BELOW = 8
 
 
 @twin
-def solve_column(
+def solve_column(  # noqa: C901 - one kernel
     rows, structurals, capacity, most, dual, steepest, inverse, unit_row, slot_of_row,
     etas, eta_rows, row_slots, starts, indices, values, column, column_slots,
     flip_column, flip_slots, column_dots, flip_dots, dots, control, alpha, beta, tau,

@@ -34,7 +34,7 @@ from solvers.simplex.state import BASIC, LOWER, UPPER
 
 
 @twin
-def update_dual(
+def update_dual(  # noqa: C901 - one kernel
     rows, structurals, most, steepest, slot_of_row, lower, upper, alpha_rows, alpha, beta, tau,
     etas, x_basic, lower_basic, upper_basic, weights, x, reduced_cost,
     basic, status, reference, pivot_log, column, column_slots, flip_column, flip_slots,

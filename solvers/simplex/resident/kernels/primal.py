@@ -3,7 +3,7 @@
     price_costs      q = argmax (wrong-signed d_j)^2 / weight, as one partial result for each block
     choose_entering  q, and its column as a right side
     choose_leaving   Harris's two passes over the positions, in one block
-    update_primal    x_B, d, weights, statuses, an eta column, and price_costs for the next iteration
+    update_primal    x_B, d, weights, statuses, an eta column, and price_costs for what follows
 
 Between the last two run ``pivot_row`` and ``price_row`` as in dual pivots. A basic variable that
 Harris's tolerance has let beyond its bound leaves at the value it has, which becomes its bound, so

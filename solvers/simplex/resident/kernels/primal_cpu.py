@@ -165,7 +165,7 @@ def choose_leaving(
 
 
 @twin
-def update_primal(
+def update_primal(  # noqa: C901 - one kernel
     rows, structurals, most, slot_of_row, alpha_rows, alpha,
     lower, upper, etas, x_basic, lower_basic, upper_basic, x, reduced_cost, weights,
     basic, status, pivot_log, column, column_slots, partial_value, partial_index,

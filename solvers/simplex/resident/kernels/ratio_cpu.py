@@ -58,7 +58,7 @@ def _load_column(
 
 
 @twin
-def choose_column(
+def choose_column(  # noqa: C901 - one kernel
     rows, structurals, most, lanes, steepest, starts, indices, values, slot_of_row, reference,
     lower, upper, alpha_rows, candidates, counts, ratios, squares, dots,
     status, x, cost, reduced_cost, selected, group, flips, flip_steps,

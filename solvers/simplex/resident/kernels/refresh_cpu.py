@@ -8,7 +8,7 @@ from numba import prange
 
 from solvers.kernels.twin import twin
 from solvers.simplex.resident.control import DUAL_TOLERANCE
-from solvers.simplex.state import BASIC, LOWER, UPPER, ZERO
+from solvers.simplex.state import BASIC, LOWER, UPPER
 
 
 @twin
@@ -91,8 +91,8 @@ def settle_duals(variables, repair, status, lower, upper, x, cost, reduced_cost,
         if kind == BASIC:
             reduced_cost[j] = 0.0
         elif repair == 1 and lower[j] < upper[j]:
-            too_low = d < -tolerance and (kind == LOWER or kind == ZERO)
-            too_high = d > tolerance and (kind == UPPER or kind == ZERO)
+            too_low = d < -tolerance and kind != UPPER
+            too_high = d > tolerance and kind != LOWER
             if too_low and kind == LOWER and upper[j] < np.inf:
                 status[j] = UPPER
                 x[j] = upper[j]

@@ -99,10 +99,8 @@ def pivot_row(
     count = rows if going else 0
     for i in prange(count):
         slot = slot_of_row[i]
-        if slot >= 0:
-            value = inverse[position, slot]
-        else:
-            value = -1.0 if unit_row[position] == i else 0.0
+        unit = -1.0 if unit_row[position] == i else 0.0
+        value = inverse[position, slot] if slot >= 0 else unit
         for j in range(made):
             value += etas[position, j] * eta_rows[j, i]
         eta_rows[made, i] = value
@@ -121,7 +119,7 @@ def _distance(status, reduced_cost):
 
 
 @twin
-def price_row(
+def price_row(  # noqa: C901 - one kernel
     rows, structurals, most, lanes, dual, steepest, starts, indices, values, eta_rows,
     status, reference, lower, upper, reduced_cost, control, scalars,
     alpha_rows, candidates, counts, ratios, squares, dots,

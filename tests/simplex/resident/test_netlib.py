@@ -1,0 +1,32 @@
+"""Netlib models through the driver, with the resident core on the CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gpu_bridge
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
+from solvers.progress import Progress
+from solvers.simplex.solve import solve
+
+DATA = Path(__file__).parents[2] / "data"
+OPTIMA = {"afiro": -464.753142857, "adlittle": 225494.963162, "forplan": -664.218961272}
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_netlib_model_is_solved(name):
+    problem = gpu_bridge.read(DATA / f"{name}.mps.gz")
+    outcome = solve(problem, EngineOptions(device="cpu"), Progress(), core="dense")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    objective = problem.cost @ outcome.x + problem.offset
+    assert objective == pytest.approx(OPTIMA[name], rel=1e-9)
+
+
+def test_infeasible_model_is_proven():
+    problem = gpu_bridge.read(DATA / "klein1.mps.gz")
+    outcome = solve(problem, EngineOptions(device="cpu"), Progress(), core="dense")
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    assert outcome.dual_ray is not None
