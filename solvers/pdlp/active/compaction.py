@@ -65,7 +65,7 @@ class Compaction:
         self._inside: _Inside | None = None
         self._returns = 0
         self.parts = 0
-        self._visited = 0
+        self._visited = began * self._problem.num_nonzeros  # an earlier run has left no parts
         self._last_error = np.inf
         self._sights: list[_Sight] = []
         self._on_gpu = whole.problem.device.kind != "cpu"
@@ -87,7 +87,10 @@ class Compaction:
         return self._inside is not None
 
     def entries_visited(self, iterations: int) -> int:
-        """Return the matrix entries of all iterations so far, each counted as often as used."""
+        """Return the matrix entries of all iterations so far, each counted as often as used.
+
+        Those of an earlier run from the same state count as iterations on the whole problem.
+        """
         here = self.here.problem.original.num_nonzeros
         return self._visited + here * (iterations - self._moved_at)
 
