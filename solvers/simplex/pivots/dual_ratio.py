@@ -27,18 +27,16 @@ def gather_candidates(
         if status == BASIC or iterate.lower[j] == iterate.upper[j]:
             continue
         if status == LOWER:
-            towards = 1.0
+            size, cost = pivot, iterate.reduced_cost[j]
         elif status == UPPER:
-            towards = -1.0
+            size, cost = -pivot, -iterate.reduced_cost[j]
         else:
-            towards = 1.0 if pivot > 0.0 else -1.0
-        size = towards * pivot
+            size, cost = abs(pivot), 0.0
         if size <= smallest:
             continue
         vectors.chosen[count] = j
         vectors.chosen_size[count] = size
         vectors.chosen_loss[count] = size * (iterate.upper[j] - iterate.lower[j])
-        bounded = status == LOWER or status == UPPER
-        vectors.chosen_cost[count] = towards * iterate.reduced_cost[j] if bounded else 0.0
+        vectors.chosen_cost[count] = cost
         count += 1
     return count
