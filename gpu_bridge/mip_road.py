@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import Options
 from gpu_bridge.race_progress import Deputy
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -13,10 +14,15 @@ from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
+    from gpu_bridge.presolve import Reduction
     from solvers import mip
 
 PRESOLVE_SHARE = 0.2
 """Part of the time left that presolve may take; without it the model stays as it was."""
+
+KNAPSACK_SHARE = 0.3
+"""Part of the time left for solving exactly what presolve turned into a knapsack problem, beside
+branch and bound; the heuristics have the rest."""
 
 
 def mip_road(
@@ -32,12 +38,12 @@ def mip_road(
     from solvers import mip
 
     def reduce(whole: Progress) -> mip.Reduced:
-        return _reduce(problem, whole)
+        return _reduce(problem, options, whole)
 
     return mip.solve(problem, options, progress, start, reduce=reduce if options.presolve else None)
 
 
-def _reduce(problem: Problem, progress: Progress) -> mip.Reduced:
+def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduced:
     from gpu_bridge import presolve
     from solvers import mip
 
@@ -62,6 +68,27 @@ def _reduce(problem: Problem, progress: Progress) -> mip.Reduced:
         assert there is not None  # as above
         return there
 
+    settled = reduction.settled
+    if settled is None and reduction.problem is not problem:
+        settled = _settled_exactly(reduction, options, progress)
     return mip.Reduced(
-        reduction.problem, to_original, None if forward is None else to_reduced, reduction.settled
+        reduction.problem, to_original, None if forward is None else to_reduced, settled
     )
+
+
+def _settled_exactly(reduction: Reduction, options: Options, progress: Progress) -> Outcome | None:
+    """Solve what presolve left if it is a knapsack problem; None without a proven optimum."""
+    found = classify(reduction.problem)
+    if found.kind is not ProblemKind.KNAPSACK:
+        return None
+    from solvers import knapsack
+
+    progress.log(f"Presolve leaves {found.sentence}, which is solved exactly.")
+    deputy = Deputy(progress)
+    deputy.time_limit = min(
+        progress.time_limit, progress.seconds + KNAPSACK_SHARE * progress.time_left
+    )
+    answer = knapsack.solve(reduction.problem, options, deputy)
+    if answer.solution_status is SolutionStatus.OPTIMAL:
+        return reduction.undo(answer)
+    return None
