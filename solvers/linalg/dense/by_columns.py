@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,20 @@ import numpy.typing as npt
 
 from solvers.device import Device
 from solvers.linalg.dense.factors import PIVOT_EPSILON, Factors, Library, check
-from solvers.linalg.dense.kernels.inspect import INSPECT
+from solvers.linalg.dense.kernels.inspect import INSPECT, parts
 
 Getrf = Callable[[Any, Any], tuple[Any, Any]]
 """From columns, factorised in place, and memory that may be used or None, to the interchanges and
 the memory used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Where the report is made: see ``kernels/inspect.py``."""
+
+    sums: Any
+    weights: Any
+    report: Any
 
 
 def factorise(
@@ -24,14 +34,18 @@ def factorise(
     n = int(matrix.shape[0])
     xp = device.xp
     if reuse is None:
-        columns, report, memory = xp.empty((n, n)), xp.empty((3, n)), None
+        shape = (parts(n), n)
+        columns, memory = xp.empty((n, n)), None
+        space = Space(xp.empty(shape), xp.empty(shape), xp.empty((3, n)))
     else:
-        columns, (report, memory) = reuse.lu, reuse.memory
-    INSPECT["take_in"](n, matrix, columns, report)
+        columns, (space, memory) = reuse.lu, reuse.memory
+    INSPECT["take_in"](n, matrix, columns, space.sums)
     interchanges, memory = getrf(columns, memory)
-    INSPECT["judge"](n, PIVOT_EPSILON, columns, report)
-    norm = check(device.to_host(report))
-    return Factors(device, library, columns, interchanges, norm, (report, memory))
+    INSPECT["weigh"](n, columns, space.weights)
+    arguments = (columns, space.sums, space.weights, space.report)
+    INSPECT["conclude"](n, parts(n), PIVOT_EPSILON, *arguments)
+    norm = check(device.to_host(space.report))
+    return Factors(device, library, columns, interchanges, norm, (space, memory))
 
 
 def order(interchanges: npt.NDArray[Any]) -> npt.NDArray[np.int32]:

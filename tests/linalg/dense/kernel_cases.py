@@ -11,10 +11,12 @@ from solvers.kernels.family import Family
 from solvers.linalg.dense.factors import PIVOT_EPSILON
 from solvers.linalg.dense.kernels.batched import BATCHED
 from solvers.linalg.dense.kernels.elimination import ELIMINATION
-from solvers.linalg.dense.kernels.inspect import INSPECT
+from solvers.linalg.dense.kernels.inspect import INSPECT, PART, parts
 
 POISON = -7.25
 SIZES = (1, 2, 3, 31, 32, 33, 40)
+PART_SIZES = (PART - 1, PART, PART + 1, 2 * PART + 5)
+"""For the kernels that share a column among blocks."""
 
 Case = tuple[Family, str, list[Any]]
 
@@ -40,8 +42,15 @@ def random_matrices(count: int, n: int, seed: int) -> np.ndarray:
 def inspect_cases(n: int, seed: int) -> Iterator[Case]:
     generator = np.random.default_rng(seed)
     matrix = random_matrices(1, n, seed)[0]
-    yield INSPECT, "take_in", [n, matrix, _out(n, n), _out(3, n)]
-    yield INSPECT, "judge", [n, PIVOT_EPSILON, matrix, _out(3, n)]
+    shape = (parts(n), n)
+    yield INSPECT, "take_in", [n, matrix, _out(n, n), _out(*shape)]
+    yield INSPECT, "weigh", [n, matrix, _out(*shape)]
+    sums, weights = np.abs(generator.standard_normal((2, *shape)))
+    yield (
+        INSPECT,
+        "conclude",
+        [n, parts(n), PIVOT_EPSILON, matrix, sums, weights, _out(3, n)],
+    )
     for sides in (1, 3):
         x, b = generator.standard_normal((2, sides, n))
         b[:, 0] = 0.0

@@ -8,12 +8,14 @@ import pytest
 from solvers.linalg.dense.factors import PIVOT_EPSILON
 from solvers.linalg.dense.kernels.batched import BATCHED, shared_bytes
 from solvers.linalg.dense.kernels.elimination import ELIMINATION
-from solvers.linalg.dense.kernels.inspect import INSPECT
+from solvers.linalg.dense.kernels.inspect import INSPECT, parts
 from tests.linalg.dense.emulated import COMPILER, SHARED_BYTES, Emulated
 from tests.linalg.dense.kernel_cases import (
+    PART_SIZES,
     SIZES,
     Case,
     all_cases,
+    inspect_cases,
     random_matrices,
     singular_cases,
 )
@@ -44,6 +46,27 @@ def assert_equal_on_both(case: Case, device: dict[str, Emulated]) -> None:
 def test_kernels_equal_their_twins(device, n):
     for case in all_cases(n):
         assert_equal_on_both(case, device)
+
+
+@pytest.mark.parametrize("n", PART_SIZES)
+def test_columns_shared_among_blocks(device, n):
+    for case in inspect_cases(n, n):
+        assert_equal_on_both(case, device)
+
+
+def test_parts_make_the_whole_report():
+    n = 2 * PART_SIZES[0]
+    A = random_matrices(1, n, 9)[0]
+    columns, sums, weights = np.empty((n, n)), np.empty((parts(n), n)), np.empty((parts(n), n))
+    report = np.empty((3, n))
+    INSPECT["take_in"](n, A, columns, sums)
+    np.testing.assert_array_equal(columns, A.T)
+    INSPECT["weigh"](n, columns, weights)
+    INSPECT["conclude"](n, parts(n), 1.0, columns, sums, weights, report)
+    np.testing.assert_allclose(report[0], np.abs(A).sum(axis=0))
+    below = np.abs(np.tril(A, -1)) @ np.abs(np.triu(A, 1))
+    np.testing.assert_allclose(report[1], np.arange(n) * np.diagonal(below))
+    np.testing.assert_array_equal(report[2], np.diagonal(A))
 
 
 def test_kernels_and_twins_find_the_same_singular_columns(device):

@@ -10,7 +10,15 @@ from solvers.device import Device, cpu, find_device
 from solvers.errors import ProblemError
 from solvers.linalg import lu, lu_many
 from solvers.linalg.dense.elimination import solve_by_elimination
-from tests.linalg.dense.kernel_cases import SIZES, Case, all_cases, random_matrices, singular_cases
+from tests.linalg.dense.kernel_cases import (
+    PART_SIZES,
+    SIZES,
+    Case,
+    all_cases,
+    inspect_cases,
+    random_matrices,
+    singular_cases,
+)
 
 pytestmark = pytest.mark.gpu
 
@@ -33,9 +41,9 @@ def run_both(case: Case, gpu: Device) -> tuple[list, list]:
     return values, [v if np.isscalar(v) else gpu.to_host(v) for v in there]
 
 
-@pytest.mark.parametrize("n", [*SIZES, 64, 65, 129, 160])
+@pytest.mark.parametrize("n", [*SIZES, 64, 65, 129, 160, *PART_SIZES])
 def test_kernels_equal_their_twins(n, gpu):
-    for case in all_cases(n):
+    for case in inspect_cases(n, n) if n in PART_SIZES else all_cases(n):
         family, name, _ = case
         ours, theirs = run_both(case, gpu)
         for place, argument in enumerate(family.kernels[name].arguments):

@@ -1,14 +1,15 @@
 // A matrix on its way into the factorisation, its factors, and residuals; inspect.py states the
 // contracts.
 //
-// take_in and judge: a block owns 32 neighbouring columns, and its threads are 32 lanes in 8 rows,
-// each row with every eighth of the entries; the rows' sums are added in their order. residual: a
-// warp owns a row of the matrix for one right-hand side.
+// take_in and weigh: a block owns 128 rows of 32 neighbouring columns, tile after tile of 32 by 32,
+// and its threads are 32 lanes in 8 rows; the rows' sums are added in their order. residual: a warp
+// owns a row of the matrix for one right-hand side.
 
 #include "twice.cuh"
 
 #define LANES 32
 #define ROWS 8
+#define PART 128
 
 __device__ __forceinline__ REAL magnitude(REAL value) { return value < REAL(0) ? -value : value; }
 
@@ -26,14 +27,17 @@ __device__ __forceinline__ REAL add_rows(REAL value, int lane, int row) {
 
 extern "C" __global__ void take_in(
     INDEX n, const REAL* __restrict__ matrix, REAL* __restrict__ columns,
-    REAL* __restrict__ report) {
+    REAL* __restrict__ sums) {
     __shared__ REAL tile[LANES][LANES + 1];
     const int lane = threadIdx.x % LANES;
     const int row = threadIdx.x / LANES;
-    const long long first = (long long)blockIdx.x * LANES;
+    const long long strips = ((long long)n + LANES - 1) / LANES;
+    const long long first = blockIdx.x % strips * LANES;
+    const long long part = blockIdx.x / strips;
+    const long long end = (part + 1) * PART < n ? (part + 1) * PART : n;
     const long long column = first + lane;
     REAL sum = REAL(0);
-    for (long long top = 0; top < n; top += LANES) {
+    for (long long top = part * PART; top < end; top += LANES) {
         for (int i = row; i < LANES; i += ROWS) {
             REAL value = REAL(0);
             if (top + i < n && column < n) value = matrix[(top + i) * n + column];
@@ -49,25 +53,49 @@ extern "C" __global__ void take_in(
         __syncthreads();
     }
     sum = add_rows(sum, lane, row);
-    if (row == 0 && column < n) report[column] = sum;
+    if (row == 0 && column < n) sums[part * n + column] = sum;
 }
 
-extern "C" __global__ void judge(
-    INDEX n, REAL epsilon, const REAL* __restrict__ columns, REAL* __restrict__ report) {
+extern "C" __global__ void weigh(
+    INDEX n, const REAL* __restrict__ columns, REAL* __restrict__ sums) {
+    __shared__ REAL upper[LANES][LANES + 1];
     const int lane = threadIdx.x % LANES;
     const int row = threadIdx.x / LANES;
-    const long long k = (long long)blockIdx.x * LANES + lane;
+    const long long strips = ((long long)n + LANES - 1) / LANES;
+    const long long first = blockIdx.x % strips * LANES;
+    const long long part = blockIdx.x / strips;
+    const long long last = first + LANES < n ? first + LANES : n;  // beyond the largest k
+    const long long end = (part + 1) * PART < last ? (part + 1) * PART : last;
+    const long long k = first + lane;
     REAL sum = REAL(0);
-    if (k < n) {
-        for (long long i = row; i < k; i += ROWS) {
-            sum += magnitude(columns[i * n + k] * columns[k * n + i]);
+    for (long long top = part * PART; top < end; top += LANES) {
+        for (int j = row; j < LANES; j += ROWS) {  // U[top + lane, first + j]
+            const bool there = first + j < n && top + lane < first + j;
+            upper[j][lane] = there ? columns[(first + j) * n + top + lane] : REAL(0);
         }
+        __syncthreads();
+        for (int i = row; i < LANES; i += ROWS) {
+            if (k < n && top + i < k) sum += magnitude(columns[(top + i) * n + k] * upper[lane][i]);
+        }
+        __syncthreads();
     }
     sum = add_rows(sum, lane, row);
-    if (row == 0 && k < n) {
-        report[n + k] = REAL(k) * epsilon * sum;
-        report[2 * (long long)n + k] = columns[k * n + k];
+    if (row == 0 && k < n) sums[part * n + k] = sum;
+}
+
+extern "C" __global__ void conclude(
+    INDEX n, int parts, REAL epsilon, const REAL* __restrict__ columns,
+    const REAL* __restrict__ sums, const REAL* __restrict__ weights, REAL* __restrict__ report) {
+    const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= n) return;
+    REAL sum = REAL(0), weight = REAL(0);
+    for (long long part = 0; part < parts; ++part) {
+        sum += sums[part * n + k];
+        weight += weights[part * n + k];
     }
+    report[k] = sum;
+    report[n + k] = REAL(k) * epsilon * weight;
+    report[2 * (long long)n + k] = columns[k * n + k];
 }
 
 extern "C" __global__ void residual(

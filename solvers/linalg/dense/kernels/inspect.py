@@ -17,11 +17,21 @@ pivot; the pivots."""
 STRIP = 32
 """Columns of a block: its threads are 32 lanes in 8 rows."""
 
+PART = 128
+"""Rows of a block. What blocks of one strip find is added afterwards, from the first to the last:
+with all rows in one block, a matrix of 400 rows would wait for 13 rounds of 13 blocks."""
+
 BLOCK = 256
 
 
-def _launch_strips(values: Values) -> Launch:
-    return Launch(-(-int(values["n"]) // STRIP), BLOCK)
+def parts(n: int) -> int:
+    """Return how many blocks share a column."""
+    return -(-n // PART)
+
+
+def _launch_tiles(values: Values) -> Launch:
+    n = int(values["n"])
+    return Launch(-(-n // STRIP) * parts(n), BLOCK)
 
 
 def _launch_rows(values: Values) -> Launch:
@@ -36,29 +46,45 @@ TAKE_IN = Kernel(
         Argument("n", "index"),
         Argument("matrix", "real[]"),
         Argument("columns", "real[]", "out"),
-        Argument("report", "real[]", "out"),
+        Argument("sums", "real[]", "out"),
     ),
-    contract="columns (n, n) becomes matrix (n, n) transposed, and report[SUMS] the sums of the "
-    "magnitudes of its columns, equal up to the order of summation.",
-    launch=_launch_strips,
+    contract="columns (n, n) becomes matrix (n, n) transposed, and sums (parts, n) the sums of the "
+    "magnitudes of its columns, over 128 rows in each part; equal up to the order of summation.",
+    launch=_launch_tiles,
     work=lambda values: 2 * int(values["matrix"].size),
     bytes_moved=lambda values: 2 * int(values["matrix"].nbytes),
 )
 
-JUDGE = Kernel(
-    name="judge",
+WEIGH = Kernel(
+    name="weigh",
     arguments=(
         Argument("n", "index"),
-        Argument("epsilon", "real"),
         Argument("columns", "real[]"),
-        Argument("report", "real[]", "out"),
+        Argument("sums", "real[]", "out"),
     ),
-    contract="With the factors in columns (n, n), report[ROUNDING, k] becomes k epsilon times the "
-    "sum over i < k of |L[k, i] U[i, k]|, equal up to the order of summation, and "
-    "report[PIVOTS, k] = U[k, k].",
-    launch=_launch_strips,
+    contract="With the factors in columns (n, n), sums (parts, n) become the sums over i < k of "
+    "|L[k, i] U[i, k]|, over 128 of the i in each part; equal up to the order of summation.",
+    launch=_launch_tiles,
     work=lambda values: int(values["columns"].size),
     bytes_moved=lambda values: int(values["columns"].nbytes),
+)
+
+CONCLUDE = Kernel(
+    name="conclude",
+    arguments=(
+        Argument("n", "index"),
+        Argument("parts", "int"),
+        Argument("epsilon", "real"),
+        Argument("columns", "real[]"),
+        Argument("sums", "real[]"),
+        Argument("weights", "real[]"),
+        Argument("report", "real[]", "out"),
+    ),
+    contract="report (3, n) becomes the totals over the parts of sums (parts, n), k epsilon times "
+    "those of weights (parts, n) in place k, and the diagonal of columns (n, n); exactly.",
+    launch=lambda values: Launch(-(-int(values["n"]) // BLOCK), BLOCK),
+    work=lambda values: 2 * int(values["sums"].size),
+    bytes_moved=lambda values: 2 * int(values["sums"].nbytes) + int(values["report"].nbytes),
 )
 
 RESIDUAL = Kernel(
@@ -82,4 +108,4 @@ RESIDUAL = Kernel(
     ),
 )
 
-INSPECT = Family("solvers.linalg.dense.kernels", "inspect", (TAKE_IN, JUDGE, RESIDUAL))
+INSPECT = Family("solvers.linalg.dense.kernels", "inspect", (TAKE_IN, WEIGH, CONCLUDE, RESIDUAL))

@@ -7,31 +7,46 @@ import numba
 from numba import prange
 
 from solvers.kernels.twin import twin
+from solvers.linalg.dense.kernels.inspect import PART
 
 SPLIT = 134217729.0
 """2^27 + 1, which halves a double's 53 digits (Dekker 1971)."""
 
 
 @twin
-def take_in(n, matrix, columns, report):
-    """Transpose a matrix and add up its columns."""
-    for j in prange(n):
-        total = 0.0
-        for i in range(n):
-            value = matrix[i, j]
-            columns[j, i] = value
-            total += abs(value)
-        report[0, j] = total
+def take_in(n, matrix, columns, sums):
+    """Transpose a matrix and add up its columns, part by part."""
+    for part in prange(sums.shape[0]):
+        for j in range(n):
+            total = 0.0
+            for i in range(part * PART, min((part + 1) * PART, n)):
+                value = matrix[i, j]
+                columns[j, i] = value
+                total += abs(value)
+            sums[part, j] = total
 
 
 @twin
-def judge(n, epsilon, columns, report):
-    """Find what rounding may have left of each pivot."""
+def weigh(n, columns, sums):
+    """Add up what rounding may have left of each pivot, part by part."""
+    for part in prange(sums.shape[0]):
+        for k in range(n):
+            total = 0.0
+            for i in range(part * PART, min((part + 1) * PART, k)):
+                total += abs(columns[i, k] * columns[k, i])
+            sums[part, k] = total
+
+
+@twin
+def conclude(n, parts, epsilon, columns, sums, weights, report):
+    """Add up the parts."""
     for k in prange(n):
-        total = 0.0
-        for i in range(k):
-            total += abs(columns[i, k] * columns[k, i])
-        report[1, k] = k * epsilon * total
+        total, weight = 0.0, 0.0
+        for part in range(parts):
+            total += sums[part, k]
+            weight += weights[part, k]
+        report[0, k] = total
+        report[1, k] = k * epsilon * weight
         report[2, k] = columns[k, k]
 
 
