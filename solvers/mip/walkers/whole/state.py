@@ -11,7 +11,7 @@ from solvers.device import Device
 from solvers.mip.walkers.kernels.fields import RECORD, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.state import first_records
-from solvers.mip.walkers.whole.kernels.fields import CHUNK, CONTROL, MOVE, PIECES, SLOTS
+from solvers.mip.walkers.whole.kernels.fields import CHUNK, CONTROL, MOVE, PIECES, SHARED, SLOTS
 
 TEAMS = 2048
 """Teams of a round on any GPU: about the warps that an H200 holds at two blocks to a processor."""
@@ -48,11 +48,15 @@ class WholeState:
         Columns of more than a chunk that are scored in this round.
     partials : float64
         Sums over chunks, and of the objective.
+    shares : (shared_count * teams,) float64
+        What moves of this round take from shared rows.
     control : (CONTROL,) int32
     long_rows : (k,) int32
         Rows of more than a chunk, rising.
-    long_count, row_chunks, column_chunks : int
-        Number of those rows; chunks of the longest row and column, 0 where none is that long.
+    shared_rows : (s,) int32
+        The longest of them, which moves of a round may share, rising.
+    long_count, shared_count, row_chunks, column_chunks : int
+        Numbers of those rows; chunks of the longest row and column, 0 where none is that long.
     teams : int
     """
 
@@ -66,9 +70,12 @@ class WholeState:
     moves: Any
     slots: Any
     partials: Any
+    shares: Any
     control: Any
     long_rows: Any
+    shared_rows: Any
     long_count: int
+    shared_count: int
     row_chunks: int
     column_chunks: int
     teams: int
@@ -76,10 +83,12 @@ class WholeState:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The kernel's arguments from ``long_rows`` to ``teams``."""
-        lines = (self.long_rows, self.long_count, self.row_chunks, self.column_chunks)
+        long, shared = (self.long_rows, self.long_count), (self.shared_rows, self.shared_count)
+        lines = (*long, *shared, self.row_chunks, self.column_chunks)
         walker = (self.values, self.cells, self.kept, self.records)
-        shared = (self.tree, self.claims, self.moves, self.slots, self.partials, self.control)
-        return (*lines, *walker, *shared, self.teams)
+        marks, moves = (self.tree, self.claims), (self.moves, self.slots)
+        rest = (self.partials, self.shares, self.control, self.teams)
+        return (*lines, *walker, *marks, *moves, *rest)
 
 
 def tree_nodes(rows: int) -> int:
@@ -108,6 +117,16 @@ def _long_rows(layout: Layout) -> np.ndarray:
     return np.flatnonzero(lengths > CHUNK).astype(np.int32)
 
 
+def _shared_rows(layout: Layout) -> np.ndarray:
+    rows = _long_rows(layout)
+    lengths = np.diff(layout.arrays["row_start"])[rows]
+    return np.sort(rows[np.argsort(-lengths, kind="stable")[:SHARED]])
+
+
+def _held(rows: np.ndarray) -> np.ndarray:
+    return rows if rows.size else np.zeros(1, np.int32)
+
+
 def _partials(layout: Layout) -> int:
     slots = 2 * SLOTS * chunks_of(layout.arrays["column_start"])
     return max(slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES)
@@ -118,8 +137,9 @@ def whole_bytes(layout: Layout, teams: int) -> int:
     real = np.dtype(layout.real).itemsize
     of_columns = layout.columns * 3 * real
     of_rows = max(1, layout.rows) * (2 * real + 8)
-    numbers = _partials(layout) + MOVE * (teams + SLOTS) + RECORD
-    integers = tree_nodes(layout.rows) + CONTROL + max(1, int(_long_rows(layout).size))
+    lines = max(1, int(_long_rows(layout).size)), max(1, int(_shared_rows(layout).size))
+    numbers = _partials(layout) + MOVE * (teams + SLOTS) + RECORD + teams * lines[1]
+    integers = tree_nodes(layout.rows) + CONTROL + sum(lines)
     return of_columns + of_rows + 8 * numbers + 4 * integers
 
 
@@ -140,8 +160,7 @@ def _first_record(layout: Layout, seed: int) -> np.ndarray:
 def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeState:
     """Allocate the state of the walker, without a point."""
     xp = device.xp
-    long_rows = _long_rows(layout)
-    held = long_rows if long_rows.size else np.zeros(1, np.int32)
+    long_rows, shared_rows = _long_rows(layout), _shared_rows(layout)
     return WholeState(
         walkers=1,
         values=xp.zeros(2 * layout.columns, dtype=layout.real),
@@ -153,9 +172,12 @@ def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeSt
         moves=xp.zeros(MOVE * teams, dtype=np.float64),
         slots=xp.zeros(MOVE * SLOTS, dtype=np.float64),
         partials=xp.zeros(_partials(layout), dtype=np.float64),
+        shares=xp.zeros(teams * max(1, shared_rows.size), dtype=np.float64),
         control=xp.zeros(CONTROL, dtype=np.int32),
-        long_rows=device.to_device(held),
+        long_rows=device.to_device(_held(long_rows)),
+        shared_rows=device.to_device(_held(shared_rows)),
         long_count=int(long_rows.size),
+        shared_count=int(shared_rows.size),
         row_chunks=chunks_of(layout.arrays["row_start"]),
         column_chunks=chunks_of(layout.arrays["column_start"]),
         teams=teams,

@@ -10,6 +10,9 @@ CHUNK = 4096
 SLOTS = 32
 """Columns of more than a chunk that are scored in a round."""
 
+SHARED = 16
+"""Rows, the longest of those of more than a chunk, that many moves of a round may change."""
+
 MOVE = 4
 """Numbers of a move: column (-1 for none), value (or the row that found none), progress, change."""
 
@@ -58,6 +61,8 @@ class Control(IntEnum):
     MOVED = auto()
     SEEN = auto()
     """Columns moved and entries scored in this round."""
+    MOVERS = auto()
+    """Moves expected in the round, by which lots for shared rows are drawn."""
     ARRIVED = auto()
     GENERATION = auto()
     """The barrier's own: blocks that have come, and how often all have."""

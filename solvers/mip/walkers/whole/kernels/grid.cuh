@@ -64,7 +64,7 @@ __device__ inline double block_largest(double value) {
 // Places in the control array, whole.py describes them.
 enum Control {
     MODE, FORCED, COPY, SMOOTH, ROW_TEAMS, OBJECTIVE_TEAMS, START, PENDING, DONE, HUGE_USED,
-    EXCLUSIVE, MOVED, SEEN, ARRIVED, GENERATION
+    EXCLUSIVE, MOVED, SEEN, MOVERS, ARRIVED, GENERATION
 };
 
 struct Nothing {

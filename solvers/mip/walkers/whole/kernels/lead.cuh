@@ -6,6 +6,7 @@
 
 constexpr int OBJECTIVE_PART = 8;   // one team of so many, at most, lowers the objective
 constexpr int FORCED_ROWS = 1024;   // violated rows for each move that is made whatever it costs
+constexpr int MOVERS_MORE = 8;      // moves expected beyond twice those of the round before
 constexpr int LEAST_PATIENCE = 64;  // objective columns looked at for a lift at least
 
 // How many teams try to lower the objective: about as many moves as the target is away.
@@ -86,6 +87,20 @@ __device__ inline void plan_teams(Walk& walk, int mode, int forced, int count) {
                                            walk.model.objectives);
 }
 
+// Takes from shared rows what the round's moves have noted, a warp to a row.
+__device__ inline void change_shared(const Walk& walk) {
+    int* of_top = (int*)walk.tree.nodes + walk.tree.first[walk.tree.top];
+    for (int at = int(threadIdx.x) >> 5; at < walk.shared_count; at += BLOCK_WARPS) {
+        const double* shares = walk.shares + (long long)at * walk.teams;
+        double part = 0.0;
+        for (int team = lane_number(); team < walk.teams; team += 32)
+            part = plus(part, shares[team]);
+        const double total = warp_sum(part);
+        if (lane_number() == 0) change_row(walk, int(walk.shared_rows[at]), total, of_top);
+    }
+    __syncthreads();
+}
+
 // One thread: what follows from a round with ``count`` violated rows and so many moves.
 __device__ inline void conclude(Walk& walk, bool begins, int count) {
     double* record = walk.record;
@@ -102,6 +117,8 @@ __device__ inline void conclude(Walk& walk, bool begins, int count) {
     int next = REPAIR;
     if (count == 0) next = over || stuck ? BREAK : LIFT;
     plan_teams(walk, next, stuck ? min(forced + 1, 2) : 0, count);
+    const int active = control[ROW_TEAMS] + control[OBJECTIVE_TEAMS];
+    control[MOVERS] = begins ? walk.teams : min(max(active, 1), 2 * moved + MOVERS_MORE);
     control[COPY] = 0;
     if (control[PENDING] && count == 0 && next != LIFT) {
         control[COPY] = 1;
@@ -117,6 +134,7 @@ __device__ inline void end_round(Walk& walk) {
     for (int team = int(threadIdx.x); team < walk.teams; team += BLOCK)
         part = plus(part, walk.moves[MOVE * (long long)team + 3]);
     double change = block_sum(part);
+    if (walk.shared_count && walk.control[EXCLUSIVE] < 0) change_shared(walk);
     const int count = threadIdx.x < 32 ? walk.tree.count() : 0;
     int* control = walk.control;
     if (threadIdx.x == 0) {

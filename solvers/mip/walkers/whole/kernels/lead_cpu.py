@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.walkers.kernels.arithmetic_cpu import lane_sum, part
+from solvers.mip.walkers.kernels.arithmetic_cpu import lane_sum, part, violation
 from solvers.mip.walkers.kernels.fields import NONE, Field
 from solvers.mip.walkers.kernels.search_cpu import LEAST_GAIN
 from solvers.mip.walkers.whole.kernels.fields import MOVE, SLOTS, Control
@@ -20,14 +20,16 @@ from solvers.mip.walkers.whole.kernels.propose_cpu import (
     below,
     draw,
     judged,
+    width_of,
 )
-from solvers.mip.walkers.whole.kernels.tree_cpu import count_violated
+from solvers.mip.walkers.whole.kernels.tree_cpu import count_violated, set_violated
 
 BLOCK = 256
 LARGEST_WEIGHT = 1e6
 OBJECTIVE_PART = 8
 FORCED_ROWS = 1024
 LEAST_PATIENCE = 64
+MOVERS_MORE = 8
 
 STEP, OBJECTIVE, VIOLATED = int(Field.STEP), int(Field.OBJECTIVE), int(Field.VIOLATED)
 OBJECTIVE_WEIGHT, TARGET, LIMIT = (
@@ -53,6 +55,7 @@ ROW_TEAMS, OBJECTIVE_TEAMS, START = (
 )
 PENDING, DONE, HUGE_USED = int(Control.PENDING), int(Control.DONE), int(Control.HUGE_USED)
 EXCLUSIVE, MOVED, SEEN = int(Control.EXCLUSIVE), int(Control.MOVED), int(Control.SEEN)
+MOVERS = int(Control.MOVERS)
 
 
 @part
@@ -152,6 +155,8 @@ def _conclude(walk, begins, count):
             control[DONE] = 1
         following = BREAK if over or stuck else LIFT
     _plan_teams(walk, following, min(forced + 1, 2) if stuck else 0, count)
+    active = control[ROW_TEAMS] + control[OBJECTIVE_TEAMS]
+    control[MOVERS] = walk.teams if begins else min(max(active, 1), 2 * moved + MOVERS_MORE)
     control[COPY] = 0
     if control[PENDING] and count == 0 and following != LIFT:
         control[COPY] = 1
@@ -162,13 +167,40 @@ def _conclude(walk, begins, count):
 
 
 @part
+def _empty_slots(walk):
+    for slot in range(SLOTS):
+        walk.slots[MOVE * slot] = -1.0
+
+
+@part
 def begin_rounds(walk):
     """Plan the first round of a launch."""
-    walk.slots[0::MOVE] = -1.0
+    _empty_slots(walk)
     walk.control[MOVED] = walk.control[SEEN] = walk.control[HUGE_USED] = 0
     walk.control[DONE] = walk.control[PENDING] = 0
     walk.control[EXCLUSIVE] = -1
     _conclude(walk, True, count_violated(walk.tree))
+
+
+@part
+def change_row(walk, row, change):
+    """Take ``change`` from a row's slack."""
+    before, width = float(walk.cells[2 * row]), width_of(walk.model, row)
+    after = before - change
+    walk.cells[2 * row] = after
+    was, now = violation(before, width) > 0.0, violation(after, width) > 0.0
+    if was != now:
+        set_violated(walk.tree, row, now)
+
+
+@part
+def _change_shared(walk):
+    """Take from shared rows what the round's moves have noted."""
+    for number in range(walk.shared_count):
+        parts = np.zeros(LANES)
+        for team in range(walk.teams):
+            parts[team % LANES] += walk.shares[number * walk.teams + team]
+        change_row(walk, walk.shared_rows[number], lane_sum(parts))
 
 
 @part
@@ -183,6 +215,7 @@ def end_round(walk):
         for team in range(walk.teams):
             parts[team % BLOCK] += walk.moves[MOVE * team + 3]
         change = lane_sum(parts)
+        _change_shared(walk)
     record[STEP] += 1.0
     record[OBJECTIVE] += change
     record[MOVES] += float(control[MOVED])
@@ -190,24 +223,22 @@ def end_round(walk):
     _conclude(walk, False, count_violated(walk.tree))
     control[MOVED] = control[SEEN] = control[HUGE_USED] = 0
     control[EXCLUSIVE] = -1
-    walk.slots[0::MOVE] = -1.0
+    _empty_slots(walk)
 
 
 @part
 def _slot_score(walk, mode, partials, slot):
     """Return a slot's score, joined from its chunks as a warp does it."""
     chunks = walk.column_chunks
-    progress = np.full(LANES, NONE if mode == LIFT else 0.0)
-    bonus = np.zeros(LANES)
+    progress, bonus, least = np.zeros(LANES), np.zeros(LANES), NONE
     for chunk in range(chunks):
         lane, at = chunk % LANES, 2 * (slot * chunks + chunk)
         if mode == LIFT:
-            progress[lane] = min(progress[lane], partials[at])
-        else:
-            progress[lane] += partials[at]
+            least = min(least, partials[at])
+        progress[lane] += partials[at]
         bonus[lane] += partials[at + 1]
     if mode == LIFT:
-        return progress.min(), 0.0
+        return least, 0.0
     return lane_sum(progress), lane_sum(bonus)
 
 

@@ -35,7 +35,8 @@ __device__ inline unsigned long long mix(unsigned long long z) {
 }
 
 // Purposes of random numbers of a team; the round's own stand behind those of all teams.
-constexpr int PURPOSES = 8, DRAW_ROW = 0, DRAW_OFFSET = 1, DRAW_TIE = 2, DRAW_TENURE = 3;
+constexpr int PURPOSES = 8, DRAW_ROW = 0, DRAW_OFFSET = 1, DRAW_TIE = 2, DRAW_TENURE = 3,
+              DRAW_LOT = 4;
 constexpr int MOST_TEAMS = 4096;
 constexpr long long ROUND_DRAWS = (MOST_TEAMS + 1) * PURPOSES;
 constexpr int OF_ROUND = MOST_TEAMS, DRAW_WINDOW = 0, DRAW_SMOOTH = 1, DRAW_SLOTS = 2,

@@ -119,9 +119,20 @@ __device__ inline Choice best_candidate(const Walk& walk, int team, const Candid
     return warp_best(own);
 }
 
-__device__ inline void claim_rows(const Walk& walk, int j, unsigned long long claim) {
+// Whether an entry of a team's move needs no claim: its row is shared, and the lot is good.
+__device__ inline bool is_free(const Walk& walk, int team, int e, REAL delta) {
+    const int row = int(walk.model.column_row[e]);
+    if (walk.shared_count == 0 || walk.shared_number(row) < 0) return false;
+    return walk.admitted(team, row, double(times(walk.model.column_value[e], delta)));
+}
+
+__device__ inline void claim_rows(const Walk& walk, int team, const Choice& move) {
+    const int j = move.column;
+    const REAL delta = REAL(move.value) - walk.values[j].first;
+    const unsigned long long claim = claim_of(walk, team, move.progress);
     for (int e = walk.column_begin(j) + lane_number(); e < walk.column_end(j); e += 32)
-        atomicMax(walk.claims + int(walk.model.column_row[e]), claim);
+        if (!is_free(walk, team, e, delta))
+            atomicMax(walk.claims + int(walk.model.column_row[e]), claim);
 }
 
 // A team's move, or the violated row for which it found none, in ``moves``.
@@ -138,7 +149,9 @@ __device__ inline void propose(const Walk& walk, int team) {
         best = best_candidate(walk, team, in_objective(walk, number));
     }
     const bool goes = best.column >= 0 && (best.progress > LEAST_GAIN || walk.forced > 0);
-    if (goes) claim_rows(walk, best.column, claim_of(walk, team, best.progress));
+    if (goes) claim_rows(walk, team, best);
+    if (lane_number() < walk.shared_count)
+        walk.shares[(long long)lane_number() * walk.teams + team] = 0.0;
     if (lane_number() == 0) {
         double* move = walk.moves + MOVE * (long long)team;
         move[0] = goes ? double(best.column) : -1.0;

@@ -30,7 +30,7 @@ LANES = 32
 LANE_COLUMN = 128
 TEAM_WORK = 8192
 LOOKS = 8
-PURPOSES, DRAW_ROW, DRAW_OFFSET, DRAW_TIE, DRAW_TENURE = 8, 0, 1, 2, 3
+PURPOSES, DRAW_ROW, DRAW_OFFSET, DRAW_TIE, DRAW_TENURE, DRAW_LOT = 8, 0, 1, 2, 3, 4
 OF_ROUND, DRAW_WINDOW, DRAW_SMOOTH, DRAW_SLOTS, DRAW_ORDER = MOST_TEAMS, 0, 1, 2, 3
 ROUND_DRAWS = (MOST_TEAMS + 1) * PURPOSES
 REPAIR, LIFT, BREAK = int(Mode.REPAIR), int(Mode.LIFT), int(Mode.BREAK)
@@ -53,6 +53,9 @@ class Walk(NamedTuple):
     slots: Any
     record: Any
     control: Any
+    shares: Any
+    shared_rows: Any
+    shared_count: Any
     teams: Any
     column_chunks: Any
 
@@ -68,6 +71,7 @@ class Round(NamedTuple):
     count: Any
     step: Any
     clock: Any
+    movers: Any
     claim: Any
 
 
@@ -204,8 +208,6 @@ def _in_row(walk, turn, row, offset, first, stride):
 def _in_objective(walk, turn, number):
     """Return the column and value of a place in the round's window of objective columns."""
     model = walk.model
-    if number >= model.objectives:
-        return -1, 0.0
     j = int(model.objective_columns[(turn.start + number) % model.objectives])
     x = float(walk.values[2 * j])
     if turn.mode == LIFT:
@@ -227,27 +229,37 @@ def _offer_slot(walk, turn, team, column, value):
 
 
 @part
-def propose(walk, turn, team):
-    """Let a team choose its move and claim its rows; return entries scored and slots used."""
-    model, mode = walk.model, turn.mode
-    seen, used, longer_before = 0, 0, 0
-    best, huge, huge_value, row, part_of_row = NO_CHOICE, -1, 0.0, -1, 0
-    is_row_team = team < turn.row_teams
-    offset, parts = 0, 1
-    if is_row_team:
+def _look(walk, turn, team):
+    """Return where a team looks: row (-1 for the objective), offset, first place, stride, places.
+
+    The row is the team's to speak for if the first place is 0.
+    """
+    model = walk.model
+    if team < turn.row_teams:
         rank, part_of_row, parts = _place_of(walk, turn, team)
         row = find_violated(walk.tree, rank)
         first_team = rank if turn.count < turn.row_teams else team
         length = model.row_start[row + 1] - model.row_start[row]
         offset = below(walk.key, turn.step, first_team, DRAW_OFFSET, length)
-    works = is_row_team or team - turn.row_teams < turn.objective_teams
+        return row, offset, LANES * part_of_row, LANES * parts, length
+    window = LANES * (team - turn.row_teams)
+    works = team - turn.row_teams < turn.objective_teams
+    return -1, 0, window, 0, model.objectives if works else 0
+
+
+@part
+def _best_of(walk, turn, team, look):
+    """Return the best of a team's candidates, the entries scored, and slots used."""
+    model, mode = walk.model, turn.mode
+    row, offset, place, stride, places = look
+    seen, used, longer_before, huge, huge_value = 0, 0, 0, -1, 0.0
+    best = NO_CHOICE
     base = draw(walk.key, turn.step, team, DRAW_TIE)
-    for lane in range(LANES if works else 0):
-        if is_row_team:
-            first = LANES * part_of_row + lane
-            j, value = _in_row(walk, turn, row, offset, first, LANES * parts)
+    for lane in range(min(LANES, max(places - place, 0))):
+        if row >= 0:
+            j, value = _in_row(walk, turn, row, offset, place + lane, stride)
         else:
-            j, value = _in_objective(walk, turn, LANES * (team - turn.row_teams) + lane)
+            j, value = _in_objective(walk, turn, place + lane)
         if j < 0:
             continue
         begin, end = model.column_start[j], model.column_start[j + 1]
@@ -270,15 +282,48 @@ def propose(walk, turn, team):
             best = found
     if huge >= 0:
         used = _offer_slot(walk, turn, team, huge, huge_value)
-    goes = best[3] >= 0 and best[2] != 0 and (best[0] > LEAST_GAIN or turn.forced > 0)
+    return best, seen, used
+
+
+@part
+def shared_number(walk, row):
+    """Return the number of a row among the shared ones, or -1."""
+    number = walk.shared_count - 1
+    while number >= 0 and walk.shared_rows[number] != row:
+        number -= 1
+    return number
+
+
+@part
+def is_free(walk, turn, team, row, change):
+    """Return whether a team's move may change a row without a claim: a shared one, by lot."""
+    if walk.shared_count == 0 or shared_number(walk, row) < 0:
+        return False
+    slack = float(walk.cells[2 * row])
+    left = slack if change > 0.0 else width_of(walk.model, row) - slack
+    lot = float(draw(walk.key, turn.step, team, DRAW_LOT))
+    return left > 0.0 and lot * abs(change) * float(turn.movers) < left * 4294967296.0
+
+
+@part
+def propose(walk, turn, team):
+    """Let a team choose its move and claim its rows; return entries scored and slots used."""
+    model, moves = walk.model, walk.moves
+    look = _look(walk, turn, team)
+    best, seen, used = _best_of(walk, turn, team, look)
+    j = best[3]
+    goes = j >= 0 and best[2] != 0 and (best[0] > LEAST_GAIN or turn.forced > 0)
     if goes:
         claim = claim_of(walk, turn, team, best[0])
-        for e in range(model.column_start[best[3]], model.column_start[best[3] + 1]):
-            other = model.column_row[e]
-            walk.claims[other] = max(walk.claims[other], claim)
-    walk.moves[MOVE * team] = best[3] if goes else -1
-    spoken_for = row if part_of_row == 0 else -1
-    walk.moves[MOVE * team + 1] = best[4] if goes else spoken_for
-    walk.moves[MOVE * team + 2] = best[0] if goes else 0.0
-    walk.moves[MOVE * team + 3] = 0.0
+        delta = best[4] - float(walk.values[2 * j])
+        for e in range(model.column_start[j], model.column_start[j + 1]):
+            row = model.column_row[e]
+            if not is_free(walk, turn, team, row, float(model.column_value[e]) * delta):
+                walk.claims[row] = max(walk.claims[row], claim)
+    for number in range(walk.shared_count):
+        walk.shares[number * walk.teams + team] = 0.0
+    moves[MOVE * team] = j if goes else -1
+    moves[MOVE * team + 1] = best[4] if goes else (look[0] if look[2] == 0 else -1)
+    moves[MOVE * team + 2] = best[0] if goes else 0.0
+    moves[MOVE * team + 3] = 0.0
     return seen, used

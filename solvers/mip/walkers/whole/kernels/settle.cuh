@@ -6,18 +6,26 @@
 
 #include "propose.cuh"
 
-// Moves some entries' rows by ``delta``.
-__device__ inline void change_rows(const Walk& walk, REAL delta, int first, int end, int stride) {
-    for (int e = first; e < end; e += stride) {
+// Takes ``change`` from a row's slack; ``of_top`` is where changes of the tree's top level go.
+__device__ inline void change_row(const Walk& walk, int row, double change, int* of_top) {
+    const double before = double(walk.cells[row].first);
+    const REAL after = REAL(plus(before, -change));
+    walk.cells[row].first = after;
+    const double between = walk.range(row);
+    const bool was = violation(before, between) > 0.0;
+    const bool is = violation(double(after), between) > 0.0;
+    if (was != is) walk.tree.change(row, is, of_top);
+}
+
+// Moves some entries' rows by ``delta``. What a team's move takes from shared rows is noted only;
+// a move that goes alone has no team (-1).
+__device__ inline void change_rows(const Walk& walk, int team, REAL delta, int first, int end) {
+    for (int e = first; e < end; e += 32) {
         const int row = int(walk.model.column_row[e]);
-        const double before = double(walk.cells[row].first);
-        const REAL after =
-            REAL(plus(before, -double(times(walk.model.column_value[e], delta))));
-        walk.cells[row].first = after;
-        const double between = walk.range(row);
-        const bool was = violation(before, between) > 0.0;
-        const bool is = violation(double(after), between) > 0.0;
-        if (was != is) walk.tree.change(row, is, walk.tally);
+        const double change = double(times(walk.model.column_value[e], delta));
+        const int shared = team < 0 ? -1 : walk.shared_number(row);
+        if (shared >= 0) walk.shares[(long long)shared * walk.teams + team] = change;
+        else change_row(walk, row, change, walk.tally);
     }
 }
 
@@ -44,13 +52,13 @@ __device__ inline void settle(const Walk& walk, int team) {
     }
     const unsigned long long claim = claim_of(walk, team, move[2]);
     const int begin = walk.column_begin(j), end = walk.column_end(j);
+    const REAL value = REAL(move[1]), delta = value - walk.values[j].first;
     bool mine = true;
     for (int e = begin + lane; e < end; e += 32)
-        mine = mine && walk.claims[int(walk.model.column_row[e])] == claim;
+        mine = mine && (walk.claims[int(walk.model.column_row[e])] == claim ||
+                        is_free(walk, team, e, delta));
     if (__ballot_sync(ALL_LANES, mine) != ALL_LANES) return;
-    const REAL value = REAL(move[1]), delta = value - walk.values[j].first;
-    __syncwarp();
-    change_rows(walk, delta, begin + lane, end, 32);
+    change_rows(walk, team, delta, begin + lane, end);
     if (lane == 0) {
         move[3] = set_column(walk, team, j, value, delta);
         atomicAdd(walk.tally + 32, 1);
@@ -83,7 +91,7 @@ __device__ inline void settle_slot(const Walk& walk, int warp, int warps) {
     const int j = int(slot[0]), begin = walk.column_begin(j), end = walk.column_end(j);
     const REAL delta = REAL(slot[3]);
     for (int first = begin + warp * CHUNK; first < end; first += warps * CHUNK)
-        change_rows(walk, delta, first + lane_number(), min(first + CHUNK, end), 32);
+        change_rows(walk, -1, delta, first + lane_number(), min(first + CHUNK, end));
     if (warp == 0 && lane_number() == 0) {
         set_column(walk, MOST_TEAMS, j, REAL(slot[1]), delta);
         atomicAdd(walk.tally + 32, 1);

@@ -86,10 +86,12 @@ struct Walk {
     double* record;
     int* control;
     int* tally;        // the block's: changes of the tree's top level, moves, entries scored
+    double* shares;    // (shared_count, teams) what moves take from shared rows
+    const INDEX* shared_rows;
     const INDEX* long_rows;
-    int teams, column_chunks, row_chunks, long_count;
+    int teams, column_chunks, row_chunks, long_count, shared_count;
     // What holds in a round, the same for all threads.
-    int mode, forced, row_teams, objective_teams, start, count;
+    int mode, forced, row_teams, objective_teams, start, count, movers;
     long long step, clock;
     bool jump;
     double objective, objective_weight, target, limit, scale;
@@ -100,6 +102,7 @@ struct Walk {
         row_teams = control[ROW_TEAMS];
         objective_teams = control[OBJECTIVE_TEAMS];
         start = control[START];
+        movers = control[MOVERS];
         count = int(record[VIOLATED]);
         step = (long long)record[STEP] + 1;
         clock = step - (long long)record[ORIGIN];
@@ -149,6 +152,23 @@ struct Walk {
 
     __device__ bool forbidden(double delta, double stamp) const {
         return forced < 2 && fabs(stamp) > double(clock) && (delta > 0.0) != (stamp > 0.0);
+    }
+
+    // Number of a row among the shared ones, or -1.
+    __device__ int shared_number(int row) const {
+        int number = shared_count - 1;
+        while (number >= 0 && int(shared_rows[number]) != row) --number;
+        return number;
+    }
+
+    // Whether a team's move may take ``change`` from a shared row's slack beside other moves: by
+    // lot, so that all together are expected to take no more than there is.
+    __device__ bool admitted(int team, int row, double change) const {
+        const double slack = double(cells[row].first);
+        const double left = change > 0.0 ? slack : plus(range(row), -slack);
+        const double lot = double(random.draw(step, team, DRAW_LOT));
+        return left > 0.0 &&
+               times(times(lot, fabs(change)), double(movers)) < times(left, 4294967296.0);
     }
 
     // ---- scores -------------------------------------------------------------------------------

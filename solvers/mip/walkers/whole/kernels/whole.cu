@@ -82,10 +82,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) walk_whole(
     const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
     const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
     const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
-    const INDEX* __restrict__ long_rows, int long_count, int row_chunks, int column_chunks,
+    const INDEX* __restrict__ long_rows, int long_count,
+    const INDEX* __restrict__ shared_rows, int shared_count, int row_chunks, int column_chunks,
     REAL* values, REAL* cells, REAL* kept, RECORDS_T* records, TREE_T* tree, CLAIMS_T* claims,
-    MOVES_T* moves, SLOTS_T* slots, PARTIALS_T* partials, CONTROL_T* control, int teams,
-    int blocks, int steps, int seed) {
+    MOVES_T* moves, SLOTS_T* slots, PARTIALS_T* partials, SHARES_T* shares, CONTROL_T* control,
+    int teams, int blocks, int steps, int seed) {
     __shared__ int tally[34];
     if (threadIdx.x < 34) tally[threadIdx.x] = 0;
     __syncthreads();
@@ -105,6 +106,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) walk_whole(
     walk.record = (double*)records;
     walk.control = (int*)control;
     walk.tally = tally;
+    walk.shares = (double*)shares;
+    walk.shared_rows = shared_rows;
+    walk.shared_count = shared_count;
     walk.long_rows = long_rows;
     walk.teams = teams;
     walk.column_chunks = column_chunks;

@@ -18,6 +18,11 @@ all moves that do not stand in each other's way:
 3. Block 0 counts what is violated, notes better points, and plans the next round. Where nothing
    moved, a few moves are made whatever they cost.
 
+The longest rows would let one move through in a round. So up to ``SHARED`` rows of more than
+``CHUNK`` entries are shared: a move that leaves such a row room goes by lot, with chances by which
+all moves together are expected to take no more than there is; without a good lot it has to claim
+the row as others. What they take is added up in the order of teams.
+
 Columns of more than ``CHUNK`` entries are scored by all warps, a chunk each, up to ``SLOTS`` of
 them in a round; the best of them is moved alone, in a round in which no team has a better move.
 
@@ -27,8 +32,9 @@ their upper bits and need no clearing. All sums of real numbers have a fixed ord
 the same whatever the number of blocks, and device and twin agree bit by bit.
 
 ``control`` (CONTROL,) must be zeros before the first launch; ``records``, ``values`` and ``cells``
-are those of one walker. ``long_rows`` lists rows of more than a chunk; ``row_chunks`` and
-``column_chunks`` are the chunks of the longest row and column, 0 if none is that long.
+are those of one walker. ``long_rows`` lists rows of more than a chunk, ``shared_rows`` those of
+them that are shared; ``row_chunks`` and ``column_chunks`` are the chunks of the longest row and
+column, 0 if none is that long.
 """
 
 from __future__ import annotations
@@ -42,6 +48,8 @@ ARGUMENTS = (
     *MODEL,
     Argument("long_rows", "index[]"),
     Argument("long_count", "int"),
+    Argument("shared_rows", "index[]"),
+    Argument("shared_count", "int"),
     Argument("row_chunks", "int"),
     Argument("column_chunks", "int"),
     Argument("values", "real[]", "inout"),
@@ -53,6 +61,7 @@ ARGUMENTS = (
     Argument("moves", "packed[]", "inout"),
     Argument("slots", "packed[]", "inout"),
     Argument("partials", "packed[]", "inout"),
+    Argument("shares", "packed[]", "inout"),
     Argument("control", "packed[]", "inout"),
     Argument("teams", "int"),
     Argument("blocks", "int"),

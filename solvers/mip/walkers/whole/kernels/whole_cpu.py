@@ -22,6 +22,7 @@ from solvers.mip.walkers.whole.kernels.lead_cpu import (
     LARGEST_WEIGHT,
     MODE,
     MOVED,
+    MOVERS,
     OBJECTIVE,
     OBJECTIVE_TEAMS,
     PENDING,
@@ -32,6 +33,7 @@ from solvers.mip.walkers.whole.kernels.lead_cpu import (
     STEP,
     VIOLATED,
     begin_rounds,
+    change_row,
     choose_slot,
     end_round,
 )
@@ -45,7 +47,9 @@ from solvers.mip.walkers.whole.kernels.propose_cpu import (
     Walk,
     below,
     claim_of,
+    is_free,
     propose,
+    shared_number,
     warp_score,
     width_of,
 )
@@ -89,11 +93,24 @@ def _row_activity(model, values, row):
 
 
 @part
+def _empty_claims(walk):
+    for row in range(walk.model.rows):
+        walk.claims[row] = 0
+
+
+@part
+def _copy_point(walk):
+    for j in range(walk.model.columns):
+        walk.kept[j] = walk.values[2 * j]
+
+
+@part
 def _refresh(walk):
     """Compute slack, violated rows and objective anew from the values."""
     model, values = walk.model, walk.values
-    walk.claims[:] = 0
-    walk.tree.nodes[:] = 0
+    _empty_claims(walk)
+    for node in range(walk.tree.nodes.size):
+        walk.tree.nodes[node] = 0
     for row in range(model.rows):
         slack = float(model.sides[row]) - _row_activity(model, values, row)
         walk.cells[2 * row] = slack
@@ -124,16 +141,16 @@ def _smooth(walk):
 
 
 @part
-def _change_rows(walk, j, delta):
+def _change_rows(walk, team, j, delta):
+    """Move a column's rows; what a team's move takes from shared ones is noted only."""
     model = walk.model
     for e in range(model.column_start[j], model.column_start[j + 1]):
-        row = model.column_row[e]
-        before, width = float(walk.cells[2 * row]), width_of(model, row)
-        after = before - float(model.column_value[e]) * delta
-        walk.cells[2 * row] = after
-        was, now = violation(before, width) > 0.0, violation(after, width) > 0.0
-        if was != now:
-            set_violated(walk.tree, row, now)
+        row, change = model.column_row[e], float(model.column_value[e]) * delta
+        shared = -1 if team < 0 else shared_number(walk, row)
+        if shared >= 0:
+            walk.shares[shared * walk.teams + team] = change
+        else:
+            change_row(walk, row, change)
 
 
 @part
@@ -160,12 +177,13 @@ def _settle(walk, turn, team):
                 walk.cells[2 * row + 1] += unit
         return
     claim = claim_of(walk, turn, team, moves[MOVE * team + 2])
-    for e in range(model.column_start[j], model.column_start[j + 1]):
-        if walk.claims[model.column_row[e]] != claim:
-            return
     value = moves[MOVE * team + 1]
     delta = value - float(walk.values[2 * j])
-    _change_rows(walk, j, delta)
+    for e in range(model.column_start[j], model.column_start[j + 1]):
+        row, change = model.column_row[e], float(model.column_value[e]) * delta
+        if walk.claims[row] != claim and not is_free(walk, turn, team, row, change):
+            return
+    _change_rows(walk, team, j, delta)
     moves[MOVE * team + 3] = _set_column(walk, turn, team, j, value, delta)
 
 
@@ -191,7 +209,7 @@ def _score_slots(walk, mode, partials):
 def _settle_slot(walk, turn):
     slot = MOVE * walk.control[EXCLUSIVE]
     j, delta = int(walk.slots[slot]), walk.slots[slot + 3]
-    _change_rows(walk, j, delta)
+    _change_rows(walk, -1, j, delta)
     _set_column(walk, turn, MOST_TEAMS, j, walk.slots[slot + 1], delta)
 
 
@@ -202,12 +220,12 @@ def _play_round(walk, partials, claim):
     clock = step - np.int64(record[ORIGIN])
     turn = Round(
         control[MODE], control[FORCED], control[ROW_TEAMS], control[OBJECTIVE_TEAMS],
-        control[START], np.int64(record[VIOLATED]), step, clock, claim,
+        control[START], np.int64(record[VIOLATED]), step, clock, control[MOVERS], claim,
     )  # fmt: skip
     if control[SMOOTH]:
         _smooth(walk)
     if control[COPY]:
-        walk.kept[:] = walk.values[0::2]
+        _copy_point(walk)
     for team in range(walk.teams):
         seen, used = propose(walk, turn, team)
         control[SEEN] += seen
@@ -227,8 +245,9 @@ def _play_round(walk, partials, claim):
 def _run(walk, partials, steps):
     record, control = walk.record, walk.control
     if record[STEP] - record[ORIGIN] + steps > CLOCK_LIMIT:
-        walk.values[1::2] = 0.0
-        walk.claims[:] = 0
+        for j in range(walk.model.columns):
+            walk.values[2 * j + 1] = 0.0
+        _empty_claims(walk)
         record[ORIGIN] = record[STEP]
     if record[REFRESH] > 0.0:
         _refresh(walk)
@@ -239,7 +258,7 @@ def _run(walk, partials, steps):
             break
         _play_round(walk, partials, claim)
     if control[PENDING]:
-        walk.kept[:] = walk.values[0::2]
+        _copy_point(walk)
         record[BEST] = record[OBJECTIVE]
         record[KEPT] += 1.0
         control[PENDING] = 0
@@ -249,9 +268,9 @@ def _run(walk, partials, steps):
 def walk_whole(
     rows, inequalities, columns, binaries, integers, objectives,
     row_start, row_column, row_value, sides, ranges, scales, column_start, column_row,
-    column_value, bounds, costs, objective_columns, long_rows, long_count, row_chunks,
-    column_chunks, values, cells, kept, records, tree, claims, moves, slots, partials, control,
-    teams, blocks, steps, seed,
+    column_value, bounds, costs, objective_columns, long_rows, long_count, shared_rows,
+    shared_count, row_chunks, column_chunks, values, cells, kept, records, tree, claims, moves,
+    slots, partials, shares, control, teams, blocks, steps, seed,
 ):  # fmt: skip
     """Make a slice of rounds."""
     model = Model(
@@ -264,6 +283,6 @@ def walk_whole(
     nodes, claimed = tree.view(np.uint32), claims.view(np.uint64)
     walk = Walk(
         model, key, tree_of(nodes, rows), values, cells, kept, claimed, moves, slots, records,
-        control, teams, column_chunks,
+        control, shares, shared_rows, shared_count, teams, column_chunks,
     )  # fmt: skip
     _run(walk, partials, min(steps, int(CLOCK_LIMIT)))
