@@ -52,35 +52,47 @@ __device__ __forceinline__ int width_of(int n) {
     return width;
 }
 
-// The bits of a magnitude order as it does; a NaN counts as zero.
-__device__ __forceinline__ unsigned long long key_of(double value) {
-    return value == value ? (unsigned long long)__double_as_longlong(fabs(value)) : 0;
+// The bits of a magnitude, which order as it does; those of a NaN are the largest.
+__device__ __forceinline__ unsigned long long bits_of(double value) {
+    return (unsigned long long)__double_as_longlong(fabs(value));
 }
-__device__ __forceinline__ unsigned long long key_of(float value) {
-    return value == value ? (unsigned long long)__float_as_int(fabsf(value)) << 32 : 0;
+__device__ __forceinline__ unsigned long long bits_of(float value) {
+    return (unsigned long long)(unsigned)__float_as_int(fabsf(value)) << 32;
+}
+__device__ __forceinline__ void set_bits(double& value, unsigned long long bits) {
+    value = __longlong_as_double((long long)bits);
+}
+__device__ __forceinline__ void set_bits(float& value, unsigned long long bits) {
+    value = __int_as_float((int)(bits >> 32));
 }
 
-// The row not yet used with the largest magnitude in a column, the first of equals. Called by warp
-// 0, all of which get the answer.
+// The largest of what the lanes of a warp hold.
+__device__ __forceinline__ unsigned long long largest_of_warp(unsigned long long bits) {
+    const unsigned high = __reduce_max_sync(ALL, (unsigned)(bits >> 32));
+    const bool there = (unsigned)(bits >> 32) == high;
+    const unsigned low = __reduce_max_sync(ALL, there ? (unsigned)bits : 0u);
+    return (unsigned long long)high << 32 | low;
+}
+
+// The row not yet used with the largest magnitude in a column, the first of equals; a NaN counts as
+// zero. Called by warp 0, all of which get the answer.
 __device__ __forceinline__ int find_pivot(const Block& block, int k, int lane) {
     unsigned long long best = 0;
     int row = block.n;
     for (int i = lane; i < block.n; i += WARP) {
         if (block.place[i] >= 0) continue;
-        const unsigned long long key = key_of(block.a[i * block.stride + k]);
+        const REAL entry = block.a[i * block.stride + k];
+        const unsigned long long key = entry == entry ? bits_of(entry) : 0;
         if (key > best || row == block.n) {
             best = key;
             row = i;
         }
     }
-    const unsigned high = __reduce_max_sync(ALL, (unsigned)(best >> 32));
-    const bool there = (unsigned)(best >> 32) == high;
-    const unsigned low = __reduce_max_sync(ALL, there ? (unsigned)best : 0u);
-    const bool first = there && (unsigned)best == low;
+    const bool first = best == largest_of_warp(best);
     return block.n - (int)__reduce_max_sync(ALL, first ? (unsigned)(block.n - row) : 0u);
 }
 
-// The largest sum of magnitudes of a column, by thread 0; all threads together.
+// The largest sum of magnitudes of a column, in warp 0; all threads together.
 __device__ __forceinline__ REAL norm(const Block& block) {
     for (int j = threadIdx.x; j < block.n; j += blockDim.x) {
         REAL sum = REAL(0);
@@ -89,10 +101,13 @@ __device__ __forceinline__ REAL norm(const Block& block) {
     }
     __syncthreads();
     REAL largest = REAL(0);
-    if (threadIdx.x == 0) {
-        for (int j = 0; j < block.n; ++j) {  // a NaN stays
-            if (largest == largest && !(block.spare[j] <= largest)) largest = block.spare[j];
+    if (threadIdx.x < WARP) {
+        unsigned long long bits = 0;
+        for (int j = threadIdx.x; j < block.n; j += WARP) {
+            const unsigned long long own = bits_of(block.spare[j]);
+            bits = own > bits ? own : bits;
         }
+        set_bits(largest, largest_of_warp(bits));
     }
     __syncthreads();
     return largest;
@@ -158,16 +173,21 @@ extern "C" __global__ void factorise(
         factors[start + e] = block.a[(int)block.column[e / size] * stride + e % size];
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        int first = 0;
-        while (first < size && magnitude(block.spare[first]) > block.row[first]) ++first;
-        const bool all = first == size;
-        singular[blockIdx.x] = all ? -1 : first;
-        REAL* own = verdict + 4 * (long long)blockIdx.x;
-        own[0] = largest_sum;
-        own[1] = all ? REAL(-1) : REAL(first);
-        own[2] = all ? REAL(0) : block.spare[first];
-        own[3] = all ? REAL(0) : block.row[first];
+    if (threadIdx.x < WARP) {
+        int first = size;
+        for (int k = threadIdx.x; k < size && first == size; k += WARP) {
+            if (!(magnitude(block.spare[k]) > block.row[k])) first = k;
+        }
+        first = size - (int)__reduce_max_sync(ALL, (unsigned)(size - first));
+        if (threadIdx.x == 0) {
+            const bool all = first == size;
+            REAL* own = verdict + 4 * (long long)blockIdx.x;
+            singular[blockIdx.x] = all ? -1 : first;
+            own[0] = largest_sum;
+            own[1] = all ? REAL(-1) : REAL(first);
+            own[2] = all ? REAL(0) : block.spare[first];
+            own[3] = all ? REAL(0) : block.row[first];
+        }
     }
 }
 
