@@ -2,8 +2,8 @@
 
 On a GPU one block takes each matrix from its first column to its last, in shared memory
 (``dense/kernels/batched.py``), while it fits there: 169 rows with the 227 KB of a Hopper GPU.
-Larger ones, and on a CPU those from :data:`LAPACK_FROM` rows on, go through the library one by
-one. No matrix spoils the others: each has a verdict of its own.
+Larger ones are inverted by cuBLAS and factorised one by one, as are on a CPU those from
+:data:`LAPACK_FROM` rows on. No matrix spoils the others: each has a verdict of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class ManyInverses:
         1-norm condition numbers, exact but for rounding, on the host; not finite where there is
         no inverse.
     singular : array (count,) of int32
-        The first column whose pivot is zero; -1 where there is none.
+        The first column whose pivot is zero; -1 where there is none. It is a row where cuBLAS
+        inverted (a GPU, above the size of a block).
     """
 
     inverses: Any
@@ -137,6 +138,8 @@ def inverse_many(matrices: Any, device: Device) -> ManyInverses:
             BATCHED["invert"](count, n, held, inverses, norms, singular)
         known = device.to_host(norms)
         return ManyInverses(inverses, known[0] * known[1], singular)
+    if device.kind == "cuda":
+        return _inverses_by_cublas(held, device)
     condition = np.full(count, np.inf)
     for which in range(count):
         try:
@@ -146,14 +149,25 @@ def inverse_many(matrices: Any, device: Device) -> ManyInverses:
             inverses[which] = np.nan
             continue
         inverses[which] = lu.inverse(found)
-        sums = device.to_host(xp.abs(inverses[which]).sum(axis=0))
-        condition[which] = found.norm * float(sums.max())
+        condition[which] = found.norm * np.abs(inverses[which]).sum(axis=0).max()
     return ManyInverses(inverses, condition, singular)
 
 
 def in_one_block(device: Device, n: int) -> bool:
     """Whether matrices with n rows are treated by the kernels, and not one by one."""
     return n < LAPACK_FROM if device.kind == "cpu" else one_block.fits(device, n)
+
+
+def _inverses_by_cublas(matrices: Any, device: Device) -> ManyInverses:
+    from solvers.linalg.dense import cublas
+
+    xp = device.xp
+    inverses = xp.empty(matrices.shape)
+    singular = cublas.invert(matrices, inverses)
+    norms = [xp.abs(each).sum(axis=1).max(axis=1) for each in (matrices, inverses)]
+    condition = device.to_host(norms[0]) * device.to_host(norms[1])
+    condition[singular >= 0] = np.inf
+    return ManyInverses(inverses, condition, xp.asarray(singular))
 
 
 def _factorise_one(
