@@ -36,7 +36,10 @@ the factorisation, and in the factorisation itself."""
 ROW_LABEL, ROW_LENGTH = 12, 13
 """Counters: label of the unit vector last seen by btran, or -1, and the entries kept of it."""
 
-NUM_COUNTERS = 14
+BEST_AVERAGE = 14
+"""Counter: the least average work for each update so far, that of the factorisation included."""
+
+NUM_COUNTERS = 15
 
 
 class Triangle(NamedTuple):

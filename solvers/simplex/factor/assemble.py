@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.simplex.factor.arrays import (
+    BEST_AVERAGE,
     ENTRIES,
     FACTOR_WORK,
     LOWER_ROW_SLOTS,
@@ -130,6 +131,7 @@ def assemble(pivots: Pivots, arrays: FactorArrays) -> None:
     counters[UPPER_SLOTS] = pivots.row.size
     counters[ENTRIES] = pivots.sizes[L_USED] + pivots.sizes[U_USED]
     counters[FACTOR_WORK] = pivots.sizes[WORK] + 4 * counters[ENTRIES] + 4 * pivots.row.size
+    counters[BEST_AVERAGE] = counters[FACTOR_WORK]
     arrays.eta_begin[0] = 0
     _label(pivots, arrays)
     _copy_lower(pivots, arrays)

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from solvers.kernels.twin import compiled
 from solvers.simplex.factor.arrays import (
+    BEST_AVERAGE,
     ENTRIES,
     ETA_USED,
+    FACTOR_WORK,
     ROW_LABEL,
     ROW_LENGTH,
     SOLVE_WORK,
@@ -34,6 +36,12 @@ from solvers.simplex.factor.triangles import DROP, solve_triangle
 DISAGREEMENT = 1e-6
 """Largest relative difference of the new pivot computed in two ways: from the row, and from the
 entering column's entry (Forrest and Tomlin, section 5, test the same)."""
+
+LEAST_UPDATES = 50
+"""Updates before which the work of solves is no reason to factorise again (HiGHS waits as long)."""
+
+WORSE_BY = 20
+"""A twentieth: how much the average work has to be above its best to count as growing."""
 
 ROW_SLACK = 4
 """Entries of room a row of U gets beside twice what it has, when it has to move."""
@@ -183,6 +191,24 @@ def _append_eta(arrays: FactorArrays, label: int, pivot: float) -> int:
     counters[UPDATES] = update + 1
     counters[ETA_USED] = used
     return int(used - first)
+
+
+@compiled
+def refactorisation_pays(arrays: FactorArrays) -> bool:
+    """Tell whether solves have become so slow that a new factorisation saves time.
+
+    That is when the work for each update, the share of the factorisation included, has begun to
+    grow: its average is least if one factorises where it turns. Ask once after each ``update``.
+    Work is counted in steps and not measured, so that the answer is always the same.
+    """
+    counters = arrays.counters
+    updates = counters[UPDATES]
+    if updates == 0:
+        return False
+    average = (counters[FACTOR_WORK] + counters[SOLVE_WORK]) // updates
+    counters[BEST_AVERAGE] = min(counters[BEST_AVERAGE], average)
+    best = counters[BEST_AVERAGE]
+    return bool(updates >= LEAST_UPDATES and average > best + best // WORSE_BY)
 
 
 @compiled

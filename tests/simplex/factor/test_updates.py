@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.simplex.factor.arrays import BEST_AVERAGE, FACTOR_WORK, SOLVE_WORK, UPDATES
 from solvers.simplex.factor.basis import BasisFactor
 from solvers.simplex.factor.solves import btran, ftran, ftran_entering
-from solvers.simplex.factor.updates import update
+from solvers.simplex.factor.updates import refactorisation_pays, update
 from solvers.simplex.form import SlackForm
 from tests.simplex.factor.bases import columns_of, optimal_basis, random_basis, random_form
 from tests.simplex.factor.test_solves import assert_solves
@@ -159,3 +160,27 @@ def test_updates_stop_when_their_number_is_used_up():
             basic[position] = entering
     assert results == [0, 0, 1, 1]
     assert_solves(factor, basic)
+
+
+def test_a_new_factorisation_pays_when_the_average_work_turns():
+    form = random_form(10, 20, 0.4, seed=13)
+    factor = BasisFactor(form)
+    factor.factorise(np.arange(20, 30, dtype=np.int64))
+    counters = factor.arrays.counters
+    counters[FACTOR_WORK] = counters[BEST_AVERAGE] = 100_000
+    turned = 0
+    for updates in range(1, 200):
+        counters[UPDATES] = updates
+        counters[SOLVE_WORK] += 1000 + 20 * updates  # solves become slower and slower
+        if refactorisation_pays(factor.arrays):
+            turned = updates
+            break
+    # the average 1000 + 10 t + 100,000 / t is least at t = 100
+    assert 100 <= turned <= 150
+
+
+def test_no_factorisation_pays_before_the_first_update():
+    factor = BasisFactor(random_form(3, 4, 1.0, seed=1))
+    factor.factorise(np.arange(4, 7, dtype=np.int64))
+    factor.arrays.counters[SOLVE_WORK] = 10**9
+    assert not refactorisation_pays(factor.arrays)
