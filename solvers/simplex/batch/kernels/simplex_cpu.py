@@ -1,16 +1,18 @@
 """The twin of the batched simplex kernel: one LP after the other, or shared out over the cores.
 
-The method is in ``phases_cpu`` (dual and primal pivots) and ``dictionary_cpu`` (what they act on);
+The method is in ``dual_cpu`` and ``primal_cpu``, what they act on in ``dictionary_cpu``;
 here is how an LP is brought in, which phase is whose turn, and what is said at the end.
 """
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from numba import prange
 
 from solvers.kernels.twin import compiled, twin
+from solvers.simplex.batch.kernels.answer_cpu import write_farkas, write_point, write_ray
 from solvers.simplex.batch.kernels.arrays_cpu import (
     AT_LIMIT,
     BASIC,
@@ -44,7 +46,8 @@ from solvers.simplex.batch.kernels.dictionary_cpu import (
     to_bounds,
     weigh_rows,
 )
-from solvers.simplex.batch.kernels.phases_cpu import dual, is_attractive, primal
+from solvers.simplex.batch.kernels.dual_cpu import dual
+from solvers.simplex.batch.kernels.primal_cpu import is_attractive, primal
 from solvers.simplex.batch.kernels.simplex import (
     DICTIONARY,
     INFEASIBLE,
@@ -55,6 +58,8 @@ from solvers.simplex.batch.kernels.simplex import (
     TROUBLE,
     UNBOUNDED,
 )
+
+inlined = numba.njit(inline="always")
 
 
 @compiled
@@ -126,7 +131,7 @@ def make_dual_feasible(by_column, work, nonbasic, status, limits):
             by_column[REDUCED, j] = 0.0
 
 
-@compiled
+@inlined
 def pivot_on(
     A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits, counts, parameters,
     use_dual,
@@ -155,7 +160,7 @@ def pivot_on(
         reduced_costs(D, by_column, work, basic, nonbasic)
 
 
-@compiled
+@inlined
 def run(
     data, A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits, counts,
     parameters,
@@ -188,59 +193,6 @@ def run(
             return UNBOUNDED if feasible else INFEASIBLE, at
         build(A, D, by_row, by_column, basic, nonbasic, status, parameters, counts)
     return TROUBLE, -1
-
-
-@compiled
-def write_point(data, A, by_row, by_column, basic, nonbasic, status, x, y):
-    """Write the point, on or within its bounds, and the row duals."""
-    n = x.size
-    lower, upper, row_scale, column_scale = data[1], data[2], A[3], A[4]
-    y[:] = 0.0
-    for j in range(nonbasic.size):
-        v = nonbasic[j]
-        if v >= n:
-            y[v - n] = by_column[REDUCED, j] * row_scale[v - n]
-        elif status[v] == LOWER:
-            x[v] = lower[v]
-        elif status[v] == UPPER:
-            x[v] = upper[v]
-        else:
-            x[v] = 0.0
-    for i in range(basic.size):
-        v = basic[i]
-        if v < n:
-            x[v] = min(max(by_row[VALUE, i] * column_scale[v], lower[v]), upper[v])
-
-
-@compiled
-def write_farkas(A, D, by_row, work, basic, nonbasic, p, n, smallest, y):
-    """Write the multipliers of the rows that prove row p of the dictionary infeasible.
-
-    What no ratio test looks at is rounding, here and in a ray.
-    """
-    row_scale, leaving = A[3], basic[p]
-    sign = 1.0 if by_row[VALUE, p] < work[LOW, leaving] else -1.0
-    y[:] = 0.0
-    for j in range(nonbasic.size):
-        v = nonbasic[j]
-        if v >= n and abs(D[p, j]) > smallest:
-            y[v - n] = -sign * D[p, j] * row_scale[v - n]
-    if leaving >= n:
-        y[leaving - n] = sign * row_scale[leaving - n]
-
-
-@compiled
-def write_ray(A, D, by_column, basic, nonbasic, q, smallest, ray):
-    """Write the direction in which column q of the dictionary improves without end."""
-    n, column_scale = ray.size, A[4]
-    direction = -1.0 if by_column[REDUCED, q] > 0.0 else 1.0
-    ray[:] = 0.0
-    if nonbasic[q] < n:
-        ray[nonbasic[q]] = direction * column_scale[nonbasic[q]]
-    for i in range(basic.size):
-        v = basic[i]
-        if v < n and abs(D[i, q]) > smallest:
-            ray[v] = direction * D[i, q] * column_scale[v]
 
 
 @compiled
