@@ -166,6 +166,21 @@ class ResidentCore:
         """Factorisations so far."""
         return self._basis.refactorisations
 
+    @property
+    def stored_columns(self) -> int:
+        """Columns of the inverse that are no unit columns, as of the last fold."""
+        return self._basis.nucleus.slots
+
+    @property
+    def delayed_pivots(self) -> int:
+        """Pivots that wait at most before they are multiplied into the inverse."""
+        return self._basis.arrays.most
+
+    @property
+    def steepest(self) -> bool:
+        """Whether dual pricing is steepest edge, not Devex."""
+        return bool(self._basis.arrays.steepest)
+
     def _solve(self, solve: Callable[..., None], right: FloatArray) -> FloatArray:
         a = self._basis.arrays
         self._basis.fold()

@@ -163,9 +163,10 @@ def price_row(  # noqa: C901 - one kernel
                 candidates[first + found] = j
                 found += 1
                 ratio = min(ratio, (_distance(kind, reduced_cost[j]) + relax) / abs(alpha))
-        counts[block] = found
-        ratios[block] = ratio
-        squares[block] = square
+        if dual == 1:
+            counts[block] = found
+            ratios[block] = ratio
+            squares[block] = square
     if going and steepest == 1:
         for e in range(made + 1):
             total = 0.0
