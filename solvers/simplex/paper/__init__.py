@@ -8,7 +8,7 @@ daily use are in the folders beside it. Its explorations without result, iterati
     standard_form.py    any problem as min c'x, Ax = b, x >= 0, and the way back
     scaling.py          equilibration, on the device
     workspace.py        the arrays of a solve where it runs; inverse.py fills the largest of them
-    variants.py         who makes the pivots: cpu and naive (host_pivots.py),
+    variants.py         who makes the pivots: cpu and naive (host_pivots.py, algebra.py),
                         resident and graphs (device_pivots.py)
     rules.py            pricing and ratio test of cpu and naive, in NumPy
     drive.py            phases, re-inversion, what ends a solve

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,14 @@ from solvers.simplex.paper.scaling import ScaledForm
 from solvers.simplex.paper.variants import PENALTY, positions
 from solvers.simplex.paper.workspace import Workspace, workspace
 
-Launch = Callable[[], None]
+
+class Call(NamedTuple):
+    """A kernel and its arguments."""
+
+    family: Family
+    name: str
+    values: tuple[Any, ...]
+
 
 GRAPH_ITERATIONS = 100
 """Iterations that are launched before the host looks (paper, section 3.7: "k = 100")."""
@@ -64,8 +71,8 @@ class DevicePivots:
         """Compute x, costs and y anew for the phase that ``control`` names."""
         self.control[STOP] = RUNNING
         self._put(self.space.control, self.control)
-        for launch in self._fresh():
-            launch()
+        for call in self._fresh_calls():
+            self._launcher(call)()
 
     def run(self, count: int) -> int:
         """Make up to ``count`` pivots."""
@@ -100,40 +107,38 @@ class DevicePivots:
         else:
             target.set(np.ascontiguousarray(values, dtype=target.dtype))
 
-    def _launcher(self, family: Family, name: str, *values: Any) -> Launch:
+    def _launcher(self, call: Call) -> Callable[[], None]:
         """Return a launch of a kernel with its arguments bound."""
         if self.space.device.kind == "cpu":
-            return lambda: family[name](*values, threads=1)
-        return family.bind(name, *values)
+            return lambda: call.family[call.name](*call.values, threads=1)
+        return call.family.bind(call.name, *call.values)
 
-    def _fresh(self) -> tuple[Launch, Launch]:
-        """Return the launches that compute x and y from the inverse."""
-        s = self.space
-        return (
-            self._launcher(
-                RESIDENT, "solution", s.size, s.stride, s.columns, s.inverse, s.rhs, s.cost,
-                s.basic, s.x, s.basic_cost, s.control,
-            ),
-            self._launcher(
-                RESIDENT, "dual", s.size, s.stride, s.team, s.inverse, s.basic_cost, s.y, s.control
-            ),
-        )  # fmt: skip
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
+        raise NotImplementedError
 
-    def _searches(self) -> tuple[Launch, Launch]:
-        """Return the launches for pricing and the direction."""
+    def _fresh_calls(self) -> tuple[Call, Call]:
+        """Return the kernels that compute x and y from the inverse."""
         s = self.space
-        matrix = (s.starts, s.rows, s.values)
-        return (
-            self._launcher(
-                ITERATE, "price", s.columns, s.lanes, s.column_parts, *matrix, s.cost, s.y,
-                s.pivot_row, s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control,
-            ),
-            self._launcher(
-                ITERATE, "direction", s.size, s.stride, s.columns, s.column_parts, s.row_parts,
-                *matrix, s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest,
-                s.control,
-            ),
+        solution = (
+            s.size, s.stride, s.columns, s.inverse, s.rhs, s.cost, s.basic, s.x, s.basic_cost,
+            s.control,
         )  # fmt: skip
+        dual = (s.size, s.stride, s.team, s.inverse, s.basic_cost, s.y, s.control)
+        return Call(RESIDENT, "solution", solution), Call(RESIDENT, "dual", dual)
+
+    def _search_calls(self) -> tuple[Call, Call]:
+        """Return the kernels of pricing and of the direction."""
+        s = self.space
+        price = (
+            s.columns, s.lanes, s.column_parts, s.starts, s.rows, s.values, s.cost, s.y,
+            s.pivot_row, s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control,
+        )  # fmt: skip
+        direction = (
+            s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows, s.values,
+            s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest, s.control,
+        )  # fmt: skip
+        return Call(ITERATE, "price", price), Call(ITERATE, "direction", direction)
 
 
 class ResidentPivots(DevicePivots):
@@ -141,21 +146,21 @@ class ResidentPivots(DevicePivots):
 
     def __init__(self, form: ScaledForm, device: Device) -> None:
         super().__init__(form, device)
+        self._launches = [self._launcher(call) for call in self.pivot_calls()]
+
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
         s = self.space
-        self._launches = (
-            *self._searches(),
-            self._launcher(
-                RESIDENT, "ratio_test", s.size, s.columns, s.x, s.basic, s.d, s.chosen, s.control
-            ),
-            self._launcher(
-                RESIDENT, "exchange", s.d, s.chosen, s.basic, s.position, s.control
-            ),
-            self._launcher(
-                RESIDENT, "update_in_place", s.size, s.stride, s.team, s.d, s.inverse, s.pivot_row,
-                s.control,
-            ),
-            *self._fresh(),
-        )  # fmt: skip
+        ratio_test = (s.size, s.columns, s.x, s.basic, s.d, s.chosen, s.control)
+        exchange = (s.d, s.chosen, s.basic, s.position, s.control)
+        update = (s.size, s.stride, s.team, s.d, s.inverse, s.pivot_row, s.control)
+        return (
+            *self._search_calls(),
+            Call(RESIDENT, "ratio_test", ratio_test),
+            Call(RESIDENT, "exchange", exchange),
+            Call(RESIDENT, "update_in_place", update),
+            *self._fresh_calls(),
+        )
 
     def _iterate(self, count: int) -> None:
         on_cpu = self.space.device.kind == "cpu"
@@ -173,6 +178,26 @@ class GraphsPivots(DevicePivots):
         super().__init__(form, device)
         self._graph: Any = None
 
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
+        s = self.space
+        choose = (
+            s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest, s.chosen, s.control
+        )  # fmt: skip
+        make_pivot = (
+            s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost, s.chosen, s.x,
+            s.basic, s.position, s.basic_cost, s.pivot_row, s.control,
+        )  # fmt: skip
+        update = (
+            s.size, s.stride, s.team, s.d, s.pivot_row, s.basic_cost, s.inverse, s.y, s.control
+        )  # fmt: skip
+        return (
+            *self._search_calls(),
+            Call(ITERATE, "choose", choose),
+            Call(ITERATE, "make_pivot", make_pivot),
+            Call(ITERATE, "update", update),
+        )
+
     def _iterate(self, count: int) -> None:
         if self.space.device.kind == "cpu":
             self._by_twins(count)
@@ -184,7 +209,7 @@ class GraphsPivots(DevicePivots):
 
     def _recorded(self) -> Any:
         """Record the launches of a batch; the default stream cannot be recorded."""
-        launches = (*self._searches(), *self._pivot())
+        launches = [self._launcher(call) for call in self.pivot_calls()]
         stream = self.space.device.xp.cuda.get_current_stream()
         stream.begin_capture()
         try:
@@ -194,23 +219,6 @@ class GraphsPivots(DevicePivots):
         finally:
             graph = stream.end_capture()
         return graph
-
-    def _pivot(self) -> tuple[Launch, ...]:
-        s = self.space
-        return (
-            self._launcher(
-                ITERATE, "choose", s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest,
-                s.chosen, s.control,
-            ),
-            self._launcher(
-                ITERATE, "step", s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost,
-                s.chosen, s.x, s.basic, s.position, s.basic_cost, s.pivot_row, s.control,
-            ),
-            self._launcher(
-                ITERATE, "update", s.size, s.stride, s.team, s.d, s.pivot_row, s.basic_cost,
-                s.inverse, s.y, s.control,
-            ),
-        )  # fmt: skip
 
     def _by_twins(self, count: int) -> None:
         s = self.space

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg as dense
 
 from solvers.device import Device
 from solvers.problem import FloatArray
-from solvers.simplex.paper.basic_solution import Basis, basis_matrix, cost_of, phase_one_cost
+from solvers.simplex.paper.algebra import GpuAlgebra, HostAlgebra
+from solvers.simplex.paper.basic_solution import Basis, cost_of, phase_one_cost
 from solvers.simplex.paper.kernels.layout import (
     BATCH_DONE,
     CONTROL_SIZE,
@@ -154,67 +154,3 @@ class HostPivots:
         row = self._algebra.price(self._algebra.solve_transposed(unit))
         self._weight[~nonbasic] = 1.0
         self._weight = np.maximum(self._weight, row**2 * weight)
-
-
-class HostAlgebra:
-    """LU of the basis and products with A on the host."""
-
-    def __init__(self, form: ScaledForm) -> None:
-        self.form = form
-        self._transposed = form.matrix.T.tocsr()
-        self._factor: Any = None
-
-    def factorise(self, basic: Basis) -> bool:
-        """Compute the dense LU of a basis; return False if it is singular."""
-        whole = basis_matrix(self.form, basic).toarray()
-        factor, pivots, info = dense.lapack.dgetrf(whole)
-        self._factor = (factor, pivots)
-        return bool(info == 0)
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Return v with B v = ``right``."""
-        return np.asarray(dense.lapack.dgetrs(*self._factor, right)[0])
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """Return y with B'y = ``right``."""
-        return np.asarray(dense.lapack.dgetrs(*self._factor, right, trans=1)[0])
-
-    def price(self, y: FloatArray) -> FloatArray:
-        """Return (n,) A'y."""
-        return np.asarray(self._transposed @ y)
-
-
-class GpuAlgebra(HostAlgebra):
-    """The same through CuPy: cuSOLVER and cuSPARSE, with copies to the host and back."""
-
-    def __init__(self, form: ScaledForm) -> None:
-        super().__init__(form)
-        import cupy
-        from cupyx.scipy import linalg, sparse
-
-        self._cupy, self._linalg = cupy, linalg
-        self._on_gpu = sparse.csr_matrix(self._transposed)
-
-    def factorise(self, basic: Basis) -> bool:
-        """Compute the dense LU of a basis by cuSOLVER."""
-        cupy = self._cupy
-        whole = cupy.asarray(basis_matrix(self.form, basic).toarray())
-        factor, pivots = self._linalg.lu_factor(whole, overwrite_a=True, check_finite=False)
-        self._factor = (factor, pivots)
-        return bool((cupy.abs(cupy.diagonal(factor)) > 0.0).all())
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Return v with B v = ``right``."""
-        found = self._linalg.lu_solve(self._factor, self._cupy.asarray(right), check_finite=False)
-        return np.asarray(self._cupy.asnumpy(found))
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """Return y with B'y = ``right``."""
-        found = self._linalg.lu_solve(
-            self._factor, self._cupy.asarray(right), trans=1, check_finite=False
-        )
-        return np.asarray(self._cupy.asnumpy(found))
-
-    def price(self, y: FloatArray) -> FloatArray:
-        """Return (n,) A'y."""
-        return np.asarray(self._cupy.asnumpy(self._on_gpu @ self._cupy.asarray(y)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.device import Device, find_device
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start, StopReason
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.paper.answer import (
@@ -31,6 +31,9 @@ from solvers.simplex.paper.scaling import ScaledForm, scaled_form
 from solvers.simplex.paper.standard_form import standard_form
 from solvers.simplex.paper.start import basis_from_start
 from solvers.simplex.paper.variants import make_pivots
+
+INVERSES = 3
+"""Dense matrices of the size of the basis that there are while an inverse is made."""
 
 
 def solve(
@@ -68,7 +71,27 @@ def solve(
         form = scaled_form(standard_form(problem), device)
         if form.num_rows == 0:
             return without_rows(form)
-        return _with_rows(form, device, options, progress, start, variant)
+        try:
+            return _with_rows(form, device, options, progress, start, variant)
+        except Exception as error:
+            if not device.is_out_of_memory(error):
+                raise
+            return _too_large(form, device)
+
+
+def _too_large(form: ScaledForm, device: Device) -> Outcome:
+    need = 8 * form.num_rows**2 / 2**30
+    message = (
+        f"The inverse of a basis of {form.num_rows} rows takes {need:.1f} GiB, and as much again "
+        f"while it is made, which {device} does not have; use method='pdlp' or 'highs'."
+    )
+    return Outcome(
+        SolutionStatus.NOTHING,
+        StopReason.OUT_OF_MEMORY,
+        engine="simplex",
+        device=device.kind,
+        message=message,
+    )
 
 
 def _with_rows(
@@ -83,6 +106,8 @@ def _with_rows(
         progress.iteration(iterations)
         return StopReason.INTERRUPTED if progress.abandoned else progress.should_stop()
 
+    if 0 < device.memory_free < INVERSES * 8 * form.num_rows**2:
+        return _too_large(form, device)
     limit = np.inf if options.iteration_limit is None else options.iteration_limit
     drive = Drive(form, make_pivots(variant, form, device), options.seed, should_stop, limit)
     found = drive.run(basis_from_start(form, start))

@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) step(
+extern "C" __global__ void __launch_bounds__(BLOCK) make_pivot(
     int size, int stride, int columns, int parts, const REAL* __restrict__ inverse,
     const REAL* __restrict__ d, const REAL* __restrict__ cost, const REAL* __restrict__ chosen,
     REAL* __restrict__ x, INDEX* __restrict__ basic, INDEX* __restrict__ position,

@@ -6,14 +6,14 @@ B^-1, ``stride`` apart), y = B^-T c_B and rho the last pivot row divided by its 
     price      s_j = c_j - a_j'y,  w_j = max(w_j, (a_j'rho)^2 w_q);  q maximises s_q^2 / w_q
     direction  d = B^-1 a_q, and the first pass of Harris's ratio test
     choose     its second pass: r, the largest |d_r| among ratios within the relaxed minimum
-    step       x -= theta d, x_r = theta, basis, costs of the basis, rho = T[:, r] / d_r
+    make_pivot x -= theta d, x_r = theta, basis, costs of the basis, rho = T[:, r] / d_r
     update     T[k, i] -= rho_k d_i for all i but r, T[k, r] = rho_k;  y_k = sum_i T[k, i] c_i
 
-``step`` takes the snapshot of the pivot row and ``update`` streams over the matrix (paper, section
-3.4). Three things are ours. Pricing is Devex's, for one more product in the same pass over A. The
-dual vector comes out of the stream that updates the inverse, which the paper reads a third time.
-And columns whose rho_k is zero are left alone, which changes nothing and saves most of the traffic
-on sparse models.
+``make_pivot`` takes the snapshot of the pivot row, ``update`` streams over the matrix (paper,
+section 3.4). Three things are ours. Pricing is Devex's, for one more product in the same pass over
+A. The dual vector comes out of the stream that updates the inverse, which the paper reads a third
+time. And columns whose rho_k is zero are left alone, which changes nothing and saves most of the
+traffic on sparse models.
 
 Every kernel does nothing once ``control`` says to stop, and every block of a kernel decides for
 itself, from the same numbers, what the blocks of the kernel before it found together: so two-stage
@@ -109,8 +109,8 @@ CHOOSE = Kernel(
     bytes_moved=lambda values: 3 * REAL_BYTES * int(values["size"]),
 )
 
-STEP = Kernel(
-    name="step",
+MAKE_PIVOT = Kernel(
+    name="make_pivot",
     arguments=(
         Argument("size", "int"),
         Argument("stride", "int"),
@@ -156,5 +156,5 @@ UPDATE = Kernel(
 )
 
 ITERATE = Family(
-    "solvers.simplex.paper.kernels", "iterate", (PRICE, DIRECTION, CHOOSE, STEP, UPDATE)
+    "solvers.simplex.paper.kernels", "iterate", (PRICE, DIRECTION, CHOOSE, MAKE_PIVOT, UPDATE)
 )

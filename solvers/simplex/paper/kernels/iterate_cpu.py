@@ -153,7 +153,7 @@ def choose(size, columns, parts, x, basic, d, nearest, chosen, control):
 
 
 @twin
-def step(
+def make_pivot(
     size, stride, columns, parts, inverse, d, cost, chosen, x, basic, position, basic_cost,
     pivot_row, control,
 ):  # fmt: skip
@@ -213,8 +213,8 @@ def update(size, stride, team, d, pivot_row, basic_cost, inverse, y, control):
             y[k] = total
 
 
-_price, _direction, _choose, _step = price.serial, direction.serial, choose.serial, step.serial
-_update = update.serial
+_price, _direction, _choose = price.serial, direction.serial, choose.serial
+_make_pivot, _update = make_pivot.serial, update.serial
 
 
 @compiled
@@ -229,7 +229,7 @@ def iterations_fast(
         _direction(size, stride, columns, column_parts, row_parts, starts, rows, values, inverse, x,
                    basic, reduced, weight, offers, d, nearest, control)  # fmt: skip
         _choose(size, columns, row_parts, x, basic, d, nearest, chosen, control)
-        _step(size, stride, columns, row_parts, inverse, d, cost, chosen, x, basic, position,
+        _make_pivot(size, stride, columns, row_parts, inverse, d, cost, chosen, x, basic, position,
               basic_cost, pivot_row, control)  # fmt: skip
         _update(size, stride, 32, d, pivot_row, basic_cost, inverse, y, control)
         if control[STOP] != RUNNING:

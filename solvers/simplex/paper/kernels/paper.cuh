@@ -14,17 +14,17 @@ constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / 32;
 constexpr int SLOTS = 3;
 
-__device__ __forceinline__ bool first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; }
+__device__ inline bool first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-__device__ __forceinline__ bool stopped(const REAL* control) {
+__device__ inline bool stopped(const REAL* control) {
     return control[STOP] != REAL(RUNNING);
 }
 
-__device__ __forceinline__ REAL magnitude(REAL value) { return value < REAL(0) ? -value : value; }
+__device__ inline REAL magnitude(REAL value) { return value < REAL(0) ? -value : value; }
 
 // Sum over neighbouring threads, a power of two of them up to 32; all get the result. The whole
 // warp must call it.
-__device__ __forceinline__ REAL team_sum(REAL value, int team) {
+__device__ inline REAL team_sum(REAL value, int team) {
     for (int distance = 16; distance > 0; distance >>= 1) {
         const REAL other = __shfl_xor_sync(0xffffffffu, value, distance);
         if (distance < team) value += other;
@@ -32,7 +32,7 @@ __device__ __forceinline__ REAL team_sum(REAL value, int team) {
     return value;
 }
 
-__device__ __forceinline__ REAL block_sum(REAL value) {
+__device__ inline REAL block_sum(REAL value) {
     __shared__ REAL of_warp[WARPS];
     value = team_sum(value, 32);
     if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x >> 5] = value;
@@ -47,7 +47,7 @@ __device__ __forceinline__ REAL block_sum(REAL value) {
 struct Choice {
     REAL key;
     INDEX index;
-    __device__ __forceinline__ void take(REAL other_key, INDEX other_index) {
+    __device__ inline void take(REAL other_key, INDEX other_index) {
         if (other_index < 0) return;
         if (index < 0 || other_key > key || (other_key == key && other_index < index)) {
             key = other_key;
@@ -56,7 +56,7 @@ struct Choice {
     }
 };
 
-__device__ __forceinline__ Choice block_best(Choice mine) {
+__device__ inline Choice block_best(Choice mine) {
     __shared__ REAL keys[WARPS];
     __shared__ INDEX indices[WARPS];
     for (int distance = 16; distance > 0; distance >>= 1) {
@@ -74,7 +74,7 @@ __device__ __forceinline__ Choice block_best(Choice mine) {
     return mine;
 }
 
-__device__ __forceinline__ REAL block_max(REAL value) {
+__device__ inline REAL block_max(REAL value) {
     __shared__ REAL of_warp[WARPS];
     for (int distance = 16; distance > 0; distance >>= 1) {
         const REAL other = __shfl_xor_sync(0xffffffffu, value, distance);
@@ -88,7 +88,7 @@ __device__ __forceinline__ REAL block_max(REAL value) {
 }
 
 // Best of what the blocks of the last kernel left: (key, index, ...) in SLOTS numbers each.
-__device__ __forceinline__ Choice best_of_parts(const REAL* __restrict__ parts, int count) {
+__device__ inline Choice best_of_parts(const REAL* __restrict__ parts, int count) {
     Choice mine = {REAL(0), -1};
     for (int part = threadIdx.x; part < count; part += BLOCK) {
         mine.take(parts[SLOTS * part], (INDEX)parts[SLOTS * part + 1]);
@@ -104,7 +104,7 @@ struct Ratio {
     bool blocks;
 };
 
-__device__ __forceinline__ Ratio ratio_of(REAL x, REAL d, bool artificial, const REAL* control) {
+__device__ inline Ratio ratio_of(REAL x, REAL d, bool artificial, const REAL* control) {
     const REAL tolerance = control[PRIMAL_TOLERANCE];
     const REAL allowed = control[BLAND] != REAL(0) ? REAL(0) : tolerance;
     Ratio ratio = {REAL(0), REAL(0), false};
@@ -124,7 +124,7 @@ __device__ __forceinline__ Ratio ratio_of(REAL x, REAL d, bool artificial, const
 }
 
 // The cost of a basic variable in phase 1: the gradient of the sum of infeasibilities.
-__device__ __forceinline__ REAL infeasibility_cost(REAL x, bool artificial, REAL tolerance) {
+__device__ inline REAL infeasibility_cost(REAL x, bool artificial, REAL tolerance) {
     if (x < -tolerance) return REAL(-1);
     return artificial && x > tolerance ? REAL(1) : REAL(0);
 }
