@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,33 +20,60 @@ the memory used."""
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
-    """Where the report is made: see ``kernels/inspect.py``."""
+class Inspection:
+    """The kernels around a factorisation, with all their arguments but the matrix.
 
-    sums: Any
-    weights: Any
+    On a GPU they are bound once: preparing a launch takes longer than launching, and what comes
+    after the library's last kernel is waited for.
+    """
+
+    columns: Any
     report: Any
+    take_in: Callable[[Any], None]
+    weigh: Callable[[], None]
+    conclude: Callable[[], None]
 
 
 def factorise(
     matrix: Any, device: Device, reuse: Factors | None, library: Library, getrf: Getrf
 ) -> Factors:
     """Take a matrix in, factorise it, and judge its factors; the host waits once."""
-    n = int(matrix.shape[0])
-    xp = device.xp
-    if reuse is None:
-        shape = (parts(n), n)
-        columns, memory = xp.empty((n, n)), None
-        space = Space(xp.empty(shape), xp.empty(shape), xp.empty((3, n)))
-    else:
-        columns, (space, memory) = reuse.lu, reuse.memory
-    INSPECT["take_in"](n, matrix, columns, space.sums)
+    inspection, memory = (_inspection(matrix, device), None) if reuse is None else reuse.memory
+    columns = inspection.columns
+    inspection.take_in(matrix)
     interchanges, memory = getrf(columns, memory)
-    INSPECT["weigh"](n, columns, space.weights)
-    arguments = (columns, space.sums, space.weights, space.report)
-    INSPECT["conclude"](n, parts(n), PIVOT_EPSILON, *arguments)
-    norm = check(device.to_host(space.report))
-    return Factors(device, library, columns, interchanges, norm, (space, memory))
+    inspection.weigh()
+    inspection.conclude()
+    norm = check(device.to_host(inspection.report))
+    return Factors(device, library, columns, interchanges, norm, (inspection, memory))
+
+
+def _inspection(matrix: Any, device: Device) -> Inspection:
+    """Allocate what inspections of matrices of one size need; see ``kernels/inspect.py``."""
+    n, xp = int(matrix.shape[0]), device.xp
+    columns, report = xp.empty((n, n)), xp.empty((3, n))
+    sums, weights = xp.empty((parts(n), n)), xp.empty((parts(n), n))
+    take_in = (n, matrix, columns, sums)
+    weigh = (n, columns, weights)
+    conclude = (n, parts(n), PIVOT_EPSILON, columns, sums, weights, report)
+    if device.kind == "cpu":
+        return Inspection(
+            columns,
+            report,
+            lambda given: INSPECT["take_in"](n, given, columns, sums),
+            partial(INSPECT["weigh"], *weigh),
+            partial(INSPECT["conclude"], *conclude),
+        )
+    bound = INSPECT.bind("take_in", *take_in)
+    first, _, *others = bound.arguments
+    bound = replace(bound, arguments=())  # not to keep the caller's matrix alive
+    return Inspection(
+        columns,
+        report,
+        lambda given: replace(bound, arguments=(first, given, *others))(),
+        INSPECT.bind("weigh", *weigh),
+        INSPECT.bind("conclude", *conclude),
+    )
 
 
 def order(interchanges: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
