@@ -86,6 +86,10 @@ class Settings:
     """Part of the entries that may be left for it to begin."""
     compaction_again: float = 0.5
     """Part of a part's entries that may be left for a smaller part to be made."""
+    compaction_far: float = 2.0
+    """With more entries than so many times that, the next look comes"""
+    compaction_wait: float = 1.7
+    """later by this factor, because a look costs as much as some ten iterations."""
     compaction_hidden: float = 2.0
     """What is left out wrongly returns when the whole's error is so many times the part's,"""
     compaction_progress: float = 0.7

@@ -14,17 +14,23 @@ problem, into whose state :meth:`Compaction.bring_home` writes where the part st
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from solvers.options import EngineOptions
-from solvers.pdlp.active.handover import bring_home, enter, set_weight, take_over, weight_factor
+from solvers.pdlp.active.handover import (
+    bring_home,
+    enter,
+    keep_best,
+    set_weight,
+    take_over,
+    weight_factor,
+)
 from solvers.pdlp.active.idle import Kept, Magnitudes, Movement, active_part, wrongly_left_out
 from solvers.pdlp.active.part import Part, leave_out
 from solvers.pdlp.again import overwrite
-from solvers.pdlp.answer import Answer, judge, on_original
+from solvers.pdlp.answer import Answer, on_original
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
@@ -67,6 +73,7 @@ class Compaction:
         self.parts = 0
         self._visited = began * self._problem.num_nonzeros  # an earlier run has left no parts
         self._last_error = np.inf
+        self._is_far = False
         self._sights: list[_Sight] = []
         self._on_gpu = whole.problem.device.kind != "cpu"
         least = settings.compaction_from_on_gpu if self._on_gpu else settings.compaction_from
@@ -96,7 +103,8 @@ class Compaction:
 
     def is_due(self, record: Record) -> bool:
         """Whether it is time for a look at the whole problem."""
-        return self._is_on and record.iterations >= self._next_look
+        due = self._is_on and record.iterations >= self._next_look
+        return due and (self.is_inside or self._has_paid(record.iterations))
 
     def reconsider(self, record: Record) -> bool:
         """Look at the whole problem; return whether the iteration goes on in another state.
@@ -114,12 +122,13 @@ class Compaction:
         self._remember(record, now)
         if kept is None:
             return False
-        was_inside = self.is_inside
+        here = self.here
         if self._returns > self._settings.compaction_returns:
             self._progress.log("What is left out keeps coming back; going on with everything.")
             self.give_up(record)
             return True
-        return self._enter(kept, record, before, now) or was_inside
+        self._enter(kept, record, before, now)
+        return self.here is not here
 
     def bring_home(self) -> None:
         """Write where the part stands into the state of the whole problem."""
@@ -146,7 +155,7 @@ class Compaction:
         control[Control.EPOCH_ITERATIONS] = 0.0
         control[Control.STOP] = Stop.NO
         if with_best:
-            self._keep_best(control)
+            keep_best(self._inside.part, self._inside.state, self._whole, control)
         overwrite(self._whole.control, control)
         self._moved(record)
         self._inside = None
@@ -166,8 +175,9 @@ class Compaction:
                 self._returns += 1
                 return kept.with_those(active)
             most = settings.compaction_again * self._inside.part.problem.num_nonzeros
-        pays = self._has_paid(record) and 0 < active.entries(problem) <= most
-        return active if pays else None
+        entries = active.entries_at_most(problem)
+        self._is_far = entries > settings.compaction_far * most
+        return active if entries <= most and self._has_paid(record.iterations) else None
 
     def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
         """Whether what is wrongly left out has to come back now."""
@@ -178,7 +188,7 @@ class Compaction:
         stalled = error > settings.compaction_progress * self._last_error
         return hidden or stalled or record.stop is Stop.OPTIMAL
 
-    def _has_paid(self, record: Record) -> bool:
+    def _has_paid(self, iterations: int) -> bool:
         """Whether iterations here have taken as long as it takes to prepare a part.
 
         Who then does so never loses more than twice, however soon the end comes.
@@ -187,33 +197,34 @@ class Compaction:
             return True
         settings = self._settings
         each = settings.compaction_flat_on_gpu + self.here.problem.original.num_nonzeros
-        return each * (record.iterations - self._moved_at) >= settings.compaction_cost_on_gpu
+        return each * (iterations - self._moved_at) >= settings.compaction_cost_on_gpu
 
-    def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> bool:
-        """Make a part and go on there; False if there is no memory for it."""
+    def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> None:
+        """Make a part and go on there, unless it is empty or there is no memory for it."""
         whole, problem = self._whole, self._problem
+        part = leave_out(problem, kept, now.x)
+        if part.problem.num_nonzeros == 0:
+            return
         old_factor = 1.0 if self._inside is None else self._inside.weight_factor
         self.leave(record)
-        part = leave_out(problem, kept, now.x)
         try:
             state = enter(part, whole, now.x, now.row_dual, self._options, self._progress)
         except Exception as error:
             if not whole.problem.device.is_out_of_memory(error):
                 raise
             self._is_on = False
-            return False
+            return
         factor = weight_factor(part, state, whole, now.x - before.x, now.row_dual - before.y)
         take_over(state, record, factor / old_factor)
         self._moved(record)
-        self.parts += 1
         self._inside = _Inside(part, state, factor)
+        self.parts += 1
         self._progress.log(
             f"Leaving out {problem.num_columns - part.columns.size:,} of "
             f"{problem.num_columns:,} columns and {problem.num_rows - part.rows.size:,} of "
             f"{problem.num_rows:,} rows: {part.problem.num_nonzeros:,} of "
             f"{problem.num_nonzeros:,} entries are left."
         )
-        return True
 
     def _moved(self, record: Record) -> None:
         """Count what was done in the state that is left now."""
@@ -223,7 +234,8 @@ class Compaction:
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""
         settings = self._settings
-        grown = settings.compaction_growth * iterations
+        growth = settings.compaction_growth * (settings.compaction_wait if self._is_far else 1.0)
+        grown = growth * iterations
         self._next_look = max(grown, iterations + settings.compaction_after)
 
     def _remember(self, record: Record, now: Answer) -> None:
@@ -243,30 +255,3 @@ class Compaction:
         there, whole = self._whole.problem, self._whole
         x, y = there.columns_to_host(whole.x.point), there.rows_to_host(whole.y.point)
         return _Sight(iterations, x, y)
-
-    def _keep_best(self, control: FloatArray) -> None:
-        """Let the part's best points be the whole problem's where they are better."""
-        assert self._inside is not None
-        part, inside, whole = self._inside.part, self._inside.state, self._whole
-        here, there = inside.problem, whole.problem
-        x = part.point(here.columns_to_host(inside.x.best))
-        y = part.duals(here.rows_to_host(inside.y.best))
-        best = self._judged(x, y)
-        if best.statistics.worst < control[Control.BEST_ERROR]:
-            control[Control.BEST_ERROR] = best.statistics.worst
-            overwrite(whole.x.best, best.x, there.coefficients.column_order)
-            overwrite(whole.y.best, best.row_dual, there.coefficients.row_order)
-        objective = inside.read_control()[Control.BEST_OBJECTIVE]
-        if objective >= control[Control.BEST_OBJECTIVE]:
-            return
-        feasible = self._judged(part.point(here.columns_to_host(inside.feasible_x)), y)
-        if feasible.statistics.relative_primal <= control[Control.PRIMAL_TOLERANCE]:
-            control[Control.BEST_OBJECTIVE] = feasible.statistics.primal_objective
-            overwrite(whole.feasible_x, feasible.x, there.coefficients.column_order)
-
-    def _judged(self, x: FloatArray, y: FloatArray) -> Answer:
-        there = self._whole.problem
-        answer = judge(self._problem, x, y)
-        norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
-        figures = dataclasses.replace(answer.statistics, **norms)
-        return dataclasses.replace(answer, statistics=figures)

@@ -9,6 +9,7 @@ over the point, and is converted as that ratio changes with the scaling.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Start
 from solvers.pdlp.active.part import Part
 from solvers.pdlp.again import overwrite
+from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
@@ -105,6 +107,35 @@ def bring_home(part: Part, inside: State, whole: State) -> None:
         _bring(part, inside, whole, name, part.point)
     for name in ("difference", "first_difference"):
         _bring(part, inside, whole, name, part.direction)
+
+
+def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> None:
+    """Let a part's best points be the whole's where they are better, as ``control`` tells.
+
+    ``control`` is the whole's control array on the host, and is brought up to date.
+    """
+    here, there = inside.problem, whole.problem
+    x = part.point(here.columns_to_host(inside.x.best))
+    y = part.duals(here.rows_to_host(inside.y.best))
+    best = _judged(whole, x, y)
+    if best.statistics.worst < control[Control.BEST_ERROR]:
+        control[Control.BEST_ERROR] = best.statistics.worst
+        overwrite(whole.x.best, best.x, there.coefficients.column_order)
+        overwrite(whole.y.best, best.row_dual, there.coefficients.row_order)
+    if inside.read_control()[Control.BEST_OBJECTIVE] >= control[Control.BEST_OBJECTIVE]:
+        return
+    feasible = _judged(whole, part.point(here.columns_to_host(inside.feasible_x)), y)
+    if feasible.statistics.relative_primal <= control[Control.PRIMAL_TOLERANCE]:
+        control[Control.BEST_OBJECTIVE] = feasible.statistics.primal_objective
+        overwrite(whole.feasible_x, feasible.x, there.coefficients.column_order)
+
+
+def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
+    """Return a point (n,) and duals (m,) on the host as an answer."""
+    there = state.problem
+    answer = judge(there.original, x, y)
+    norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
+    return dataclasses.replace(answer, statistics=dataclasses.replace(answer.statistics, **norms))
 
 
 def _bring(part: Part, inside: State, whole: State, name: str, columns: Any) -> None:

@@ -87,10 +87,12 @@ def test_wrong_are_columns_called_in_and_rows_violated() -> None:
     assert not wrong.rows.any()
 
 
-def test_entries_are_those_in_kept_columns_and_kept_rows() -> None:
-    matrix = np.array([[1.0, 0.0, 2.0], [3.0, 4.0, 0.0], [0.0, 5.0, 6.0]])
+def test_entries_are_bounded_by_those_in_kept_columns_and_in_kept_rows() -> None:
+    matrix = np.array([[1.0, 0.0, 2.0], [3.0, 4.0, 0.0], [0.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
     problem = Problem.from_arrays(np.zeros(3), matrix)
-    columns, rows = np.array([True, True, False]), np.array([False, True, True])
-    assert Kept(columns, rows).entries(problem) == np.count_nonzero(matrix[1:, :2])
-    none = np.zeros(3, dtype=bool)
-    assert Kept(none, rows).entries(problem) == Kept(columns, none).entries(problem) == 0
+    all_columns, all_rows = np.ones(3, dtype=bool), np.ones(4, dtype=bool)
+    two, last = np.array([True, True, False]), np.array([False, False, False, True])
+    assert Kept(all_columns, all_rows).entries_at_most(problem) == 9
+    assert Kept(two, all_rows).entries_at_most(problem) == 6
+    assert Kept(two, last).entries_at_most(problem) == 3
+    assert Kept(~all_columns, last).entries_at_most(problem) == 0
