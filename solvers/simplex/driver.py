@@ -14,6 +14,7 @@ from collections.abc import Callable
 from solvers.outcome import Start
 from solvers.simplex.core import Core
 from solvers.simplex.form import SlackForm, slack_form
+from solvers.simplex.measure import infeasibility
 from solvers.simplex.phases import optimise, restore
 from solvers.simplex.run import Finding, Run
 from solvers.simplex.start import start_state, state_of
@@ -64,6 +65,9 @@ def settled(run: Run, state: SimplexState) -> SimplexState:
     """Return the optimal state with smaller violations, or as it is where that does not work."""
     trial = copied(state)
     trial.tolerance = min(TIGHT_TOLERANCE, state.tolerance)
+    wrong = infeasibility(trial)
+    if max(wrong.primal, wrong.dual) <= trial.tolerance:
+        return state
     if optimise(run, trial) is Finding.OPTIMAL:
         return trial
     run.ray = None

@@ -32,6 +32,9 @@ TOLERANCE, FIGURES = range(2)
 DONE, NO_PIVOT, SLICE, REFACTOR, TROUBLE, GO_ON = range(6)
 """Why a compiled loop came back, or not yet."""
 
+FOR_DUAL, FOR_PRIMAL, FOR_LOOKS = range(3)
+"""What values and reduced costs are recomputed for."""
+
 DISAGREEMENT = 1e-7
 """Relative difference of the pivot element from the row and from the column, from which the basis
 is factorised anew (HiGHS's)."""
@@ -94,7 +97,7 @@ class Vectors(NamedTuple):
     ``rho`` row of the inverse, by row; ``alpha`` entering column and ``tau``, ``flip`` its
     companions, by place in the basis; ``row`` the pivot row, by variable. The ``chosen`` arrays
     list candidates of a ratio test: which, size of the pivot, distance to go, loss of slope;
-    ``group`` the ends of their groups.
+    ``group`` the ends of their groups. ``dual`` is the last y computed, by row.
     """
 
     rho: FloatArray
@@ -111,6 +114,7 @@ class Vectors(NamedTuple):
     chosen_size: FloatArray
     chosen_cost: FloatArray
     chosen_loss: FloatArray
+    dual: FloatArray
     group: npt.NDArray[np.int64]
 
 
@@ -178,6 +182,7 @@ def vector_arrays(form: SlackForm) -> Vectors:
         np.zeros(candidates),
         np.zeros(candidates),
         np.zeros(candidates),
+        np.zeros(m),
         np.zeros(candidates, dtype=np.int64),
     )
 

@@ -11,6 +11,9 @@ from solvers.simplex.core import Halt
 from solvers.simplex.form import SlackForm
 from solvers.simplex.pivots import arrays as at
 from solvers.simplex.pivots.arrays import (
+    FOR_DUAL,
+    FOR_LOOKS,
+    FOR_PRIMAL,
     Iterate,
     iterate_arrays,
     matrix_arrays,
@@ -52,8 +55,7 @@ class SparseCore:
         self._counts = np.zeros(at.SIZE, dtype=np.int64)
         self._counts[at.LIMIT] = update_limit(form.num_rows)
         self._figures = np.zeros(at.FIGURES)
-        self._dual = np.zeros(form.num_rows)
-        self._no_cost = np.zeros(form.num_variables)
+        self._looks_right = False
         self._iterate: Iterate
         self._pivot_row = -1
         self._pivot_column = -1
@@ -79,30 +81,25 @@ class SparseCore:
         return int(self._counts[at.FLIPS])
 
     def load(self, state: SimplexState) -> None:
-        """Take over a state, factorise its basis, compute its values and reduced costs."""
+        """Take over a state, factorise its basis unless it just was, and compute it afresh."""
+        factorised = self._factorised and np.array_equal(self._iterate.basic, state.basic)
         self._iterate = iterate_arrays(state, self._seed)
         self._figures[at.TOLERANCE] = state.tolerance
         self._counts[at.ITERATIONS] = 0
         self._pivot_row = self._pivot_column = -1
-        self._factorise()
-        self._compute(self._iterate.cost)
+        if not factorised:
+            self._factorise()
+        self._recompute(FOR_LOOKS)
 
     def store(self, state: SimplexState) -> None:
         """Copy everything back, computed from a fresh factorisation."""
+        here = self._iterate
         if self._counts[at.UPDATES]:
             self._factorise()
-        self._compute(self._iterate.cost)
-        from solvers.simplex.pivots.products import scatter_basics
-
-        here = self._iterate
-        scatter_basics(here)
-        state.basic[:] = here.basic
-        state.status[:] = here.status
-        state.x[:] = here.x
-        state.reduced_cost[:] = here.reduced_cost
-        state.cost[:] = here.cost
-        state.lower[:] = here.lower
-        state.upper[:] = here.upper
+        if not self._looks_right:
+            self._recompute(FOR_LOOKS)
+        for name in ("basic", "status", "x", "reduced_cost", "cost", "lower", "upper"):
+            getattr(state, name)[:] = getattr(here, name)
         state.edge_weight[:] = here.weight
         state.iterations += self.iterations
         self._counts[at.ITERATIONS] = 0
@@ -111,7 +108,7 @@ class SparseCore:
         """Run at most ``most`` dual pivots from a dual feasible basis."""
         from solvers.simplex.pivots.dual_loop import dual_slice
 
-        halt = self._pivot(dual_slice, self._refresh_for_dual, most, should_stop)
+        halt = self._pivot(dual_slice, FOR_DUAL, most, should_stop)
         self._pivot_row = int(self._counts[at.ROW]) if halt is Halt.NO_PIVOT else -1
         return halt
 
@@ -121,7 +118,7 @@ class SparseCore:
 
         self._iterate.devex[:] = 1.0
         self._iterate.reference[:] = self._iterate.status != BASIC
-        halt = self._pivot(primal_slice, self._refresh_for_primal, most, should_stop)
+        halt = self._pivot(primal_slice, FOR_PRIMAL, most, should_stop)
         self._pivot_column = int(self._counts[at.COLUMN]) if halt is Halt.NO_PIVOT else -1
         self._iterate.weight[:] = 1.0  # steepest edge knows nothing of the new basis
         return halt
@@ -149,7 +146,7 @@ class SparseCore:
     def _pivot(
         self,
         loop: Callable[..., int],
-        refresh: Callable[[], None],
+        purpose: int,
         most: int,
         should_stop: Callable[[], bool],
     ) -> Halt:
@@ -159,7 +156,7 @@ class SparseCore:
         bans = 0
         self.repairs = 0
         counts[at.STALLED] = 0
-        refresh()
+        self._refresh(purpose)
         while True:
             counts[at.WORK] = 0
             reason = loop(
@@ -188,7 +185,7 @@ class SparseCore:
             if counts[at.ITERATIONS] >= end:
                 return Halt.LIMIT
             if reason == at.REFACTOR:
-                refresh()
+                self._refresh(purpose)
 
     def _factorise(self) -> None:
         """Factorise the basis, and repair it by logicals where it is singular."""
@@ -206,44 +203,27 @@ class SparseCore:
         here.status[here.basic] = BASIC
         here.weight[:] = 1.0
 
-    def _compute(self, cost: FloatArray) -> None:
-        from solvers.simplex.pivots.products import gather_basics
-        from solvers.simplex.pivots.refresh import compute_duals, compute_values
-
-        parts = self._factor.arrays, self._matrix, self._iterate, self._vectors
-        compute_duals(*parts, cost, self._dual)
-        compute_values(*parts)
-        gather_basics(self._iterate, self._figures[at.TOLERANCE])
-
-    def _refresh_for_dual(self) -> None:
-        """Factorise if need be, and make the duals feasible by flips and shifts of costs."""
-        from solvers.simplex.pivots.products import gather_basics
-        from solvers.simplex.pivots.refresh import compute_duals, compute_values, correct_duals
-
+    def _refresh(self, purpose: int) -> None:
+        """Factorise if need be, and compute what pivots of this kind start from."""
         if self._counts[at.UPDATES] or self._counts[at.BANNED]:
             self._factorise()
-        parts = self._factor.arrays, self._matrix, self._iterate, self._vectors
-        compute_duals(*parts, self._iterate.cost, self._dual)
-        correct_duals(self._iterate, self._figures[at.TOLERANCE])
-        compute_values(*parts)
-        gather_basics(self._iterate, self._figures[at.TOLERANCE])
+        self._recompute(purpose)
 
-    def _refresh_for_primal(self) -> None:
-        """Factorise if need be, and compute values, the phase they ask for, and its duals."""
-        from solvers.simplex.pivots.primal_step import measure_gradient
-        from solvers.simplex.pivots.products import gather_basics
-        from solvers.simplex.pivots.refresh import compute_duals, compute_values
+    def _recompute(self, purpose: int) -> None:
+        from solvers.simplex.pivots.refresh import recompute
 
-        if self._counts[at.UPDATES] or self._counts[at.BANNED]:
-            self._factorise()
-        here = self._iterate
-        parts = self._factor.arrays, self._matrix, here, self._vectors
-        compute_values(*parts)
-        gather_basics(here, self._figures[at.TOLERANCE])
-        infeasible = measure_gradient(here)
-        self._counts[at.PHASE] = 1 if infeasible else 2
-        cost = here.cost
-        if infeasible:
-            cost = self._no_cost.copy()
-            cost[here.basic] = here.gradient
-        compute_duals(*parts, cost, self._dual)
+        recompute(
+            self._factor.arrays,
+            self._matrix,
+            self._iterate,
+            self._vectors,
+            self._counts,
+            self._figures[at.TOLERANCE],
+            purpose,
+        )
+        self._looks_right = purpose == FOR_LOOKS
+
+    @property
+    def _factorised(self) -> bool:
+        """Whether there are factors without updates."""
+        return self.refactorisations > 0 and not self._counts[at.UPDATES]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import IntArray, Iterate, Vectors
 from solvers.simplex.pivots.products import measure_violation
@@ -15,7 +14,7 @@ RESET_ERROR = 3.0
 """Devex weights begin anew when the entering one is this many times its true value."""
 
 
-@compiled
+@inner
 def measure_gradient(iterate: Iterate) -> int:
     """Fill ``gradient`` with the slope of the sum of violations; return how many there are."""
     count = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array, Iterate, Matrix, Vectors
@@ -209,7 +208,7 @@ def measure_violation(iterate: Iterate, place: int, tolerance: float) -> None:
     iterate.violation[place] = beyond * beyond if beyond > tolerance else 0.0
 
 
-@compiled
+@inner
 def gather_basics(iterate: Iterate, tolerance: float) -> None:
     """Copy the basic variables' bounds to their places, and measure their violations."""
     for place in range(iterate.basic.size):
@@ -217,10 +216,3 @@ def gather_basics(iterate: Iterate, tolerance: float) -> None:
         iterate.low[place] = iterate.lower[j]
         iterate.high[place] = iterate.upper[j]
         measure_violation(iterate, place, tolerance)
-
-
-@compiled
-def scatter_basics(iterate: Iterate) -> None:
-    """Copy the basic variables' values into ``x``."""
-    for place in range(iterate.basic.size):
-        iterate.x[iterate.basic[place]] = iterate.value[place]

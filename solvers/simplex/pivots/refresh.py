@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
-from solvers.simplex.pivots.arrays import Iterate, Matrix, Vectors
+from solvers.simplex.factor.inner import inner
+from solvers.simplex.pivots.arrays import (
+    FOR_DUAL,
+    FOR_PRIMAL,
+    PHASE,
+    IntArray,
+    Iterate,
+    Matrix,
+    Vectors,
+)
 from solvers.simplex.pivots.basis import btran, ftran, list_nonzeros
+from solvers.simplex.pivots.primal_step import measure_gradient
 from solvers.simplex.pivots.products import (
     basic_dual_residual,
     basic_residual,
     clear,
+    gather_basics,
     nonbasic_activity,
     price_all,
     put_on_bounds,
@@ -21,7 +34,7 @@ REFINEMENTS = 1
 """Solves with what rounding has left, after the first."""
 
 
-@compiled
+@inner
 def compute_values(
     factor: FactorArrays, matrix: Matrix, iterate: Iterate, vectors: Vectors
 ) -> None:
@@ -39,16 +52,16 @@ def compute_values(
         clear(vectors.tau, vectors.tau_pattern, count)
 
 
-@compiled
+@inner
 def compute_duals(
     factor: FactorArrays,
     matrix: Matrix,
     iterate: Iterate,
     vectors: Vectors,
     cost: FloatArray,
-    dual: FloatArray,
 ) -> None:
     """Solve B'dual = c_B with refinement, and price all variables with it."""
+    dual = vectors.dual
     dual[:] = 0.0
     for _ in range(1 + REFINEMENTS):
         basic_dual_residual(matrix, iterate, cost, dual, vectors.tau)
@@ -61,7 +74,7 @@ def compute_duals(
     price_all(matrix, iterate, cost, dual, iterate.reduced_cost)
 
 
-@compiled
+@inner
 def correct_duals(iterate: Iterate, tolerance: float) -> None:
     """Make reduced costs of the wrong sign right: flip boxed variables, shift costs of others."""
     d = iterate.reduced_cost
@@ -82,3 +95,39 @@ def correct_duals(iterate: Iterate, tolerance: float) -> None:
         else:
             iterate.cost[j] -= d[j]
             d[j] = 0.0
+
+
+@compiled
+def recompute(
+    factor: FactorArrays,
+    matrix: Matrix,
+    iterate: Iterate,
+    vectors: Vectors,
+    counts: IntArray,
+    tolerance: float,
+    purpose: int,
+) -> None:
+    """Compute values and reduced costs for dual pivots, for primal ones, or for who looks on.
+
+    Before dual pivots the duals are made feasible; before primal ones the phase is chosen, and
+    the reduced costs are those of its objective.
+    """
+    if purpose == FOR_PRIMAL:
+        compute_values(factor, matrix, iterate, vectors)
+        gather_basics(iterate, tolerance)
+        counts[PHASE] = 1 if measure_gradient(iterate) > 0 else 2
+        if counts[PHASE] == 1:
+            phase_cost = np.zeros(iterate.cost.size)
+            for place in range(iterate.basic.size):
+                phase_cost[iterate.basic[place]] = iterate.gradient[place]
+            compute_duals(factor, matrix, iterate, vectors, phase_cost)
+        else:
+            compute_duals(factor, matrix, iterate, vectors, iterate.cost)
+        return
+    compute_duals(factor, matrix, iterate, vectors, iterate.cost)
+    if purpose == FOR_DUAL:
+        correct_duals(iterate, tolerance)
+    compute_values(factor, matrix, iterate, vectors)
+    gather_basics(iterate, tolerance)
+    for place in range(iterate.basic.size):
+        iterate.x[iterate.basic[place]] = iterate.value[place]
