@@ -338,7 +338,7 @@ def cells(run: Run) -> np.ndarray:
 
 
 def agreement(label: str, run: Run, other: Run) -> None:
-    """The paper's table 5: states and numbers of cells, by two solvers, over all steps."""
+    """Compare states and numbers of cells by two solvers, over all steps (the paper's table 5)."""
     worst = max(difference(a, b) for a, b in zip(run.states, other.states, strict=True))
     check(f"agrees with {label}: largest relative difference {worst:.1e}", worst < DIGITS)
     apart = float(np.abs(cells(run) - cells(other)).max() / cells(run)[0])
@@ -346,7 +346,7 @@ def agreement(label: str, run: Run, other: Run) -> None:
 
 
 def conservation(run: Run, start: np.ndarray, end: float, steps: int, p: Parameters) -> None:
-    """What the scheme keeps: cells, but for those born, which are none with k_1 = 0."""
+    """Check what the scheme keeps: cells, but for those born, which are none with k_1 = 0."""
     balance = f"cells are what they were and what was born: off by {run.mass_defect:.1e}"
     check(balance, run.mass_defect < 1e-13)
     drift = []

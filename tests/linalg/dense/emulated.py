@@ -20,6 +20,8 @@ from solvers.kernels.family import C_TYPES, Argument, Family, Kernel
 COMPILER = shutil.which("g++")
 LANES = Path(__file__).parents[2] / "mip" / "walkers" / "emulator" / "lanes.h"
 SHARED_BYTES = 227 << 10
+FORWARDS = "for (int lane = 0; lane < count; ++lane) run_once(lane);"
+BACKWARDS = "for (int lane = count - 1; lane >= 0; --lane) run_once(lane);"
 SCALARS = {"int": ctypes.c_int, "real": ctypes.c_double, "index": ctypes.c_int}
 PREAMBLE = f"""
 #define __forceinline__ inline
@@ -54,17 +56,24 @@ template <class T> inline T atomicMin(T* address, T value) {{
 
 
 class Emulated:
-    """A family whose kernels run on host arrays."""
+    """A family whose kernels run on host arrays.
 
-    def __init__(self, family: Family, folder: Path) -> None:
+    With ``backwards`` the last thread goes first between two meetings, so that what threads do to
+    each other without a barrier between them comes out differently.
+    """
+
+    def __init__(self, family: Family, folder: Path, *, backwards: bool = False) -> None:
         assert COMPILER is not None
         lanes = LANES.read_text().replace("MOST = 256", "MOST = 512")
         assert "MOST = 512" in lanes
+        if backwards:
+            assert lanes.count(FORWARDS) == 2
+            lanes = lanes.replace(FORWARDS, BACKWARDS)
         device_code = family.source().replace(
             "extern __shared__ double memory[];", "double* memory = emulated_memory;"
         )
         doors = "\n".join(_door(kernel) for kernel in family)
-        source = folder / f"{family.stem}.cpp"
+        source = folder / f"{family.stem}{'-backwards' if backwards else ''}.cpp"
         source.write_text(f"{lanes}\n{PREAMBLE}\n{device_code}\n{doors}\n")
         macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in family.types()]
         library = source.with_suffix(".so")

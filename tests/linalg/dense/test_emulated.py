@@ -23,10 +23,11 @@ from tests.linalg.dense.kernel_cases import (
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 
 
-@pytest.fixture(scope="module")
-def device(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("emulated")
-    return {f.stem: Emulated(f, folder) for f in (INSPECT, BATCHED, ELIMINATION)}
+@pytest.fixture(scope="module", params=["forwards", "backwards"])
+def device(request, tmp_path_factory):
+    folder, backwards = tmp_path_factory.mktemp("emulated"), request.param == "backwards"
+    families = (INSPECT, BATCHED, ELIMINATION)
+    return {f.stem: Emulated(f, folder, backwards=backwards) for f in families}
 
 
 def assert_equal_on_both(case: Case, device: dict[str, Emulated]) -> None:
