@@ -23,6 +23,10 @@ from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.pdlp.windows_gpu import WindowsOnGpu
 from solvers.progress import Progress
 
+MILESTONE_RETRY = 0.7
+"""Where a point of a part misses the milestone on the whole problem, the part's error has to fall
+to this of what it was before the next trial."""
+
 
 @dataclass(eq=False)
 class _Solve:
@@ -46,6 +50,7 @@ class _Solve:
     breakdowns: int = 0
     rejections: int = 0
     milestone: Milestone | None = None
+    next_milestone: float = math.inf
 
 
 def run(
@@ -123,7 +128,8 @@ def _consider(solve: _Solve) -> Outcome | None:
         primal_weight=record[Control.WEIGHT],
     )
     milestone = solve.milestone
-    if milestone is not None and statistics.worst <= milestone.tolerance:
+    wanted = 0.0 if milestone is None else min(milestone.tolerance, solve.next_milestone)
+    if milestone is not None and statistics.worst <= wanted:
         _hand_out(solve, milestone)
     if record.stop is Stop.OPTIMAL:
         return _accept(solve)
@@ -174,7 +180,10 @@ def _hand_out(solve: _Solve, milestone: Milestone) -> None:
     answer = on_original(state, state.x.projection, state.y.projection)
     criteria = Criteria.uniform(milestone.tolerance)
     if not is_optimal(answer.statistics, criteria):
-        return  # a window further on; the next one may do
+        # it is a window further on, and the next one may do; or something left out is missing
+        if solve.compaction.is_inside:
+            solve.next_milestone = MILESTONE_RETRY * solve.record.statistics.worst
+        return
     solve.milestone = None
     device = state.problem.device.kind
     milestone.reached(to_outcome(answer, criteria, StopReason.CONVERGED, _counts(solve), device))

@@ -240,6 +240,29 @@ def test_a_milestone_inside_a_part_hands_out_a_point_of_the_whole_problem() -> N
     assert_optimal(problem, handed[0], 1e-4)
 
 
+def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_window(monkeypatch) -> None:
+    real, errors = RUN.is_optimal, []
+
+    def missing_the_milestone(statistics, criteria):
+        if criteria.gap == 1e-1:
+            errors.append(statistics.worst)
+            return False
+        return real(statistics, criteria)
+
+    monkeypatch.setattr(RUN, "is_optimal", missing_the_milestone)
+    handed: list[Outcome] = []
+    settings = replace(RASH, compaction_after=20, check_interval=4)
+    options = EngineOptions(device="cpu", tolerance=1e-9)
+    milestone = pdlp.Milestone(1e-1, handed.append)
+    problem, progress = covering(9), Listener()
+    outcome = pdlp.solve(problem, options, progress, settings=settings, milestone=milestone)
+    assert_optimal(problem, outcome, 1e-9)
+    assert progress.parts >= 1
+    assert handed == []
+    windows = outcome.statistics["iterations"] / 4
+    assert 1 < len(errors) < windows / 2
+
+
 def test_a_state_run_again_goes_on_with_the_whole_problem() -> None:
     problem, progress = covering(10), Listener()
     options = EngineOptions(device="cpu", tolerance=1e-9)
