@@ -1,0 +1,102 @@
+"""The batched simplex kernel's device code, run on the host, against its twin."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from solvers.simplex.batch.kernels.simplex import (
+    ALL_FAR,
+    ALL_NEAR,
+    FAMILY,
+    INFEASIBLE,
+    MATRIX_FAR,
+    OPTIMAL,
+    UNBOUNDED,
+)
+from solvers.simplex.batch.layout import REAL, find_layout, vector_bytes
+from tests.simplex.batch import emulated
+from tests.simplex.batch.cases import boxed_batch, mixed_batch, run_kernel
+
+pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return emulated.build(tmp_path_factory.mktemp("emulated"))
+
+
+def by_twin(values):
+    FAMILY["simplex"](*values, threads=1)
+
+
+def layout_of(shape, count, place=ALL_NEAR, block=None):
+    """Return a layout with the LP where it is wanted, whatever its size."""
+    m, n = shape
+    usual = find_layout(m, n, count=count, processors=1)
+    block = min(block or usual.block, 256)
+    vectors, leading = vector_bytes(m, n, block), usual.leading
+    matrix = REAL * leading * n
+    shared = {ALL_NEAR: vectors + matrix, MATRIX_FAR: vectors, ALL_FAR: 0}[place]
+    scratch = {ALL_NEAR: 0, MATRIX_FAR: matrix, ALL_FAR: matrix + vectors}[place] // REAL
+    return dataclasses.replace(usual, place=place, block=block, shared=shared, scratch_step=scratch)
+
+
+def assert_same(data, library, layout):
+    here = run_kernel(data, by_twin)
+    there = run_kernel(data, lambda values: emulated.launch(library, values), layout)
+    np.testing.assert_array_equal(there["ending"], here["ending"])
+    np.testing.assert_array_equal(there["iterations"], here["iterations"])
+    np.testing.assert_array_equal(there["basis"], here["basis"])
+    unbounded = here["ending"][:, 0] == UNBOUNDED
+    for name in ("x", "y"):
+        np.testing.assert_allclose(there[name], here[name], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there["ray"][unbounded], here["ray"][unbounded], atol=1e-9)
+    return here
+
+
+SHAPES = [(1, 1), (1, 40), (40, 1), (31, 33), (32, 20), (33, 40), (0, 5), (5, 0), (0, 0)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_shapes(library, shape):
+    data = mixed_batch(1, 6, *shape, whole=True)
+    assert_same(data, library, layout_of(shape, 6))
+
+
+@pytest.mark.parametrize("block", [32, 64, 256])
+@pytest.mark.parametrize("place", [ALL_NEAR, MATRIX_FAR, ALL_FAR])
+def test_places_and_blocks(library, place, block):
+    data = mixed_batch(2, 3, 20, 30, whole=False)
+    assert_same(data, library, layout_of((20, 30), 3, place, block))
+
+
+@pytest.mark.parametrize("varying", ["cost", "lower", "upper", "row_upper", "values"])
+def test_data_that_varies_or_is_shared(library, varying):
+    data = boxed_batch(3, 4, 11, 17, (varying,))
+    here = assert_same(data, library, layout_of((11, 17), 4))
+    assert (here["ending"] == OPTIMAL).all()
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_bases_to_start_from(library, rows):
+    data = mixed_batch(4, 5, 12, 18, whole=True)
+    basis = np.random.default_rng(0).integers(0, 4, (rows, 30)).astype(np.int8)
+    started = dataclasses.replace(data, basis=basis)
+    assert_same(started, library, layout_of((12, 18), 5))
+    shared = boxed_batch(3, 5, 12, 18, ("row_upper",))
+    assert_same(dataclasses.replace(shared, basis=basis), library, layout_of((12, 18), 5))
+
+
+def test_many_kinds_of_endings(library):
+    data = mixed_batch(5, 60, 6, 7, whole=True)
+    here = assert_same(data, library, layout_of((6, 7), 60))
+    assert set(here["ending"].ravel()) == {OPTIMAL, INFEASIBLE, UNBOUNDED}
+
+
+def test_a_batch_larger_than_its_grid(library):
+    data = boxed_batch(6, 50, 3, 4, ("cost", "values"))
+    layout = dataclasses.replace(layout_of((3, 4), 50), blocks=1)
+    assert_same(data, library, layout)
