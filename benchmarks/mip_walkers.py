@@ -1,6 +1,7 @@
 """Moves per second of the walkers on a GPU, and what they find in given models.
 
     python -m benchmarks.mip_walkers [--models S M L] [--rows 1 4 12] [--walkers 132 ... 4224]
+    python -m benchmarks.mip_walkers --whole [M L H B]
     python -m benchmarks.mip_walkers --instances a.mps.gz b.mps.gz [--time-limit 20]
 
 The models of the first form are binary: half of the rows cover, the other half are weighted
@@ -9,7 +10,11 @@ of ``--seconds``, after one of the same length. Beside it stand the rate of one 
 walker of ``solvers.mip.search``, and the rate that the notes on GPU heuristics (section 4.4)
 measured with plain code and a score of progress only, without an objective.
 
-The second form runs the walkers alone, from zero and from bounds, and says when they found their
+The second form is about the one walker that the whole GPU drives: its rounds, moves and entries per
+second, and the bytes that entries must move, index, coefficient, slack and weight, as a part of
+what the GPU copies. ``B`` is ``H`` with a row over all columns.
+
+The third form runs the walkers alone, from zero and from bounds, and says when they found their
 first point and what their best one was as time went on. Compilation is done before the clock
 starts.
 """
@@ -32,16 +37,25 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.pool import Found, Pool
 from solvers.mip.walkers import run_walkers
 from solvers.mip.walkers.fleet import Fleet
-from solvers.mip.walkers.kernels.fields import Field
+from solvers.mip.walkers.kernels.fields import NONE, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.plan import WARP_LADDER, Plan
 from solvers.mip.walkers.starts import first_origins, gather_points
 from solvers.mip.walkers.state import bytes_per_walker
 from solvers.mip.walkers.tune import steps_for
+from solvers.mip.walkers.whole.choose import WHOLE_KERNEL
+from solvers.mip.walkers.whole.fleet import WholeFleet
+from solvers.mip.walkers.whole.state import TEAMS, whole_bytes
 from solvers.problem import FloatArray, Problem
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (80_000, 100_000, 4)}
 """Rows, columns and entries of a row."""
+
+WHOLE_SIZES = SIZES | {"H": (1_000_000, 1_000_000, 10), "B": (1_000_000, 1_000_000, 10)}
+"""The same for the whole GPU's walker."""
+
+COPY_BYTES = 4.27e12
+"""Bytes per second that an H200 copies, read and written together, by measurement."""
 
 NOTED = {
     "S": {1: 2.5e8, 4: 1.6e8, 12: 9e7},
@@ -52,6 +66,9 @@ NOTED = {
 
 CORE_WORK = 2_000_000
 """Entries that the CPU's walker visits in a trial."""
+
+FIRST_ROUNDS, FIRST_SLICES = 100, 100
+"""Rounds of a slice, and slices at most, in which a first point is looked for."""
 
 MARKS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0)
 """Seconds at which the best objective is told."""
@@ -74,9 +91,27 @@ class Rate:
     noted: float | None
 
 
+@dataclass(frozen=True)
+class WholeRate:
+    """One row of the table of the whole GPU's walker."""
+
+    model: str
+    real: str
+    entries_of_model: int
+    teams: int
+    megabytes: float
+    rounds: float
+    moves: float
+    entries: float
+    bytes: float
+    of_copy: float
+    first_point_rounds: float
+    best: float
+
+
 def synthetic(name: str, seed: int) -> MipModel:
     """Return a binary model of one of the sizes."""
-    rows, columns, length = SIZES[name]
+    rows, columns, length = WHOLE_SIZES[name]
     rng = np.random.default_rng(seed)
     places = rng.integers(0, columns, (rows, length))
     covers = np.arange(rows) % 2 == 0
@@ -87,6 +122,9 @@ def synthetic(name: str, seed: int) -> MipModel:
     total = np.asarray(matrix.sum(axis=1)).ravel()
     lower = np.where(covers, 1.0, -np.inf)
     upper = np.where(covers, np.inf, np.floor(0.4 * total))
+    if name == "B":
+        matrix = sp.vstack([matrix, sp.csr_matrix(np.ones((1, columns)))]).tocsr()
+        lower, upper = np.r_[lower, -np.inf], np.r_[upper, columns // 4]
     cost = rng.integers(1, 100, columns).astype(float)
     return MipModel.of(Problem.from_arrays(cost, matrix, lower, upper, upper=1.0, integrality=True))
 
@@ -103,34 +141,76 @@ def core_rate(model: MipModel, seed: int) -> float:
     return moves / (time.perf_counter() - began)
 
 
+def start(fleet: Fleet, seed: int) -> None:
+    """Set walkers to their starts."""
+    places = gather_points(fleet.layout, [])
+    fleet.set_points(places.points)
+    fleet.restart(*first_origins(fleet.walkers, places, np.random.default_rng(seed)))
+
+
+def slice_rate(fleet: Fleet, seconds: float) -> dict[str, float]:
+    """Return steps, moves and entries per second over a slice of so many seconds."""
+    steps = 16
+    for _ in range(8):
+        fleet.launch(steps)
+        took = fleet.seconds()
+        if took > 0.5 * seconds:
+            break
+        steps = steps_for(seconds, steps, took)
+    before = fleet.records()
+    fleet.launch(steps)
+    took = fleet.seconds()
+    grown = (fleet.records() - before).sum(axis=0) / took
+    return {
+        "steps": float(grown[Field.STEP]),
+        "moves": float(grown[Field.MOVES]),
+        "entries": float(grown[Field.VISITED]),
+    }
+
+
+def whole_rate(name: str, options: argparse.Namespace, device: Device) -> WholeRate:
+    """Measure the whole GPU's walker on a model: its rates, and what it has found by then."""
+    layout = Layout.of(synthetic(name, options.seed), wide=options.wide_numbers)
+    plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, options.teams))
+    fleet = WholeFleet(layout, device, plan, options.seed, options.teams)
+    start(fleet, options.seed)
+    first = float("nan")
+    for _ in range(FIRST_SLICES):
+        fleet.launch(FIRST_ROUNDS)
+        record = fleet.records()[0]
+        if record[Field.BEST] < NONE:
+            first = float(record[Field.STEP])
+            break
+    measured = slice_rate(fleet, options.seconds)
+    best = float(fleet.records()[0, Field.BEST])
+    moved = measured["entries"] * (4 + 3 * np.dtype(layout.real).itemsize)
+    return WholeRate(
+        name,
+        layout.real,
+        layout.entries,
+        options.teams,
+        plan.walker_bytes / 2**20,
+        measured["steps"],
+        measured["moves"],
+        measured["entries"],
+        moved,
+        moved / COPY_BYTES,
+        first,
+        best if best < NONE else float("nan"),
+    )
+
+
 def device_rate(
     layout: Layout, device: Device, kernel: str, walkers: int, rows: int, options: Any
 ) -> dict[str, float]:
     """Return steps, moves and entries per second of so many walkers that sample ``rows`` rows."""
     plan = Plan(kernel, (walkers,), walkers, bytes_per_walker(layout))
     fleet = Fleet(layout, device, plan, options.seed)
-    places = gather_points(layout, [])
-    fleet.set_points(places.points)
-    fleet.restart(*first_origins(walkers, places, np.random.default_rng(options.seed)))
+    start(fleet, options.seed)
     records = fleet.records()
     records[:, Field.ROWS] = rows
     fleet.steer(records)
-    steps = 16
-    for _ in range(8):
-        fleet.launch(steps)
-        took = fleet.seconds()
-        if took > 0.5 * options.seconds:
-            break
-        steps = steps_for(options.seconds, steps, took)
-    before = fleet.records()
-    fleet.launch(steps)
-    took = fleet.seconds()
-    grown = (fleet.records() - before).sum(axis=0) / took
-    return {
-        "steps": walkers * steps / took,
-        "moves": float(grown[Field.MOVES]),
-        "entries": float(grown[Field.VISITED]),
-    }
+    return slice_rate(fleet, options.seconds)
 
 
 def rates(options: argparse.Namespace, device: Device) -> list[Rate]:
@@ -214,6 +294,16 @@ def show_searches(found: list[dict[str, Any]]) -> None:
     print_table("Walkers alone", columns, rows)
 
 
+def show_whole(options: argparse.Namespace, device: Device) -> None:
+    """Measure, print and record the whole GPU's walker."""
+    found = [whole_rate(name, options, device) for name in options.whole or ("M", "H", "B")]
+    columns = [Column(field) for field in WholeRate.__dataclass_fields__]
+    rows = [list(asdict(row).values()) for row in found]
+    print_table("Rounds, moves, entries and bytes per second of one walker", columns, rows)
+    content = {"slice": options.seconds, "rates": [asdict(row) for row in found]}
+    write_record("mip-walkers-whole", content, device=device, seed=options.seed)
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -224,6 +314,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--kernels", nargs="*", default=["walk"], choices=["walk", "walk_wide"])
     parser.add_argument("--wide-numbers", action="store_true", help="64 bits whatever the model")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a slice")
+    parser.add_argument("--whole", nargs="*", choices=list(WHOLE_SIZES), help="M, H and B if empty")
+    parser.add_argument("--teams", type=int, default=TEAMS, help="of the whole GPU's walker")
     parser.add_argument("--instances", nargs="*", type=Path, default=[])
     parser.add_argument("--time-limit", type=float, default=20.0)
     parser.add_argument("--device", default="auto")
@@ -241,6 +333,9 @@ def main() -> None:
         found = [search(path, options, device) for path in options.instances]
         show_searches(found)
         write_record("mip-walkers-instances", {"runs": found}, device=device, seed=options.seed)
+        return
+    if options.whole is not None:
+        show_whole(options, device)
         return
     table = rates(options, device)
     columns = [Column(field) for field in Rate.__dataclass_fields__]

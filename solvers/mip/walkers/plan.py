@@ -81,8 +81,8 @@ def plan_for(layout: Layout, device: Device) -> Plan:
     memory = int(MEMORY_SHARE * (device.memory_free or UNKNOWN_MEMORY))
     if suits_whole(layout):
         size = whole_bytes(layout, TEAMS)
-        ladder = (1,) if size <= memory else ()
-        return Plan(WHOLE_KERNEL, ladder, len(ladder), size)
+        fits = size <= memory
+        return Plan(WHOLE_KERNEL, (1,) if fits else (), int(fits), size)
     mean = layout.entries / max(1, min(layout.rows, layout.columns))
     wide = mean > LONG_MEAN or size > BLOCK_BYTES
     room = memory // size

@@ -120,14 +120,23 @@ def free_integers() -> MipModel:
     return model_of(rng.normal(size=40), matrix, lower, upper, -INF, INF, integrality)
 
 
-def covering(rows: int, columns: int, length: int, seed: int = 1) -> MipModel:
-    """Rows of ones over random columns, each to be covered once, at whole costs."""
+def covering(
+    rows: int, columns: int, length: int, seed: int = 1, most: float | None = None
+) -> MipModel:
+    """Rows of ones over random columns, each to be covered once, at whole costs.
+
+    ``most`` adds a row over all columns: no more than so many may be taken.
+    """
     rng = np.random.default_rng(seed)
     places = rng.integers(0, columns, (rows, length))
     entries = (np.ones(places.size), (np.repeat(np.arange(rows), length), places.ravel()))
     matrix = sp.csr_matrix(entries, (rows, columns))
     matrix.data[:] = 1.0
-    return model_of(rng.integers(1, 100, columns).astype(float), matrix, 1.0, INF)
+    lower, upper = np.ones(rows), np.full(rows, INF)
+    if most is not None:
+        matrix = sp.vstack([matrix, sp.csr_matrix(np.ones((1, columns)))]).tocsr()
+        lower, upper = np.r_[lower, -INF], np.r_[upper, most]
+    return model_of(rng.integers(1, 100, columns).astype(float), matrix, lower, upper)
 
 
 CASES = SMALL | {

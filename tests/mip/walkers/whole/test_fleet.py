@@ -49,16 +49,13 @@ def layout_with(columns: int, longest: int, entries: int) -> Layout:
         (MANY_COLUMNS, 300, 2000, False),
         (MANY_COLUMNS + 1, 300, 2000, True),
         (1000, LONG_LINE, LONG_LINE_ENTRIES, True),
-        (1000, LONG_LINE - 1, LONG_LINE_ENTRIES // 100, False),
-        (1000, LONG_LINE, LONG_LINE_ENTRIES // 2, True),
+        (1000, LONG_LINE, LONG_LINE_ENTRIES // 2, False),
     ],
 )
 def test_long_lines_in_large_models_and_many_columns_ask_for_the_whole(
     columns, longest, entries, suits
 ):
     layout = layout_with(columns, longest, entries)
-    if suits and columns == 1000 and entries < LONG_LINE_ENTRIES:
-        suits = False  # the model is too small for its long row to decide
     assert suits_whole(layout) == suits
 
 
@@ -83,7 +80,7 @@ def test_memory_is_what_the_arrays_take(name):
 
 
 @pytest.mark.parametrize(
-    ("rows", "nodes"), [(0, 64), (1, 64), (1024, 64), (1025, 96), (40_000, 1344 + 32 + 32)]
+    ("rows", "nodes"), [(0, 64), (1, 64), (1024, 64), (1025, 96), (40_000, 1280 + 64 + 32)]
 )
 def test_the_tree_has_32_nodes_under_each(rows, nodes):
     assert tree_nodes(rows) == nodes
@@ -114,7 +111,7 @@ def whole_runs(monkeypatch):
     monkeypatch.setattr(run_module, "WholeFleet", partial(WholeFleet, teams=12))
 
 
-@pytest.mark.parametrize(("name", "work"), [("covering", 2e6), ("single", 1e5), ("partition", 2e6)])
+@pytest.mark.parametrize(("name", "work"), [("covering", 1e6), ("single", 1e5), ("partition", 5e5)])
 def test_runs_reach_small_optima_and_offer_what_holds(whole_runs, name, work):
     model = CASES[name]()
     gate = Gate(model)

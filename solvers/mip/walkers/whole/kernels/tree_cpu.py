@@ -49,7 +49,7 @@ def set_violated(tree, row, enters):
 @part
 def count_violated(tree):
     """Return the number of violated rows."""
-    total = 0
+    total = np.int64(0)
     for lane in range(32):
         total += np.int64(tree.nodes[tree.first[tree.top] + lane])
     return total
