@@ -98,12 +98,12 @@ class Arrays:
         return self.device.xp.zeros(shape, dtype=np.int32)
 
     def write(self, array: Any, values: npt.NDArray[Any]) -> None:
-        """Copy host values into an array of the device."""
+        """Copy host values into an array of the device, after what its stream has to do before."""
         ready = np.ascontiguousarray(values, dtype=array.dtype)
         if self.device.kind == "cpu":
             array[...] = ready
         else:
-            array.set(ready)
+            array.set(ready, stream=self.device.xp.cuda.get_current_stream())
 
     def host(self, array: Any) -> npt.NDArray[Any]:
         """Return a host copy."""
@@ -112,7 +112,10 @@ class Arrays:
     def clear(self, *arrays: Any) -> None:
         """Set arrays to zero."""
         for array in arrays:
-            array.fill(0)
+            if self.device.kind == "cpu":
+                array.fill(0)
+            elif array.nbytes:
+                array.data.memset_async(0, array.nbytes)
 
     def _partials(self, groups: int) -> tuple[Any, Any]:
         return self.numbers(groups), self.integers(groups)

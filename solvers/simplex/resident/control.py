@@ -46,8 +46,8 @@ MOST_DELAYED = 128
 """Most pivots that may wait to be multiplied into the inverse (shared memory for as many)."""
 
 FEWEST_DELAYED = 64
-"""Fewest pivots between two updates of the inverse, however small the basis: with each of them the
-host waits for the device, which costs as much as some twenty iterations."""
+"""Fewest pivots between two updates of the inverse, however small the basis: each of them keeps the
+host busy for as long as some twenty iterations take."""
 
 BLOCK = 256
 """Threads in a block of kernels that spread over the GPU."""

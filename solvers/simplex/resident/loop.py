@@ -9,7 +9,7 @@ import numpy as np
 from solvers.simplex.core import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
-from solvers.simplex.resident.batch import Batches
+from solvers.simplex.resident.batch import LONG, SHORT, Batches
 from solvers.simplex.resident.steps import first_dual, first_primal
 
 HARRIS = 1e-7
@@ -73,15 +73,23 @@ class Loop:
         self.pivot_row = self.pivot_column = -1
         basis.steer({word.LIMIT: min(MOST_ITERATIONS, self.iterations + most)})
         shunned = 0
+        count = SHORT
+        first = first_dual(basis.arrays) if dual else first_primal(basis.arrays)
+        first.run()
         while True:
             if should_stop():
                 return Halt.STOPPED
-            status = self._batch(kind)
-            if status in (word.RUNNING, word.FOLD):
+            status = self._batch(kind, count)
+            count = LONG
+            if status == word.RUNNING:
+                shunned = 0
+                continue
+            if status == word.FOLD:
                 shunned = 0
                 basis.fold()
-                if basis.age >= MOST_PIVOTS or basis.has_drifted():
-                    basis.refresh(repair=dual)
+                if basis.age < MOST_PIVOTS and not basis.has_drifted():
+                    continue
+                basis.refresh(repair=dual)
             elif status == word.OUT_OF_PIVOTS:
                 basis.fold()
                 return Halt.LIMIT
@@ -96,17 +104,17 @@ class Loop:
                 return self._claim(dual, HALTS[status])
             else:
                 basis.refresh(repair=dual)
+            first.run()
+            count = SHORT
 
-    def _batch(self, kind: str) -> int:
+    def _batch(self, kind: str, count: int) -> int:
         """Run one batch and return its last status."""
         basis, a = self._basis, self._basis.arrays
         smallest = SMALL_PIVOT_LATER if basis.age else SMALL_PIVOT_FRESH
         if self._scalars[word.SMALL_PIVOT] != smallest:
             self._scalars[word.SMALL_PIVOT] = smallest
             a.write(a.scalars, self._scalars)
-        first = first_dual(a) if kind == "dual" else first_primal(a)
-        first.run()
-        self._batches.run(kind)
+        self._batches.run(kind, count)
         control = basis.control = a.host(a.control)
         status = int(control[word.STATUS])
         basis.delayed = int(control[word.PIVOTS])

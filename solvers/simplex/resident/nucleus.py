@@ -135,6 +135,8 @@ class Nucleus:
         inner, dependent = inverse_of(arrays.device, nucleus)
         if dependent:
             return None, None, dependent
+        if not rest.size:
+            return inner, rest, []
         return inner, arrays.device.xp.ascontiguousarray(rest @ inner), []
 
     def _spread(self, positions: Indices, units: Indices, inner: Any, outer: Any) -> None:

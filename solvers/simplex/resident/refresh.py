@@ -68,6 +68,8 @@ def solve_basis(arrays: Arrays, nucleus: Nucleus, right: Any, result: Any) -> No
 
 def solve_transposed(arrays: Arrays, nucleus: Nucleus, right: Any, dual: Any) -> None:
     """Add B^-T right, of (m,) by position, to dual (m,) by row."""
+    if not arrays.rows:
+        return
     product = arrays.device.xp.dot(right, nucleus.inverse)
     REFRESH["place_dual"](
         arrays.rows, nucleus.slot_of_row, nucleus.unit_position, product, right, dual

@@ -76,6 +76,33 @@ __device__ __forceinline__ Best warp_best(Best own) {
     return own;
 }
 
+// Several sums, and the best of all threads, for the price of one.
+template <int N>
+__device__ __forceinline__ Best block_sums(REAL (&sums)[N], Best best) {
+    __shared__ REAL of_warp[N][32];
+    __shared__ REAL values[32];
+    __shared__ INDEX indices[32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    best = warp_best(best);
+#pragma unroll
+    for (int s = 0; s < N; ++s) {
+        sums[s] = lanes_join<Add>(sums[s], 32);
+        if (lane == 0) of_warp[s][warp] = sums[s];
+    }
+    if (lane == 0) {
+        values[warp] = best.value;
+        indices[warp] = best.index;
+    }
+    __syncthreads();
+    best = lane < warps ? Best{values[lane], indices[lane]} : nothing();
+#pragma unroll
+    for (int s = 0; s < N; ++s)
+        sums[s] = lanes_join<Add>(lane < warps ? of_warp[s][lane] : REAL(0), 32);
+    best = warp_best(best);
+    __syncthreads();
+    return best;
+}
+
 __device__ __forceinline__ Best block_best(Best own) {
     __shared__ REAL values[32];
     __shared__ INDEX indices[32];
@@ -103,14 +130,16 @@ __device__ __forceinline__ int block_before(int count, int& total) {
     }
     if (lane == 31) of_warp[warp] = sum;
     __syncthreads();
-    int before = 0;
-    total = 0;
-    for (int w = 0; w < warps; ++w) {
-        if (w < warp) before += of_warp[w];
-        total += of_warp[w];
+    int warps_sum = lane < warps ? of_warp[lane] : 0;
+    for (int distance = 1; distance < 32; distance <<= 1) {
+        const int other =
+            __shfl_sync(0xffffffffu, warps_sum, lane < distance ? lane : lane - distance);
+        if (lane >= distance) warps_sum += other;
     }
+    total = __shfl_sync(0xffffffffu, warps_sum, 31);
+    const int before = __shfl_sync(0xffffffffu, warps_sum, warp > 0 ? warp - 1 : 0);
     __syncthreads();
-    return before + sum - count;
+    return (warp > 0 ? before : 0) + sum - count;
 }
 
 // Blocks that leave a partial result each.

@@ -58,8 +58,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_column(
     }
     least = block_join<Least>(least);
     square = block_join<Add>(square);
-    if (least == INFINITE) {
-        __syncthreads();  // all have read the status
+    if (least == INFINITE) {  // all have read the status
         if (first) control[STATUS] = NO_PIVOT;
         return;
     }
@@ -69,24 +68,20 @@ extern "C" __global__ void __launch_bounds__(1024) choose_column(
     REAL rest;
     int mine, length, before;
     for (;;) {
-        REAL total = REAL(0);
-        rest = REAL(0);
-        mine = 0;
+        REAL sums[3] = {REAL(0), REAL(0), REAL(0)};  // slope given up, selected, left out
         segments.each([&](INDEX j) {
             const REAL size = fabs(alpha[j]);
-            if (distance_of(status[j], reduced_cost[j]) + relax <= select * size) {
-                total += size * (upper[j] - lower[j]);
-                ++mine;
-            } else {
-                rest = REAL(1);
-            }
+            const bool within = distance_of(status[j], reduced_cost[j]) + relax <= select * size;
+            if (within) sums[0] += size * (upper[j] - lower[j]);
+            sums[within ? 1 : 2] += REAL(1);
         });
-        total = block_join<Add>(total);
-        rest = block_join<Add>(rest);
-        before = block_before(mine, length);
-        if (total >= slope || rest == REAL(0) || length > MOST_FLIPS) break;
+        mine = (int)sums[1];
+        block_sums<3>(sums, nothing());
+        rest = sums[2];
+        if (sums[0] >= slope || rest == REAL(0) || sums[1] > REAL(MOST_FLIPS)) break;
         select *= REAL(10);
     }
+    before = block_before(mine, length);
     segments.each([&](INDEX j) {
         const REAL size = fabs(alpha[j]);
         if (distance_of(status[j], reduced_cost[j]) + relax <= select * size) {
@@ -109,29 +104,26 @@ extern "C" __global__ void __launch_bounds__(1024) choose_column(
             bound = fmin(bound, (distance_of(status[j], reduced_cost[j]) + relax) / fabs(alpha[j]));
         }
         bound = block_join<Least>(bound);
-        REAL change = REAL(0);
+        REAL sums[2] = {REAL(0), REAL(0)};  // slope given up, break points
         Best best = nothing();
-        int joined = 0, all_joined;
         for (int place = threadIdx.x; place < length; place += blockDim.x) {
             if (group[place] >= 0) continue;
             const INDEX j = selected[place];
             const REAL size = fabs(alpha[j]);
             if (distance_of(status[j], reduced_cost[j]) > bound * size) continue;
             group[place] = groups;
-            ++joined;
-            change += size * (upper[j] - lower[j]);
+            sums[0] += size * (upper[j] - lower[j]);
+            sums[1] += REAL(1);
             best = better(best, Best{size, j});
         }
-        change = block_join<Add>(change);
-        best = block_best(best);
-        block_before(joined, all_joined);
+        best = block_sums<2>(sums, best);
         if (first) {
             best_size[groups] = best.value;
             best_index[groups] = best.index;
         }
-        slope -= change;
+        slope -= sums[0];
         largest = fmax(largest, best.value);
-        passed += all_joined;
+        passed += (int)sums[1];
         enough = slope < REAL(0) || passed > MOST_FLIPS;
         ++groups;
     }

@@ -8,8 +8,19 @@ The block then lays out the right sides for the solves that follow.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel
-from solvers.simplex.resident.kernels.layout import indices, ints, one_block, reals
+from solvers.kernels.family import Family, Kernel, Launch, Values
+from solvers.simplex.resident.control import BLOCK, ONE_BLOCK
+from solvers.simplex.resident.kernels.layout import WARP, indices, ints, reals
+
+VARIABLES_PER_THREAD = 8
+"""Variables for which a thread of the ratio test is worth its while."""
+
+
+def _launch(values: Values) -> Launch:
+    """Launch a block that is no larger than its work: waiting for each other costs threads time."""
+    wanted = WARP * -(-int(values["candidates"].size) // (WARP * VARIABLES_PER_THREAD))
+    return Launch(1, max(BLOCK, min(ONE_BLOCK, wanted)))
+
 
 CHOOSE_COLUMN = Kernel(
     name="choose_column",
@@ -36,7 +47,7 @@ CHOOSE_COLUMN = Kernel(
     "the entering column and the sum of flipped columns times their steps, by row, and the same "
     "by slot; both were zero before. 'column_dots' and 'flip_dots' (most,) are their products "
     "with the delayed pivot rows. Device and twin agree up to the order of sums.",
-    launch=one_block,
+    launch=_launch,
     work=lambda values: int(values["candidates"].size),
     bytes_moved=lambda values: 40 * int(values["candidates"].size),
 )
