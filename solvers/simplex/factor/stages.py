@@ -25,15 +25,22 @@ def choose_pivots(
     Returns ``DONE``, or which file is too small. Rows and positions whose slot is -1 then have no
     pivot: the basis is singular.
     """
-    pivots.sizes[:] = 0
-    pivots.slot_of_row[:] = -1
-    pivots.slot_of_position[:] = -1
+    sizes, slot_of_row, slot_of_position = (
+        pivots.sizes,
+        pivots.slot_of_row,
+        pivots.slot_of_position,
+    )
+    for which in range(sizes.size):
+        sizes[which] = 0
+    for which in range(basic.size):
+        slot_of_row[which] = -1
+        slot_of_position[which] = -1
     peel(columns, n, basic, pivots, peeling)
-    peeled = pivots.sizes[COUNT]
+    peeled = sizes[COUNT]
     if peeled == basic.size:
         return DONE
     full = load(columns, n, basic, pivots, nucleus)
     if full == DONE:
         full = factorise_nucleus(nucleus, pivots)
-    pivots.sizes[NUCLEUS_SIZE] = pivots.sizes[COUNT] - peeled
+    sizes[NUCLEUS_SIZE] = sizes[COUNT] - peeled
     return int(full)

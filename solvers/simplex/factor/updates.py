@@ -33,7 +33,7 @@ from solvers.simplex.factor.arrays import (
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.triangles import DROP, solve_triangle
 
-DISAGREEMENT = 1e-6
+DISAGREEMENT = 1e-7
 """Largest relative difference of the new pivot computed in two ways: from the row, and from the
 entering column's entry (Forrest and Tomlin, section 5, test the same)."""
 
@@ -73,24 +73,27 @@ def _solve_row(arrays: FactorArrays, label: int) -> None:
 
 
 @inner
-def _new_pivot(arrays: FactorArrays, label: int) -> float:
+def _new_pivot(arrays: FactorArrays, label: int, old_pivot: float) -> float:
     """Return what the update leaves on the diagonal: the spike's entry less R's part."""
     counters, work = arrays.counters, arrays.scratch.work
+    indices, values = arrays.spike_indices, arrays.spike_values
     spike = counters[SPIKE]
     for place in range(spike):
-        work[arrays.spike_indices[place]] = arrays.spike_values[place]
+        work[indices[place]] = values[place]
+    row_indices, row_values = arrays.row_indices, arrays.row_values
     total = 0.0  # z at the label itself is 1 / pivot, so that its term is the spike's own entry
     for place in range(counters[ROW_LENGTH]):
-        total += arrays.row_values[place] * work[arrays.row_indices[place]]
+        total += row_values[place] * work[row_indices[place]]
     for place in range(spike):
-        work[arrays.spike_indices[place]] = 0.0
-    return float(total * arrays.upper.pivot[label])
+        work[indices[place]] = 0.0
+    return float(total * old_pivot)
 
 
 @inner
 def _room_is_there(arrays: FactorArrays) -> bool:
     """Tell whether every file can take the update."""
-    counters, rows = arrays.counters, arrays.upper_rows
+    counters, indices = arrays.counters, arrays.spike_indices
+    begin, end, room = arrays.upper_rows.begin, arrays.upper_rows.end, arrays.upper_rows_room
     updates, spike = counters[UPDATES], counters[SPIKE]
     if updates >= arrays.eta_row.size or counters[UPPER_SLOTS] >= arrays.upper.order.size:
         return False
@@ -100,10 +103,10 @@ def _room_is_there(arrays: FactorArrays) -> bool:
         return False
     needed = counters[UPPER_ROWS_USED]
     for place in range(spike):
-        row = arrays.spike_indices[place]
-        if rows.end[row] == arrays.upper_rows_room[row]:
-            needed += 2 * (rows.end[row] - rows.begin[row]) + ROW_SLACK
-    return bool(needed <= rows.indices.size)
+        row = indices[place]
+        if end[row] == room[row]:
+            needed += 2 * (end[row] - begin[row]) + ROW_SLACK
+    return bool(needed <= arrays.upper_rows.indices.size)
 
 
 @inner
@@ -136,54 +139,59 @@ def _remove(arrays: FactorArrays, label: int) -> int:
 
 
 @inner
-def _move_row(arrays: FactorArrays, row: int) -> None:
-    """Give a full row of U more room, at the end of the file."""
-    rows, counters = arrays.upper_rows, arrays.counters
-    begin, used = rows.begin[row], counters[UPPER_ROWS_USED]
+def _move_row(rows: Triangle, row: int, used: int) -> int:
+    """Copy a full row of U to where its file is empty; return where its new room ends."""
+    indices, values = rows.indices, rows.values
+    begin = rows.begin[row]
     length = rows.end[row] - begin
     for entry in range(length):
-        rows.indices[used + entry] = rows.indices[begin + entry]
-        rows.values[used + entry] = rows.values[begin + entry]
+        indices[used + entry] = indices[begin + entry]
+        values[used + entry] = values[begin + entry]
     rows.begin[row] = used
     rows.end[row] = used + length
-    counters[UPPER_ROWS_USED] = used + 2 * length + ROW_SLACK
-    arrays.upper_rows_room[row] = counters[UPPER_ROWS_USED]
+    return int(used + 2 * length + ROW_SLACK)
 
 
 @inner
 def _insert_spike(arrays: FactorArrays, label: int) -> None:
     """Make the spike the column of a label, without its entry on the diagonal."""
     upper, rows, counters = arrays.upper, arrays.upper_rows, arrays.counters
-    used = counters[UPPER_USED]
+    spike_indices, spike_values = arrays.spike_indices, arrays.spike_values
+    indices, values, room = upper.indices, upper.values, arrays.upper_rows_room
+    row_indices, row_values, row_end = rows.indices, rows.values, rows.end
+    used, rows_used = counters[UPPER_USED], counters[UPPER_ROWS_USED]
     upper.begin[label] = used
     for place in range(counters[SPIKE]):
-        row, value = arrays.spike_indices[place], arrays.spike_values[place]
+        row, value = spike_indices[place], spike_values[place]
         if row == label:
             continue
-        upper.indices[used] = row
-        upper.values[used] = value
+        indices[used] = row
+        values[used] = value
         used += 1
-        if rows.end[row] == arrays.upper_rows_room[row]:
-            _move_row(arrays, row)
-        entry = rows.end[row]
-        rows.indices[entry] = label
-        rows.values[entry] = value
-        rows.end[row] = entry + 1
+        if row_end[row] == room[row]:
+            rows_used = _move_row(rows, row, rows_used)
+            room[row] = rows_used
+        entry = row_end[row]
+        row_indices[entry] = label
+        row_values[entry] = value
+        row_end[row] = entry + 1
     upper.end[label] = used
     counters[UPPER_USED] = used
+    counters[UPPER_ROWS_USED] = rows_used
 
 
 @inner
 def _append_eta(arrays: FactorArrays, label: int, pivot: float) -> int:
     """Note the multiples of other rows that the row of a label lost; return how many."""
-    counters = arrays.counters
+    counters, indices, values = arrays.counters, arrays.eta_indices, arrays.eta_values
+    row_indices, row_values = arrays.row_indices, arrays.row_values
     used = counters[ETA_USED]
     first = used
     for place in range(counters[ROW_LENGTH]):
-        other = arrays.row_indices[place]
+        other = row_indices[place]
         if other != label:
-            arrays.eta_indices[used] = other
-            arrays.eta_values[used] = -arrays.row_values[place] * pivot
+            indices[used] = other
+            values[used] = -row_values[place] * pivot
             used += 1
     update = counters[UPDATES]
     arrays.eta_row[update] = label
@@ -235,8 +243,9 @@ def update(arrays: FactorArrays, position: int, alpha: float) -> int:
         return 1
     if counters[ROW_LABEL] != label:
         _solve_row(arrays, label)
-    old_pivot = arrays.upper.pivot[label]
-    pivot, expected = _new_pivot(arrays, label), alpha * old_pivot
+    diagonal, order, slot_of = arrays.upper.pivot, arrays.upper.order, arrays.upper_slot
+    old_pivot = diagonal[label]
+    pivot, expected = _new_pivot(arrays, label, old_pivot), alpha * old_pivot
     largest = max(abs(pivot), abs(expected))
     if pivot == 0.0 or not abs(pivot - expected) <= DISAGREEMENT * largest:
         return 1
@@ -244,14 +253,13 @@ def update(arrays: FactorArrays, position: int, alpha: float) -> int:
         return 1
     removed = _remove(arrays, label)
     _insert_spike(arrays, label)
-    added = _append_eta(arrays, label, old_pivot)
-    added += arrays.upper.end[label] - arrays.upper.begin[label]
+    added = counters[SPIKE] + _append_eta(arrays, label, old_pivot)
     slot = counters[UPPER_SLOTS]
-    arrays.upper.order[arrays.upper_slot[label]] = -1
-    arrays.upper.order[slot] = label
-    arrays.upper_slot[label] = slot
+    order[slot_of[label]] = -1
+    order[slot] = label
+    slot_of[label] = slot
     counters[UPPER_SLOTS] = slot + 1
-    arrays.upper.pivot[label] = pivot
+    diagonal[label] = pivot
     counters[ENTRIES] += added - removed
     counters[SOLVE_WORK] += added + 2 * removed
     counters[SPIKE_IS_KEPT] = 0
