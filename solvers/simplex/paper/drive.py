@@ -70,10 +70,13 @@ class Drive:
         seed: int,
         stop: Callable[[int], StopReason | None],
         limit: float,
+        clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.form = form
         self.pivots = pivots
         self.inversions = 0
+        self.pivot_seconds = 0.0
+        self._clock = clock
         self.bland = False
         self._stop = stop
         self._limit = limit
@@ -103,7 +106,10 @@ class Drive:
             if reason is not None:
                 return Found(Ending.STOPPED, self.pivots.basic(), reason=reason)
             count = int(min(self.pivots.batch, self._limit - self.iterations))
-            found = self._react(self.pivots.run(count))
+            began = self._clock()
+            stop = self.pivots.run(count)
+            self.pivot_seconds += self._clock() - began
+            found = self._react(stop)
             if found is not None:
                 return found
 

@@ -109,7 +109,8 @@ def _with_rows(
     if 0 < device.memory_free < INVERSES * 8 * form.num_rows**2:
         return _too_large(form, device)
     limit = np.inf if options.iteration_limit is None else options.iteration_limit
-    drive = Drive(form, make_pivots(variant, form, device), options.seed, should_stop, limit)
+    pivots = make_pivots(variant, form, device)
+    drive = Drive(form, pivots, options.seed, should_stop, limit, lambda: progress.seconds)
     found = drive.run(basis_from_start(form, start))
     exact = exact_solution(form, found.basic)
     about: dict[str, Any] = {
@@ -120,6 +121,7 @@ def _with_rows(
             "variant": variant,
             "iterations": drive.iterations,
             "inversions": drive.inversions,
+            "loop_seconds": drive.pivot_seconds,
             "rows": form.num_rows,
             "columns": form.num_columns,
         },
