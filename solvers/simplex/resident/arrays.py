@@ -26,12 +26,16 @@ STEEPEST_UP_TO = 2500
 
 @dataclass(eq=False)
 class Matrix:
-    """A compressed matrix on the device, and how many threads share out one of its owners."""
+    """A compressed matrix on the device.
+
+    ``lanes`` threads share out one of its owners; ``full`` is 1 if it has no zeros.
+    """
 
     starts: Any
     indices: Any
     values: Any
     lanes: int
+    full: int
 
 
 class Arrays:
@@ -60,8 +64,8 @@ class Arrays:
         self.variables = self.rows + self.structurals
         self.most = delayed_pivots(self.rows)
         self.steepest = int(self.rows <= STEEPEST_UP_TO)
-        self.columns = _matrix(form.columns, device)
-        self.by_rows = _matrix(form.rows, device)
+        self.columns = _matrix(form.columns, self.rows, device)
+        self.by_rows = _matrix(form.rows, self.structurals, device)
         m, n_m, k = self.rows, self.variables, self.most
         self.status, self.reference = self.integers(n_m), self.integers(n_m)
         self.x, self.cost, self.reduced_cost = (self.numbers(n_m) for _ in range(3))
@@ -121,14 +125,15 @@ class Arrays:
         return self.numbers(groups), self.integers(groups)
 
 
-def _matrix(matrix: Compressed, device: Device) -> Matrix:
-    owners = max(1, matrix.starts.size - 1)
+def _matrix(matrix: Compressed, width: int, device: Device) -> Matrix:
+    owners, entries = matrix.starts.size - 1, matrix.values.size
     lanes = 1
-    while lanes < MOST_LANES and 2 * lanes * owners <= matrix.values.size:
+    while lanes < MOST_LANES and 2 * lanes * max(1, owners) <= entries:
         lanes *= 2
     return Matrix(
         device.to_device(matrix.starts.astype(np.int32)),
         device.to_device(matrix.indices),
         device.to_device(matrix.values),
         lanes,
+        int(entries == owners * width),
     )

@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) price_row(
-    int rows, int structurals, int most, int lanes, int dual, int steepest,
+    int rows, int structurals, int most, int lanes, int full, int dual, int steepest,
     const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, const REAL* __restrict__ eta_rows,
     const INDEX* __restrict__ status, const INDEX* __restrict__ reference,
@@ -117,10 +117,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price_row(
         if (j < structurals) {
             kind = status[j];
             if (kind != BASIC) {
-                const INDEX end = starts[j + 1];
+                const INDEX begin = starts[j], end = starts[j + 1];
+                if (full != 0) {
 #pragma unroll 4
-                for (INDEX k = starts[j] + lane; k < end; k += lanes)
-                    alpha += values[k] * row[indices[k]];
+                    for (INDEX k = begin + lane; k < end; k += lanes)
+                        alpha += values[k] * row[k - begin];
+                } else {
+#pragma unroll 4
+                    for (INDEX k = begin + lane; k < end; k += lanes)
+                        alpha += values[k] * row[indices[k]];
+                }
             }
         }
         alpha = lanes_join<Add>(alpha, lanes);

@@ -82,7 +82,7 @@ def _price_launch(values: Values) -> Launch:
 PRICE_ROW = Kernel(
     name="price_row",
     arguments=(
-        *ints("rows", "structurals", "most", "lanes", "dual", "steepest"),
+        *ints("rows", "structurals", "most", "lanes", "full", "dual", "steepest"),
         *indices("starts", "indices"),
         *reals("values", "eta_rows"),
         *indices("status", "reference"),
@@ -93,7 +93,8 @@ PRICE_ROW = Kernel(
         *indices("candidates", "counts", changed="inout"),
         *reals("ratios", "squares", "dots", changed="inout"),
     ),
-    contract="Leaves alpha (n + m,) as the next of 'alpha_rows' (most, n + m). With dual = 1 each "
+    contract="Leaves alpha (n + m,) as the next of 'alpha_rows' (most, n + m); full = 1 says that "
+    "no column has a zero, so that indices need not be read. With dual = 1 each "
     "block also leaves its candidates for entering, ascending, their count, the smallest Harris "
     "ratio, and the sum of alpha^2 over the reference framework; with steepest = 1, further "
     "blocks leave the products of rho with the rows of 'eta_rows', and with itself in the last "
@@ -101,7 +102,8 @@ PRICE_ROW = Kernel(
     launch=_price_launch,
     work=lambda values: int(values["indices"].size) + int(values["rows"]),
     bytes_moved=lambda values: (
-        12 * int(values["indices"].size) + 32 * int(values["rows"] + values["structurals"])
+        (8 if values["full"] else 12) * int(values["indices"].size)
+        + 32 * int(values["rows"] + values["structurals"])
     ),
 )
 

@@ -120,7 +120,7 @@ def _distance(status, reduced_cost):
 
 @twin
 def price_row(  # noqa: C901 - one kernel
-    rows, structurals, most, lanes, dual, steepest, starts, indices, values, eta_rows,
+    rows, structurals, most, lanes, full, dual, steepest, starts, indices, values, eta_rows,
     status, reference, lower, upper, reduced_cost, control, scalars,
     alpha_rows, candidates, counts, ratios, squares, dots,
 ):  # fmt: skip
