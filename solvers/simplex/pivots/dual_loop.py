@@ -16,7 +16,7 @@ from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
 from solvers.simplex.factor.inner import inner
-from solvers.simplex.factor.updates import update
+from solvers.simplex.factor.updates import refactorisation_pays, update
 from solvers.simplex.pivots.arrays import (
     BANNED,
     DISAGREEMENT,
@@ -83,7 +83,7 @@ def dual_slice(
     while True:
         if counts[ITERATIONS] >= end or counts[WORK] >= most_work:
             return SLICE
-        if counts[UPDATES] >= counts[LIMIT]:
+        if counts[UPDATES] >= counts[LIMIT] or refactorisation_pays(factor):
             return REFACTOR
         place = choose_row(iterate)
         counts[WORK] += iterate.basic.size

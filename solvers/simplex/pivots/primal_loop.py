@@ -17,7 +17,7 @@ from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
 from solvers.simplex.factor.inner import inner
-from solvers.simplex.factor.updates import update
+from solvers.simplex.factor.updates import refactorisation_pays, update
 from solvers.simplex.pivots.arrays import (
     BANNED,
     COLUMN,
@@ -84,7 +84,7 @@ def primal_slice(
     while True:
         if counts[ITERATIONS] >= end or counts[WORK] >= most_work:
             return SLICE
-        if counts[UPDATES] >= counts[LIMIT]:
+        if counts[UPDATES] >= counts[LIMIT] or refactorisation_pays(factor):
             return REFACTOR
         reason = primal_pivot(factor, matrix, iterate, vectors, counts, figures[TOLERANCE])
         if reason != GO_ON:
