@@ -14,8 +14,8 @@ class Parameters:
     """What the kernel reads, in this order, from its array of parameters."""
 
     tolerance: float = 1e-9
-    """Primal and dual feasibility, the latter as a part of the largest cost; two digits below
-    HiGHS's 1e-7, which double precision bears where a basis has few hundred rows."""
+    """Primal and dual feasibility, the latter as a part of the geometric mean of the costs; two
+    digits below HiGHS's 1e-7, which double precision bears where a basis has few hundred rows."""
     smallest_pivot: float = 1e-9
     """Entries up to this are not pivoted on."""
     wanted_pivot: float = 1e-6
@@ -29,7 +29,7 @@ class Parameters:
     """Pivots between two looks at the accuracy: a look costs about one pivot."""
     perturbation: float = 5e-7
     """Size of perturbations, as in HiGHS (Huangfu and Hall 2018, section 3.4): a part of the
-    largest cost, or of a variable's value."""
+    mean cost, or of a variable's value."""
     rounds: float = 30.0
     """Turns of the two methods after which an LP is left to another engine."""
 

@@ -13,10 +13,12 @@
 #include "primal.cuh"
 
 #define MOST_SIZE REAL(100)
+#define ROUNDING REAL(1e-15)
 
-// The scaled cost and bounds of the LP, and what their tolerances are.
+// The scaled cost and bounds of the LP, and what their tolerances are: costs are measured by their
+// geometric mean, as a power of two, so that penalties do not make all others small.
 __device__ __forceinline__ void restore(AnyLp& lp, const Given& given) {
-    REAL bound_size = REAL(0), cost_size = REAL(0);
+    REAL bound_size = REAL(0), largest = REAL(0), exponents = REAL(0), costs = REAL(0);
     for (int v = threadIdx.x; v < lp.n + lp.m; v += blockDim.x) {
         REAL cost = REAL(0), low, high;
         if (v < lp.n) {
@@ -31,15 +33,23 @@ __device__ __forceinline__ void restore(AnyLp& lp, const Given& given) {
         lp.cost()[v] = cost;
         lp.low()[v] = low;
         lp.high()[v] = high;
-        cost_size = larger(cost_size, fabs(cost));
+        if (cost != REAL(0)) {
+            int exponent;
+            frexp(fabs(cost), &exponent);
+            largest = larger(largest, fabs(cost));
+            exponents += REAL(exponent - 1);
+            costs += REAL(1);
+        }
         if (fabs(low) < infinity()) bound_size = larger(bound_size, fabs(low));
         if (fabs(high) < infinity()) bound_size = larger(bound_size, fabs(high));
     }
-    cost_size = block_reduce<Largest>(cost_size);
+    largest = block_reduce<Largest>(largest);
+    exponents = block_reduce<Sum>(exponents);
+    costs = block_reduce<Sum>(costs);
     bound_size = block_reduce<Largest>(bound_size);
     const REAL tolerance = given.parameters[TOLERANCE];
-    lp.cost_size = cost_size > REAL(0) ? cost_size : REAL(1);
-    lp.dual_tolerance = tolerance * lp.cost_size;
+    lp.cost_size = ldexp(REAL(1), (int)floor(exponents / larger(costs, REAL(1))));
+    lp.dual_tolerance = larger(tolerance * lp.cost_size, ROUNDING * largest);
     lp.primal_tolerance = tolerance * smaller(larger(bound_size, REAL(1)), MOST_SIZE);
 }
 

@@ -35,6 +35,9 @@ ALL_NEAR, MATRIX_FAR, ALL_FAR = range(3)
 MOST_SIZE = 100.0
 """Bounds larger than this do not loosen the primal tolerance further."""
 
+ROUNDING = 1e-15
+"""Part of the largest cost that reduced costs may be wrong by, whatever the tolerance."""
+
 COLUMN_VECTORS = 5
 ROW_VECTORS = 3
 VARIABLE_VECTORS = 3

@@ -7,6 +7,8 @@ here is how an LP is brought in, which phase is whose turn, and what is said at 
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 from numba import prange
@@ -54,6 +56,7 @@ from solvers.simplex.batch.kernels.simplex import (
     LIMIT,
     MOST_SIZE,
     OPTIMAL,
+    ROUNDING,
     SLACK,
     TROUBLE,
     UNBOUNDED,
@@ -70,17 +73,25 @@ def own(values, width, k, varying, bit):
 
 
 @compiled
-def restore(data, A, work, by_column, limits, parameters):
-    """Give ``work`` the scaled cost and bounds of the LP, and find what to measure them by."""
+def restore(data, A, work, limits, parameters):
+    """Give ``work`` the scaled cost and bounds of the LP, and find what to measure them by.
+
+    Costs are measured by their geometric mean, as a power of two: a few that are meant as
+    penalties must not make all others small. What rounding leaves of the largest is tolerated.
+    """
     cost, lower, upper, row_lower, row_upper = data
     row_scale, column_scale = A[3], A[4]
     n, m = cost.size, row_lower.size
-    bound_size = cost_size = 0.0
+    bound_size = largest = exponents = costs = 0.0
     for j in range(n):
         work[COST, j] = cost[j] * column_scale[j]
         work[LOW, j] = lower[j] / column_scale[j]
         work[HIGH, j] = upper[j] / column_scale[j]
-        cost_size = max(cost_size, abs(work[COST, j]))
+        size = abs(work[COST, j])
+        largest = max(largest, size)
+        if size > 0.0:
+            exponents += math.frexp(size)[1] - 1
+            costs += 1.0
     for i in range(m):
         work[COST, n + i] = 0.0
         work[LOW, n + i] = row_lower[i] * row_scale[i]
@@ -89,8 +100,8 @@ def restore(data, A, work, by_column, limits, parameters):
         for bound in (work[LOW, v], work[HIGH, v]):
             if abs(bound) < np.inf:
                 bound_size = max(bound_size, abs(bound))
-    limits[COST_SIZE] = cost_size if cost_size > 0.0 else 1.0
-    limits[DUAL_TOLERANCE] = parameters[TOLERANCE] * limits[COST_SIZE]
+    limits[COST_SIZE] = math.ldexp(1.0, math.floor(exponents / max(costs, 1.0)))
+    limits[DUAL_TOLERANCE] = max(parameters[TOLERANCE] * limits[COST_SIZE], ROUNDING * largest)
     limits[PRIMAL_TOLERANCE] = parameters[TOLERANCE] * min(max(bound_size, 1.0), MOST_SIZE)
 
 
@@ -167,7 +178,7 @@ def run(
 ):  # fmt: skip
     """Take turns of the two methods on true cost and bounds; return the ending, and where."""
     for _ in range(int(parameters[ROUNDS])):
-        restore(data, A, work, by_column, limits, parameters)
+        restore(data, A, work, limits, parameters)
         to_bounds(by_column, work, nonbasic, status)
         basic_values(D, by_row, by_column)
         reduced_costs(D, by_column, work, basic, nonbasic)
