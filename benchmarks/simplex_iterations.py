@@ -126,7 +126,8 @@ def bytes_moved(core: ResidentCore, problem: Problem) -> int:
     solve_column = 8 * m * k if core.steepest or 8 * entries >= k else 32 * m * entries
     pivot = 2 * 8 * m * delayed / 2
     fold = 2 * 8 * m * k / delayed
-    return round(pivot + (8 if nnz == m * n else 12) * nnz + solve_column + fold + 130 * m + 60 * (m + n))
+    pricing = (8 if nnz == m * n else 12) * nnz
+    return round(pivot + pricing + solve_column + fold + 130 * m + 60 * (m + n))
 
 
 def dense(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:

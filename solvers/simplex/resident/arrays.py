@@ -11,7 +11,7 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.errors import DeviceError
 from solvers.simplex.form import Compressed, SlackForm
-from solvers.simplex.resident.control import CONTROL_WORDS, SCALAR_WORDS, delayed_pivots
+from solvers.simplex.resident.control import CONTROL_WORDS, MOST_DELAYED, SCALAR_WORDS
 from solvers.simplex.resident.kernels.layout import row_groups
 from solvers.simplex.resident.kernels.row import segment_blocks
 
@@ -62,7 +62,7 @@ class Arrays:
         self.device = device
         self.rows, self.structurals = form.num_rows, form.num_structurals
         self.variables = self.rows + self.structurals
-        self.most = delayed_pivots(self.rows)
+        self.most = MOST_DELAYED
         self.steepest = int(self.rows <= STEEPEST_UP_TO)
         self.columns = _matrix(form.columns, self.rows, device)
         self.by_rows = _matrix(form.rows, self.structurals, device)

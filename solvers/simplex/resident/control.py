@@ -7,8 +7,6 @@ code.
 
 from __future__ import annotations
 
-import numpy as np
-
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
 SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER = 8, 9, 10, 11, 12
 CONTROL_WORDS = 16
@@ -43,11 +41,9 @@ NONE = 2147483647
 """Index that stands for nothing found."""
 
 MOST_DELAYED = 128
-"""Most pivots that may wait to be multiplied into the inverse (shared memory for as many)."""
-
-FEWEST_DELAYED = 64
-"""Fewest pivots between two updates of the inverse, however small the basis: each of them keeps the
-host busy for as long as some twenty iterations take."""
+"""Pivots that wait to be multiplied into the inverse. About sqrt(m) would move the fewest bytes
+(lp-algorithms.md, 3.3), but each product also keeps the host busy for as long as some twenty
+iterations take; the kernels have shared memory for so many."""
 
 BLOCK = 256
 """Threads in a block of kernels that spread over the GPU."""
@@ -79,8 +75,3 @@ DEVEX_ERROR = 3.0
 
 LARGEST_DEVEX_WEIGHT = 1e7
 """Primal Devex weight beyond which all start again at one."""
-
-
-def delayed_pivots(rows: int) -> int:
-    """Return how many pivots wait until the inverse is updated: about sqrt(m)."""
-    return max(FEWEST_DELAYED, min(MOST_DELAYED, 16 * round(float(np.sqrt(rows)) / 16)))

@@ -28,6 +28,10 @@ MOST_PIVOTS = 5000
 MOST_ITERATIONS = 2**30
 """Largest limit on iterations that the device's 32 bits are given."""
 
+ENDLESS = (50, 10_000)
+"""Iterations for each row and column, and more, after which a run is taken for a cycle. HiGHS
+needs less than one for each on nearly all models."""
+
 SHUNNED = 1e12
 """Factor on the weight of a position whose pivot was inaccurate with a fresh inverse."""
 
@@ -71,7 +75,9 @@ class Loop:
         """Run at most so many pivots, 'dual' or 'primal'."""
         basis, dual = self._basis, kind == "dual"
         self.pivot_row = self.pivot_column = -1
-        basis.steer({word.LIMIT: min(MOST_ITERATIONS, self.iterations + most)})
+        endless = ENDLESS[0] * basis.arrays.variables + ENDLESS[1]
+        limit = self.iterations + min(most, endless)
+        basis.steer({word.LIMIT: min(MOST_ITERATIONS, limit)})
         shunned = 0
         count = SHORT
         first = first_dual(basis.arrays) if dual else first_primal(basis.arrays)
@@ -92,7 +98,7 @@ class Loop:
                 basis.refresh(repair=dual)
             elif status == word.OUT_OF_PIVOTS:
                 basis.fold()
-                return Halt.LIMIT
+                return Halt.LIMIT if most <= endless else Halt.TROUBLE
             elif status == word.INACCURATE:
                 shunned = shunned + 1 if basis.is_fresh else 0
                 if shunned > MOST_SHUNNED:

@@ -113,9 +113,9 @@ def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
 
 def _price_row(a: Arrays, dual: int) -> Step:
     arguments = (
-        a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, dual, a.steepest * dual, *_columns(a),
-        a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost, a.control, a.scalars,
-        a.alpha_rows, a.candidates, a.counts, a.ratios, a.squares, a.dots,
+        a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, dual, a.steepest * dual,
+        *_columns(a), a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost,
+        a.control, a.scalars, a.alpha_rows, a.candidates, a.counts, a.ratios, a.squares, a.dots,
     )  # fmt: skip
     return Step(ROW, "price_row", arguments)
 

@@ -13,7 +13,7 @@ from solvers.errors import DeviceError
 from solvers.problem import Problem
 from solvers.simplex.core import Halt
 from solvers.simplex.form import slack_form
-from solvers.simplex.resident import arrays, nucleus, room
+from solvers.simplex.resident import arrays, loop, nucleus, room
 from solvers.simplex.resident.core import ResidentCore
 from solvers.simplex.state import BASIC, LOWER, slack_start
 from tests.simplex.resident.cases import (
@@ -42,7 +42,7 @@ def pricing(request, monkeypatch):
     """Price by steepest edge, and by Devex with folds after few pivots."""
     if request.param == "devex":
         monkeypatch.setattr(arrays, "STEEPEST_UP_TO", 0)
-        monkeypatch.setattr(arrays, "delayed_pivots", lambda rows: 5)
+        monkeypatch.setattr(arrays, "MOST_DELAYED", 5)
     return request.param
 
 
@@ -110,6 +110,35 @@ def test_primal_pivots_begin_at_an_infeasible_point(seed):
     assert solved.objective == pytest.approx(reference(problem), rel=1e-9)
 
 
+BEALE = Problem.from_arrays(
+    [-0.75, 150.0, -0.02, 6.0],
+    sp.csr_array([[0.25, -60.0, -0.04, 9.0], [0.5, -90.0, -0.02, 3.0], [0.0, 0.0, 1.0, 0.0]]),
+    -np.inf,
+    [0.0, 0.0, 1.0],
+)
+
+
+def klee_minty(n: int) -> Problem:
+    """Return a cube whose vertices Dantzig's rule visits one after the other."""
+    matrix = np.tril(2.0 ** (np.subtract.outer(np.arange(n), np.arange(n)) + 1.0), -1) + np.eye(n)
+    cost = -(2.0 ** np.arange(n - 1, -1, -1))
+    return Problem.from_arrays(cost, sp.csr_array(matrix), -np.inf, 5.0 ** np.arange(1, n + 1))
+
+
+@pytest.mark.parametrize(
+    ("problem", "objective"), [(BEALE, -0.05), (klee_minty(9), -(5.0**9))], ids=["beale", "klee"]
+)
+def test_degenerate_and_long_paths_end(problem, objective):
+    solved = run(problem, cpu(), ("primal",))
+    assert solved.halts == (Halt.DONE,)
+    assert solved.objective == pytest.approx(objective, rel=1e-9)
+
+
+def test_run_that_seems_endless_ends_in_trouble(monkeypatch):
+    monkeypatch.setattr(loop, "ENDLESS", (0, 3))
+    assert run(random_problem(20, 30, 1), cpu(), ("dual",)).halts == (Halt.TROUBLE,)
+
+
 def test_equal_inputs_give_equal_bits(pricing):
     first, second = (run(random_problem(40, 60, 7), cpu()) for _ in range(2))
     assert first.state.iterations == second.state.iterations
@@ -118,7 +147,7 @@ def test_equal_inputs_give_equal_bits(pricing):
 
 
 def test_folded_inverse_is_that_of_the_basis(monkeypatch):
-    monkeypatch.setattr(arrays, "delayed_pivots", lambda rows: 3)
+    monkeypatch.setattr(arrays, "MOST_DELAYED", 3)
     monkeypatch.setattr(nucleus, "SPARE", 1.0)  # the inverse has to grow
     monkeypatch.setattr(nucleus, "SLOTS_AT_ONCE", 1)
     problem = random_problem(20, 30, 3)
