@@ -78,7 +78,7 @@ class Settings:
     """Iterations before the first look at what is idle, and at least between two."""
     compaction_growth: float = 1.5
     """The next look comes when the iterations have grown by this factor."""
-    compaction_margin: float = 2.0
+    compaction_margin: float = 1.0
     """By how much more than things have moved a column or row has to be off to be left out."""
     compaction_rows: bool = True
     """Whether rows are left out, too."""
