@@ -13,12 +13,12 @@ import numpy.typing as npt
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import Int64Array
 from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.lists import is_tiny
 from solvers.simplex.factor.nucleus import (
     ACTIVE_COLUMNS,
     ACTIVE_ENTRIES,
     ACTIVE_ROWS,
     Nucleus,
-    is_tiny,
 )
 from solvers.simplex.factor.pivots import (
     DONE,

@@ -20,13 +20,10 @@ from solvers.simplex.factor.arrays import (
     UPPER_SLOTS,
     FactorArrays,
     Int32Array,
-    Scratch,
 )
 from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.patterns import keep, nonzeros, rename, without_repeats
 from solvers.simplex.factor.triangles import drop_below, solve_triangle
-
-LISTED_BELOW = 0.3
-"""Share of nonzeros below which a result's are listed, whichever way it was computed."""
 
 
 @inner
@@ -77,102 +74,6 @@ def _apply_transposed_etas(
 
 
 @inner
-def _keep(
-    vector: FloatArray,
-    pattern: Int32Array,
-    count: int,
-    indices: Int32Array,
-    values: FloatArray,
-    drop: float,
-) -> int:
-    """Copy the nonzeros of a vector out; return how many there are."""
-    kept = 0
-    if count < 0:
-        for label in range(vector.size):
-            if abs(vector[label]) > drop:
-                indices[kept] = label
-                values[kept] = vector[label]
-                kept += 1
-        return kept
-    for place in range(count):
-        label = pattern[place]
-        if abs(vector[label]) > drop:
-            indices[kept] = label
-            values[kept] = vector[label]
-            kept += 1
-    return kept
-
-
-@inner
-def _without_repeats(pattern: Int32Array, count: int, scratch: Scratch) -> int:
-    """Leave every label once in a pattern; return how many remain."""
-    mark = scratch.mark
-    kept = 0
-    for place in range(count):
-        label = pattern[place]
-        if not mark[label]:
-            mark[label] = 1
-            pattern[kept] = label
-            kept += 1
-    for place in range(kept):
-        mark[pattern[place]] = 0
-    return kept
-
-
-@inner
-def _nonzeros(vector: FloatArray, pattern: Int32Array, count: int) -> int:
-    """List what is not zero, of those listed or (count -1) of all; -1 if that is too much."""
-    kept = 0
-    if count < 0:
-        for label in range(vector.size):
-            if vector[label] != 0.0:
-                pattern[kept] = label
-                kept += 1
-        return kept if kept <= LISTED_BELOW * vector.size else -1
-    for place in range(count):
-        label = pattern[place]
-        if vector[label] != 0.0:
-            pattern[kept] = label
-            kept += 1
-    return kept
-
-
-@inner
-def _rename(
-    vector: FloatArray,
-    pattern: Int32Array,
-    count: int,
-    names: Int32Array,
-    gathered: FloatArray,
-) -> int:
-    """Move every entry to its other name, in place; list what is not zero if it is not much."""
-    m = vector.size
-    kept = 0
-    if count < 0:
-        for label in range(m):
-            gathered[label] = vector[label]
-        for label in range(m):
-            name = names[label]
-            value = gathered[label]
-            vector[name] = value
-            if value != 0.0:
-                pattern[kept] = name
-                kept += 1
-        return kept if kept <= LISTED_BELOW * m else -1
-    for place in range(count):
-        label = pattern[place]
-        value = vector[label]
-        if value != 0.0:
-            gathered[kept] = value
-            pattern[kept] = names[label]
-            kept += 1
-            vector[label] = 0.0
-    for place in range(kept):
-        vector[pattern[place]] = gathered[place]
-    return kept
-
-
-@inner
 def _solve_lower(
     arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int, drop: float
 ) -> int:
@@ -195,7 +96,7 @@ def _solve_upper(
         arrays.upper, counters[UPPER_SLOTS], vector, pattern, count, drop, scratch,
         arrays.density[1], counters,
     )  # fmt: skip
-    return int(_rename(vector, pattern, count, arrays.position_of_row, scratch.gathered))
+    return int(rename(vector, pattern, count, arrays.position_of_row, scratch.gathered))
 
 
 @compiled
@@ -231,8 +132,8 @@ def ftran_entering(
     drop = drop_below(vector, pattern, count)
     count = _solve_lower(arrays, vector, pattern, count, drop)
     if count >= 0:
-        count = _without_repeats(pattern, count, arrays.scratch)
-    counters[SPIKE] = _keep(vector, pattern, count, arrays.spike_indices, arrays.spike_values, drop)
+        count = without_repeats(pattern, count, arrays.scratch)
+    counters[SPIKE] = keep(vector, pattern, count, arrays.spike_indices, arrays.spike_values, drop)
     counters[SPIKE_IS_KEPT] = 1
     return int(_solve_upper(arrays, vector, pattern, count, drop))
 
@@ -247,14 +148,14 @@ def btran(arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: 
     counters, scratch = arrays.counters, arrays.scratch
     drop = drop_below(vector, pattern, count)
     unit = count == 1 and vector[pattern[0]] == 1.0
-    count = _rename(vector, pattern, count, arrays.row_of_position, scratch.gathered)
+    count = rename(vector, pattern, count, arrays.row_of_position, scratch.gathered)
     label = pattern[0] if unit else -1
     count = solve_triangle(
         arrays.upper_rows, counters[UPPER_SLOTS], vector, pattern, count, drop, scratch,
         arrays.density[2], counters,
     )  # fmt: skip
     if unit:
-        counters[ROW_LENGTH] = _keep(
+        counters[ROW_LENGTH] = keep(
             vector, pattern, count, arrays.row_indices, arrays.row_values, drop
         )
         counters[ROW_LABEL] = label
@@ -263,4 +164,4 @@ def btran(arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: 
         arrays.lower_rows, counters[LOWER_ROW_SLOTS], vector, pattern, count, drop, scratch,
         arrays.density[3], counters,
     )  # fmt: skip
-    return int(_nonzeros(vector, pattern, count))
+    return int(nonzeros(vector, pattern, count))

@@ -31,7 +31,7 @@ from solvers.simplex.factor.arrays import (
     Triangle,
 )
 from solvers.simplex.factor.inner import inner
-from solvers.simplex.factor.triangles import DROP, solve_triangle
+from solvers.simplex.factor.spikes import new_pivot, solve_row
 
 DISAGREEMENT = 1e-7
 """Largest relative difference of the new pivot computed in two ways: from the row, and from the
@@ -45,48 +45,6 @@ WORSE_BY = 20
 
 ROW_SLACK = 4
 """Entries of room a row of U gets beside twice what it has, when it has to move."""
-
-
-@inner
-def _solve_row(arrays: FactorArrays, label: int) -> None:
-    """Solve U'z = e of a label; keep z as ``btran`` does."""
-    counters, scratch = arrays.counters, arrays.scratch
-    pattern, work = arrays.row_indices, scratch.work
-    counters[ROW_LENGTH] = 1
-    pattern[0] = label
-    work[label] = 1.0
-    count = solve_triangle(
-        arrays.upper_rows, counters[UPPER_SLOTS], work, pattern, counters[ROW_LENGTH], DROP,
-        scratch, arrays.density[2], counters,
-    )  # fmt: skip
-    kept = 0
-    for place in range(work.size if count < 0 else count):
-        other = place if count < 0 else pattern[place]
-        value = work[other]
-        work[other] = 0.0
-        if value != 0.0:
-            arrays.row_indices[kept] = other
-            arrays.row_values[kept] = value
-            kept += 1
-    counters[ROW_LENGTH] = kept
-    counters[ROW_LABEL] = label
-
-
-@inner
-def _new_pivot(arrays: FactorArrays, label: int, old_pivot: float) -> float:
-    """Return what the update leaves on the diagonal: the spike's entry less R's part."""
-    counters, work = arrays.counters, arrays.scratch.work
-    indices, values = arrays.spike_indices, arrays.spike_values
-    spike = counters[SPIKE]
-    for place in range(spike):
-        work[indices[place]] = values[place]
-    row_indices, row_values = arrays.row_indices, arrays.row_values
-    total = 0.0  # z at the label itself is 1 / pivot, so that its term is the spike's own entry
-    for place in range(counters[ROW_LENGTH]):
-        total += row_values[place] * work[row_indices[place]]
-    for place in range(spike):
-        work[indices[place]] = 0.0
-    return float(total * old_pivot)
 
 
 @inner
@@ -242,10 +200,10 @@ def update(arrays: FactorArrays, position: int, alpha: float) -> int:
     if not counters[SPIKE_IS_KEPT]:
         return 1
     if counters[ROW_LABEL] != label:
-        _solve_row(arrays, label)
+        solve_row(arrays, label)
     diagonal, order, slot_of = arrays.upper.pivot, arrays.upper.order, arrays.upper_slot
     old_pivot = diagonal[label]
-    pivot, expected = _new_pivot(arrays, label, old_pivot), alpha * old_pivot
+    pivot, expected = new_pivot(arrays, label, old_pivot), alpha * old_pivot
     largest = max(abs(pivot), abs(expected))
     if pivot == 0.0 or not abs(pivot - expected) <= DISAGREEMENT * largest:
         return 1
