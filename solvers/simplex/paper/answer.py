@@ -69,7 +69,9 @@ def unbounded_outcome(
     own = exact.basic < form.num_columns
     values[exact.basic[own]] = np.maximum(-d[own], 0.0)
     values[entering] = 1.0
+    values[form.origin.complement != NONE] = 0.0  # what has two bounds moves by rounding only
     ray = form.origin.recover_direction(values * form.column_scale)
+    ray = np.where(np.abs(ray) > ROUNDING * np.max(np.abs(ray)), ray, 0.0)
     feasible = np.max(violations(form, exact.basic, exact.x), initial=0.0) <= tolerance
     if not feasible or not proves_unbounded(form.origin.problem, ray):
         return _nothing(about)
@@ -117,7 +119,7 @@ def without_rows(form: ScaledForm) -> Outcome:
 
 
 ROUNDING = 1e-12
-"""Farkas multipliers below this part of the largest are rounding."""
+"""Elements of a ray below this part of its largest are rounding."""
 
 
 def _nothing(about: dict[str, Any]) -> Outcome:

@@ -49,10 +49,13 @@ class DevicePivots:
         self.form = form
         self.space: Workspace = workspace(form, device)
         self.control = np.zeros(CONTROL_SIZE)
+        self.inversions = 0
+        self._inverted: Basis | None = None
 
     def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
         """Take a basis over."""
         space = self.space
+        known = self.control[SINCE_INVERSE] == 0 and _same(basic, self._inverted)
         self._put(space.basic, basic.astype(np.int32))
         self._put(space.rhs, rhs)
         everywhere = positions(basic, self.form.num_columns + self.form.num_rows)
@@ -62,7 +65,10 @@ class DevicePivots:
             self._put(space.weight, np.ones(space.columns))
         self.control[[STOP, SINCE_INVERSE]] = RUNNING, 0
         self._put(space.control, self.control)
-        if not invert(self.form, basic, space):
+        if not known:
+            self.inversions += 1
+            self._inverted = basic.copy() if invert(self.form, basic, space) else None
+        if self._inverted is None:
             return False
         self.set_phase()
         return True
@@ -227,3 +233,7 @@ class GraphsPivots(DevicePivots):
             s.values, s.cost, s.inverse, s.x, s.basic, s.position, s.basic_cost, s.y, s.pivot_row,
             s.weight, s.reduced, s.d, s.offers, s.nearest, s.chosen, s.control,
         )  # fmt: skip
+
+
+def _same(basic: Basis, other: Basis | None) -> bool:
+    return other is not None and bool(np.array_equal(basic, other))

@@ -74,7 +74,6 @@ class Drive:
     ) -> None:
         self.form = form
         self.pivots = pivots
-        self.inversions = 0
         self.pivot_seconds = 0.0
         self._clock = clock
         self.bland = False
@@ -242,7 +241,6 @@ class Drive:
             if threshold is not None:
                 self._basic = repaired(self.form, self._basic, threshold)
                 new_weights = True
-            self.inversions += 1
             if self.pivots.load(self._basic, self._shifts.rhs, new_weights=new_weights):
                 return
         self._basic = start_basis(self.form)

@@ -57,6 +57,7 @@ class HostPivots:
         on_gpu = device is not None and device.kind == "cuda"
         self._algebra: HostAlgebra = GpuAlgebra(form) if on_gpu else HostAlgebra(form)
         self.control = np.zeros(CONTROL_SIZE)
+        self.inversions = 0
         self._weight = np.ones(form.num_columns)
         self._basic = np.arange(form.num_rows) + form.num_columns
         self._rhs = form.rhs
@@ -69,6 +70,7 @@ class HostPivots:
         if new_weights:
             self._weight = np.ones(self.form.num_columns)
         self.control[[STOP, SINCE_INVERSE]] = RUNNING, 0
+        self.inversions += 1
         if not self._algebra.factorise(self._basic):
             return False
         self.set_phase()

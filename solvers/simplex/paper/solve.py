@@ -106,7 +106,8 @@ def _with_rows(
         progress.iteration(iterations)
         return StopReason.INTERRUPTED if progress.abandoned else progress.should_stop()
 
-    if 0 < device.memory_free < INVERSES * 8 * form.num_rows**2:
+    memory = device.memory_total if device.kind == "cpu" else device.memory_free
+    if 0 < memory < INVERSES * 8 * form.num_rows**2:
         return _too_large(form, device)
     limit = np.inf if options.iteration_limit is None else options.iteration_limit
     pivots = make_pivots(variant, form, device)
@@ -120,7 +121,7 @@ def _with_rows(
         "statistics": {
             "variant": variant,
             "iterations": drive.iterations,
-            "inversions": drive.inversions,
+            "inversions": pivots.inversions,
             "loop_seconds": drive.pivot_seconds,
             "rows": form.num_rows,
             "columns": form.num_columns,

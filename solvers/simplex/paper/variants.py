@@ -32,14 +32,19 @@ class Pivots(Protocol):
     """Pivots on one basis, steered by a control array (``kernels/layout.py``).
 
     ``control`` is the host's copy: ``run`` takes tolerances and limits from it and leaves what the
-    device made of it there. ``batch`` is how many pivots to ask for between two looks at the clock.
+    device made of it there. ``batch`` is how many pivots to ask for between two looks at the clock,
+    and ``inversions`` counts inverses or LUs made by ``load``.
     """
 
     control: FloatArray
     batch: int
+    inversions: int
 
     def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
-        """Take a basis over: its inverse or LU, x, costs and y; return False if it is singular."""
+        """Take a basis over: its inverse or LU, x, costs and y; return False if it is singular.
+
+        A basis that was loaded before, with no pivot since, is not inverted again.
+        """
 
     def set_phase(self) -> None:
         """Compute costs and y anew for the phase that ``control`` names."""

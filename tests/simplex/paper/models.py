@@ -77,6 +77,24 @@ def random_problem(seed: int, rows: int = 12, columns: int = 18) -> Problem:
     )
 
 
+def integer_problem(seed: int) -> Problem:
+    """Return an LP of small integers, full of ties: optimal, infeasible or unbounded."""
+    random = np.random.default_rng(seed)
+    m, n = random.integers(1, 20, 2)
+    matrix = random.integers(-3, 4, (m, n)) * (random.random((m, n)) < 0.4)
+    side, width = random.integers(-4, 5, m).astype(float), random.integers(0, 4, m)
+    kind = random.integers(0, 4, m)
+    row_lower = np.where(kind == 0, -INF, side)
+    row_upper = np.where(kind == 1, INF, np.where(kind == 2, side, side + width))
+    bound = random.integers(-3, 2, n).astype(float)
+    kind = random.integers(0, 6, n)
+    lower = np.where(np.isin(kind, (0, 5)), -INF, np.where(kind < 4, 0.0, bound))
+    above = np.where(np.isfinite(lower), lower, bound) + random.integers(0, 4, n)
+    upper = np.where(np.isin(kind, (0, 1, 2)), INF, above)
+    cost = random.integers(-5, 6, n).astype(float)
+    return Problem.from_arrays(cost, matrix, row_lower, row_upper, lower=lower, upper=upper)
+
+
 def reference(problem: Problem) -> float:
     """Return the optimum by HiGHS."""
     from solvers.highs import solve

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gpu_bridge
 from gpu_bridge.verify import verify
+from solvers import highs
 from solvers.errors import OptionError
 from solvers.options import EngineOptions
 from solvers.outcome import BasisStatus, Outcome, SolutionStatus, Start, StopReason
@@ -22,6 +23,7 @@ from tests.problems import LINEAR
 from tests.simplex.paper.models import (
     assignment,
     beale,
+    integer_problem,
     klee_minty,
     kuhn,
     random_problem,
@@ -60,6 +62,17 @@ def test_random_problems_are_solved_as_by_highs(variant, seed):
     found = verified(problem, variant)
     assert found.solution_status is OPTIMAL
     assert found.objective == pytest.approx(reference(problem), rel=1e-9, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10_000), variant=st.sampled_from(["resident", "graphs"]))
+@settings(max_examples=40)
+def test_small_integers_give_the_status_that_highs_gives(seed, variant):
+    problem = integer_problem(seed)
+    expected = verify(problem, highs.solve(problem, OPTIONS, Progress()), OPTIONS)
+    found = verified(problem, variant)
+    assert found.solution_status is expected.solution_status
+    if expected.solution_status is OPTIMAL:
+        assert found.objective == pytest.approx(expected.objective, abs=1e-9)
 
 
 @variants
