@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import record, simplex, simplex_rows
+from benchmarks import record, simplex, simplex_plot, simplex_rows
 from benchmarks.simplex_rows import SUMMARY, Run, append, load, summarise
 
 DATA = Path(__file__).parents[2] / "data"
@@ -88,3 +88,16 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert found["highs"]["solved_repeats"] == 2
     assert found["highs"]["error"] <= simplex_rows.ACCURACY
     assert len(load(rows)) == 2
+    figure = tmp_path / "figure.png"
+    monkeypatch.setattr(sys, "argv", ["simplex_plot", str(path), str(figure)])
+    simplex_plot.main()
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_groups_models_by_size_and_shows_what_was_not_solved(tmp_path):
+    large = Run("l", "cpu", 9, 20_000, 5, "time_limit", 1, 0, 240.0, 240.0, 240.0, 10, None, None)
+    runs = [run("m"), run("m", "highs"), run("n", "highs", seconds=0.5), large]
+    assert simplex_plot._models(runs, "small") == ["n", "m"]
+    assert simplex_plot._models(runs, "medium") == []
+    simplex_plot.draw([r for r in runs if r.solver != "a"], 240.0, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
