@@ -1,171 +1,42 @@
-"""The first part of a round as ``propose.cuh`` has it: candidates, scores, claims."""
+"""The first part of a round as ``propose.cuh`` has it: candidates and claims."""
 # mypy: allow-untyped-defs, allow-untyped-decorators
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numba
-import numpy as np
-
-from solvers.mip.walkers.kernels.arithmetic_cpu import lane_sum, mix, part, tie_rank
-from solvers.mip.walkers.kernels.fields import NONE, TOLERANCE, Field
+from solvers.mip.walkers.kernels.arithmetic_cpu import part, tie_rank
 
 # The rules for single moves are those of the other walkers.
 from solvers.mip.walkers.kernels.search_cpu import (
     LEAST_GAIN,
     NO_CHOICE,
-    UNBOUNDED,
     _better,
     _breaking,
-    _clipped,
-    _objective_score,
-    _rows_score,
     _tight,
 )
-from solvers.mip.walkers.whole.kernels.fields import CHUNK, MOST_TEAMS, MOVE, SLOTS, Mode
+from solvers.mip.walkers.whole.kernels.fields import CHUNK, MOVE, SLOTS
+from solvers.mip.walkers.whole.kernels.places_cpu import LIFT
 from solvers.mip.walkers.whole.kernels.tree_cpu import find_violated
+from solvers.mip.walkers.whole.kernels.walk_cpu import (
+    DRAW_OFFSET,
+    DRAW_ROW,
+    DRAW_SLOTS,
+    DRAW_TIE,
+    LANES,
+    OF_ROUND,
+    below,
+    claim_of,
+    draw,
+    entries_score,
+    forbidden,
+    is_free,
+    judged,
+    warp_score,
+    width_of,
+)
 
-LANES = 32
 LANE_COLUMN = 128
 TEAM_WORK = 8192
 LOOKS = 8
-PURPOSES, DRAW_ROW, DRAW_OFFSET, DRAW_TIE, DRAW_TENURE, DRAW_LOT = 8, 0, 1, 2, 3, 4
-OF_ROUND, DRAW_WINDOW, DRAW_SMOOTH, DRAW_SLOTS, DRAW_ORDER = MOST_TEAMS, 0, 1, 2, 3
-ROUND_DRAWS = (MOST_TEAMS + 1) * PURPOSES
-REPAIR, LIFT, BREAK = int(Mode.REPAIR), int(Mode.LIFT), int(Mode.BREAK)
-JUMP, TENURE, SPREAD = int(Field.JUMP), int(Field.TENURE), int(Field.SPREAD)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SIGN = np.uint64(1 << 63)
-
-
-class Walk(NamedTuple):
-    """The state, as the kernel's arguments name it, and the key of its random numbers."""
-
-    model: Any
-    key: Any
-    tree: Any
-    values: Any
-    cells: Any
-    kept: Any
-    claims: Any
-    moves: Any
-    slots: Any
-    record: Any
-    control: Any
-    shares: Any
-    shared_rows: Any
-    shared_count: Any
-    teams: Any
-    column_chunks: Any
-
-
-class Round(NamedTuple):
-    """What holds in a round."""
-
-    mode: Any
-    forced: Any
-    row_teams: Any
-    objective_teams: Any
-    start: Any
-    count: Any
-    step: Any
-    clock: Any
-    movers: Any
-    claim: Any
-
-
-@part
-def draw(key, step, team, purpose):
-    """Return the 32 random bits that belong to a round, a team and a purpose."""
-    counter = np.uint64(np.int64(step) * ROUND_DRAWS + np.int64(team) * PURPOSES + purpose)
-    return mix(key + counter * _GOLDEN) >> np.uint64(32)
-
-
-@part
-def below(key, step, team, purpose, bound):
-    """Return a random number from 0 to ``bound`` - 1."""
-    return np.int64((draw(key, step, team, purpose) * np.uint64(bound)) >> np.uint64(32))
-
-
-@part
-def claim_of(walk, turn, team, progress):
-    """Return a claim: the round, how good the move is, and the team's turn in this round."""
-    turn.claim[0] = progress
-    bits = turn.claim.view(np.uint64)[0]
-    goodness = (~bits if bits & _SIGN else bits | _SIGN) >> np.uint64(32)
-    order = draw(walk.key, turn.step, OF_ROUND, DRAW_ORDER)
-    place = (np.uint64(team) ^ order) & np.uint64(MOST_TEAMS - 1)
-    return (np.uint64(turn.clock) << np.uint64(44)) | (goodness << np.uint64(12)) | place
-
-
-@numba.njit(inline="always")
-def width_of(model, row):
-    """Return the width between a row's sides."""
-    return UNBOUNDED if row < model.inequalities else float(model.ranges[row - model.inequalities])
-
-
-@numba.njit(inline="always")
-def _forbidden(turn, delta, stamp):
-    return turn.forced < 2 and abs(stamp) > turn.clock and (delta > 0.0) != (stamp > 0.0)
-
-
-@part
-def _room(model, cells, j, first, end, stride):
-    most = NONE
-    sign = -1.0 if float(model.costs[j]) > 0.0 else 1.0
-    excess = 0.5 * TOLERANCE if j < model.integers else 0.0
-    for e in range(first, end, stride):
-        row = model.column_row[e]
-        left = float(cells[2 * row])
-        pace = sign * float(model.column_value[e])
-        if pace < 0.0:
-            left = width_of(model, row) - left
-        most = min(most, max(left + excess, 0.0) / abs(pace))
-    return most
-
-
-@part
-def entries_score(walk, mode, j, delta, first, end, stride):
-    """Return what some entries of a column gain or, for a lift, the least room."""
-    model = walk.model
-    if mode == LIFT:
-        return _room(model, walk.cells, j, first, end, stride), 0.0
-    return _rows_score(
-        model.column_row, model.column_value, walk.cells, model.ranges, model.inequalities,
-        first, end, stride, walk.record[JUMP] > 0.0, delta,
-    )  # fmt: skip
-
-
-@part
-def warp_score(walk, mode, j, delta, begin, end):
-    """Return the same for neighbouring entries, as the lanes of a warp join it."""
-    if mode == LIFT:
-        return _room(walk.model, walk.cells, j, begin, end, 1), 0.0
-    progress, bonus = np.zeros(LANES), np.zeros(LANES)
-    for lane in range(LANES):
-        gain, room = entries_score(walk, mode, j, delta, begin + lane, end, LANES)
-        progress[lane] = gain
-        bonus[lane] = room
-    return lane_sum(progress), lane_sum(bonus)
-
-
-@part
-def judged(walk, mode, j, value, progress, bonus, tie):
-    """Return the choice that a candidate is, when all of its entries have been read."""
-    model = walk.model
-    x = float(walk.values[2 * j])
-    if mode == LIFT:
-        most = np.floor(progress) if j < model.integers else progress
-        cost = float(model.costs[j])
-        value = _clipped(model.bounds, j, x + (-1.0 if cost > 0.0 else 1.0) * most)
-        way = abs(value - x)
-        gain = abs(cost) * way
-        moves_on = gain > LEAST_GAIN and way > LEAST_GAIN
-        return (gain, 0.0, tie if moves_on else 0, j, value, 0.0)
-    gain, room = _objective_score(model, walk.record, j, value - x)
-    bonus = min(max(bonus + room, -1e9), 1e9)
-    return (progress + gain + 0.0, bonus, tie, j, value, abs(float(walk.values[2 * j + 1])))
 
 
 @part
@@ -198,7 +69,7 @@ def _in_row(walk, turn, row, offset, first, stride):
         kinds = (model.binaries, model.integers)
         value = _tight(model.bounds, kinds, j, x, float(model.row_value[entry]), need)
         if abs(value - x) > LEAST_GAIN:
-            bound = _forbidden(turn, value - x, float(walk.values[2 * j + 1]))
+            bound = forbidden(turn, value - x, float(walk.values[2 * j + 1]))
             return -1 if bound else j, value
         number += stride
     return -1, 0.0
@@ -213,7 +84,7 @@ def _in_objective(walk, turn, number):
     if turn.mode == LIFT:
         return j, x
     value = _breaking(model, walk.record, j, x)
-    tied = _forbidden(turn, value - x, float(walk.values[2 * j + 1]))
+    tied = forbidden(turn, value - x, float(walk.values[2 * j + 1]))
     return (-1 if abs(value - x) <= LEAST_GAIN or tied else j), value
 
 
@@ -283,26 +154,6 @@ def _best_of(walk, turn, team, look):
     if huge >= 0:
         used = _offer_slot(walk, turn, team, huge, huge_value)
     return best, seen, used
-
-
-@part
-def shared_number(walk, row):
-    """Return the number of a row among the shared ones, or -1."""
-    number = walk.shared_count - 1
-    while number >= 0 and walk.shared_rows[number] != row:
-        number -= 1
-    return number
-
-
-@part
-def is_free(walk, turn, team, row, change):
-    """Return whether a team's move may change a row without a claim: a shared one, by lot."""
-    if walk.shared_count == 0 or shared_number(walk, row) < 0:
-        return False
-    slack = float(walk.cells[2 * row])
-    left = slack if change > 0.0 else width_of(walk.model, row) - slack
-    lot = float(draw(walk.key, turn.step, team, DRAW_LOT))
-    return left > 0.0 and lot * abs(change) * float(turn.movers) < left * 4294967296.0
 
 
 @part
