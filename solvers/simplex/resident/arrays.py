@@ -11,7 +11,7 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.errors import DeviceError
 from solvers.simplex.form import Compressed, SlackForm
-from solvers.simplex.resident.control import CONTROL_WORDS, MOST_DELAYED, SCALAR_WORDS
+from solvers.simplex.resident.control import CONTROL_WORDS, MOST_DELAYED, SCALAR_WORDS, SPARSE_BELOW
 from solvers.simplex.resident.kernels.layout import row_groups
 from solvers.simplex.resident.kernels.row import segment_blocks
 
@@ -20,8 +20,17 @@ MOST_ENTRIES = 2**31 - 1
 """Entries of a matrix that 32-bit indices can number."""
 
 STEEPEST_UP_TO = 2500
-"""Rows up to which dual steepest edge pays: the inverse stays in the L2 cache
+"""Rows up to which dual steepest edge pays for sparse columns: the inverse stays in the L2 cache
 (lp-algorithms.md, 3.3)."""
+
+
+def prices_by_steepest_edge(rows: int, structurals: int, entries: int) -> bool:
+    """Whether dual pricing is by steepest edge, not by Devex.
+
+    Its additional system is solved in the pass over the inverse that dense columns need anyway;
+    only for sparse columns of a large basis is that pass made for its sake.
+    """
+    return rows <= STEEPEST_UP_TO or SPARSE_BELOW * entries >= rows * structurals
 
 
 @dataclass(eq=False)
@@ -63,7 +72,7 @@ class Arrays:
         self.rows, self.structurals = form.num_rows, form.num_structurals
         self.variables = self.rows + self.structurals
         self.most = MOST_DELAYED
-        self.steepest = int(self.rows <= STEEPEST_UP_TO)
+        self.steepest = int(prices_by_steepest_edge(self.rows, self.structurals, entries))
         self.columns = _matrix(form.columns, self.rows, device)
         self.by_rows = _matrix(form.rows, self.structurals, device)
         m, n_m, k = self.rows, self.variables, self.most

@@ -45,6 +45,10 @@ MOST_DELAYED = 128
 (lp-algorithms.md, 3.3), but each product also keeps the host busy for as long as some twenty
 iterations take; the kernels have shared memory for so many."""
 
+SPARSE_BELOW = 8
+"""A column is gathered if it has fewer entries than the inverse has columns, by this factor: of a
+sector of memory, four numbers, the gather uses one."""
+
 BLOCK = 256
 """Threads in a block of kernels that spread over the GPU."""
 

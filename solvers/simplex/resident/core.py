@@ -6,8 +6,8 @@ into the inverse with one matrix product, measures how far the point has drifted
 and factorises anew when that or a pivot element says so, and before any claim. On a CPU the same
 algorithm runs through the kernels' twins.
 
-Dual pivots are priced by steepest edge up to ``STEEPEST_UP_TO`` rows and by Devex above, with bound
-flips; primal ones by Devex. Where the primal begins at an infeasible point, dual pivots with costs
+Dual pivots are priced by steepest edge, or by Devex if that were dear, with bound flips; primal
+ones by Devex. Where the primal begins at an infeasible point, dual pivots with costs
 made up for it look for a feasible one: every basis is dual feasible for such costs, and no kernels
 for composite costs are needed.
 """

@@ -41,7 +41,7 @@ SHAPES = {
 def pricing(request, monkeypatch):
     """Price by steepest edge, and by Devex with folds after few pivots."""
     if request.param == "devex":
-        monkeypatch.setattr(arrays, "STEEPEST_UP_TO", 0)
+        monkeypatch.setattr(arrays, "prices_by_steepest_edge", lambda *sizes: False)
         monkeypatch.setattr(arrays, "MOST_DELAYED", 5)
     return request.param
 
@@ -222,6 +222,12 @@ def test_basis_that_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(room, "MOST_SLOTS", 3)
     with pytest.raises(DeviceError, match="columns that are no slacks"):
         run(random_problem(30, 60, 1), cpu())
+
+
+def test_devex_is_for_large_sparse_problems():
+    assert arrays.prices_by_steepest_edge(2500, 10**5, 10**5)
+    assert not arrays.prices_by_steepest_edge(2501, 10**5, 10**6)
+    assert arrays.prices_by_steepest_edge(10**4, 10**4, 10**8)
 
 
 def test_memory_needed_is_counted():

@@ -6,7 +6,6 @@ import re
 
 from solvers.kernels.family import load_source
 from solvers.simplex.resident import control
-from solvers.simplex.resident.kernels import column_cpu
 from solvers.simplex.state import BASIC, LOWER, UPPER, ZERO
 
 SOURCE = load_source("solvers.simplex.resident.kernels", "core.cuh")
@@ -31,8 +30,7 @@ def test_words_have_the_same_places():
 def test_constants_are_the_same():
     kernels = "solvers.simplex.resident.kernels"
     text = SOURCE + load_source(kernels, "column.cu")
-    for name in ("BLOCK", "MOST_DELAYED", "MOST_GROUPS", "MOST_FLIPS", "NONE"):
+    for name in ("BLOCK", "MOST_DELAYED", "MOST_GROUPS", "MOST_FLIPS", "NONE", "SPARSE_BELOW"):
         found = re.search(rf"#define {name} (\d+)", text)
         assert found is not None
         assert int(found[1]) == getattr(control, name)
-    assert f"#define SPARSE_BELOW {column_cpu.SPARSE_BELOW}" in text

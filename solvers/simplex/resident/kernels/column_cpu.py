@@ -6,10 +6,15 @@ from __future__ import annotations
 from numba import prange
 
 from solvers.kernels.twin import twin
-from solvers.simplex.resident.control import ENTERING, FLIPS, PIVOTS, RUNNING, SLOTS, STATUS
-
-SPARSE_BELOW = 8
-"""A column is gathered if it has fewer entries than the inverse has columns, by this factor."""
+from solvers.simplex.resident.control import (
+    ENTERING,
+    FLIPS,
+    PIVOTS,
+    RUNNING,
+    SLOTS,
+    SPARSE_BELOW,
+    STATUS,
+)
 
 
 @twin
