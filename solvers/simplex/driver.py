@@ -32,14 +32,15 @@ def run_stages(
     """Return what was found, and the state it was found in."""
     state = first_state(run, make_core, start)
     state.tolerance = min(PIVOT_TOLERANCE, tolerance)
-    finding = optimise(run, state)
-    if finding is not Finding.OPTIMAL:
-        return finding, unscaled(run, make_core, state)
+    finding = optimise(run, state, perturb=True)
     found = unscaled(run, make_core, state)
-    finding = optimise(run, found)
     if finding is not Finding.OPTIMAL:
         return finding, found
-    return finding, settled(run, found)
+    trial = copied(found)
+    finding = optimise(run, trial, perturb=False)
+    if finding is Finding.TROUBLE:
+        return finding, found
+    return finding, settled(run, trial) if finding is Finding.OPTIMAL else trial
 
 
 def first_state(run: Run, make_core: MakeCore, start: Start | None) -> SimplexState:
@@ -68,7 +69,7 @@ def settled(run: Run, state: SimplexState) -> SimplexState:
     wrong = infeasibility(trial)
     if max(wrong.primal, wrong.dual) <= trial.tolerance:
         return state
-    if optimise(run, trial) is Finding.OPTIMAL:
+    if optimise(run, trial, perturb=False) is Finding.OPTIMAL:
         return trial
     run.ray = None
     return state

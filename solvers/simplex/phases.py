@@ -29,13 +29,15 @@ FREE_RANGE = 1000.0
 """Range of a free variable in the dual's first phase, HiGHS's."""
 
 
-def optimise(run: Run, state: SimplexState) -> Finding:
+def optimise(run: Run, state: SimplexState, *, perturb: bool) -> Finding:
     """Pivot from a state until nothing violates its tolerance, or a proof is found.
 
-    At the end the state has the true cost and bounds, and was computed afresh.
+    At the end the state has the true cost and bounds, and was computed afresh. ``perturb`` says
+    whether the first dual pivots are made with perturbed costs; if few are expected, the pivots
+    that their removal costs are not worth it.
     """
     troubles = 0
-    first_phase_failed = False
+    first_phase_failed = dual_failed = False
     for attempt in range(ROUNDS):
         restore(run, state)
         if run.should_stop():
@@ -43,16 +45,18 @@ def optimise(run: Run, state: SimplexState) -> Finding:
         wrong = infeasibility(state)
         if wrong.primal <= state.tolerance and wrong.dual <= state.tolerance:
             return Finding.OPTIMAL
-        if wrong.stuck <= state.tolerance and (attempt == 0 or wrong.primal > state.tolerance):
-            finding = dual(run, state, perturb=attempt == 0 or troubles > 0)
-        elif wrong.primal <= state.tolerance or first_phase_failed:
+        feasible = wrong.primal <= state.tolerance
+        if wrong.stuck <= state.tolerance and not dual_failed and (attempt == 0 or not feasible):
+            finding = dual(run, state, perturb=(perturb and attempt == 0) or troubles > 0)
+            dual_failed = finding is Finding.TROUBLE
+        elif feasible or first_phase_failed or dual_failed:
             finding = primal(run, state)
+            dual_failed = False
         else:
-            feasible, finding = dual_first_phase(run, state)
-            first_phase_failed = not feasible
+            succeeded, finding = dual_first_phase(run, state)
+            first_phase_failed = not succeeded
         if finding is Finding.TROUBLE:
             troubles += 1
-            first_phase_failed = True
             if troubles <= TROUBLES:
                 continue
         if finding is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from solvers.problem import FloatArray
 from solvers.simplex.factor import solves
 from solvers.simplex.factor.arrays import FactorArrays
-from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array
+from solvers.simplex.pivots.compilation import inner, spliced
 
 _ftran, _ftran_entering, _btran = solves.ftran, solves.ftran_entering, solves.btran
 
@@ -22,14 +22,14 @@ def list_nonzeros(vector: FloatArray, pattern: Int32Array) -> int:
     return count
 
 
-@inner
+@spliced
 def ftran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B v = ``vector``, from rows to places in the basis; return how many are listed."""
     found = _ftran(factor, vector, pattern, count)
     return int(list_nonzeros(vector, pattern) if found < 0 else found)
 
 
-@inner
+@spliced
 def ftran_entering(
     factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int
 ) -> int:
@@ -38,7 +38,7 @@ def ftran_entering(
     return int(list_nonzeros(vector, pattern) if found < 0 else found)
 
 
-@inner
+@spliced
 def btran(factor: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B'y = ``vector``, from places in the basis to rows; return how many are listed."""
     found = _btran(factor, vector, pattern, count)

@@ -12,10 +12,8 @@ from the row with that from the column, and asks for a factorisation where they 
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
-from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import refactorisation_pays, update
 from solvers.simplex.pivots.arrays import (
     BANNED,
@@ -40,6 +38,7 @@ from solvers.simplex.pivots.arrays import (
     Vectors,
 )
 from solvers.simplex.pivots.basis import btran, ftran, ftran_entering
+from solvers.simplex.pivots.compilation import inner, outer, spliced
 from solvers.simplex.pivots.dual_ratio import gather_candidates
 from solvers.simplex.pivots.products import add_column, clear, measure_violation, price_row
 from solvers.simplex.pivots.ratio import (
@@ -67,7 +66,7 @@ SHIFT = 5e-7
 """Size of such a shift, relative to 1 + |cost|: that of the perturbation."""
 
 
-@compiled
+@outer
 def dual_slice(
     factor: FactorArrays,
     matrix: Matrix,
@@ -99,7 +98,7 @@ def dual_slice(
             return int(reason)
 
 
-@inner
+@spliced
 def dual_pivot(
     factor: FactorArrays,
     matrix: Matrix,
@@ -157,7 +156,7 @@ def choose_row(iterate: Iterate) -> int:
     return place
 
 
-@inner
+@spliced
 def row_of_inverse(
     factor: FactorArrays,
     matrix: Matrix,
@@ -249,7 +248,7 @@ def step_duals(
             d[j] = towards * apart
 
 
-@inner
+@spliced
 def flip_passed(
     factor: FactorArrays,
     matrix: Matrix,
@@ -315,7 +314,7 @@ def step_primals(
     measure_violation(iterate, place, tolerance)
 
 
-@inner
+@spliced
 def update_weights(
     factor: FactorArrays,
     iterate: Iterate,

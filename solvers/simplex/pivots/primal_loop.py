@@ -13,10 +13,8 @@ step is negative; the driver undoes the shifts.
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
-from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.updates import refactorisation_pays, update
 from solvers.simplex.pivots.arrays import (
     BANNED,
@@ -44,6 +42,7 @@ from solvers.simplex.pivots.arrays import (
     Vectors,
 )
 from solvers.simplex.pivots.basis import btran, ftran_entering
+from solvers.simplex.pivots.compilation import inner, outer, spliced
 from solvers.simplex.pivots.primal_step import (
     FLIP,
     add_break_point,
@@ -68,7 +67,7 @@ STALL = 50
 """Steps of length zero in a row from which bounds are shifted apart, plus one for 20 rows."""
 
 
-@compiled
+@outer
 def primal_slice(
     factor: FactorArrays,
     matrix: Matrix,
@@ -91,7 +90,7 @@ def primal_slice(
             return int(reason)
 
 
-@inner
+@spliced
 def primal_pivot(
     factor: FactorArrays,
     matrix: Matrix,
@@ -135,7 +134,7 @@ def primal_pivot(
     return reason
 
 
-@inner
+@spliced
 def leave_by_pivot(
     factor: FactorArrays,
     matrix: Matrix,
@@ -256,7 +255,7 @@ def let_go(iterate: Iterate, counts: IntArray, place: int, at_upper: bool, beyon
     iterate.violation[place] = 0.0
 
 
-@inner
+@spliced
 def follow_gradient(
     factor: FactorArrays,
     matrix: Matrix,
@@ -278,7 +277,7 @@ def follow_gradient(
     return GO_ON if violations > 0 else REFACTOR
 
 
-@inner
+@spliced
 def price_change(
     factor: FactorArrays, matrix: Matrix, iterate: Iterate, vectors: Vectors, changed: int
 ) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
-from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import (
     FOR_DUAL,
     FOR_PRIMAL,
@@ -18,6 +14,7 @@ from solvers.simplex.pivots.arrays import (
     Vectors,
 )
 from solvers.simplex.pivots.basis import btran, ftran, list_nonzeros
+from solvers.simplex.pivots.compilation import inner, outer, spliced
 from solvers.simplex.pivots.primal_step import measure_gradient
 from solvers.simplex.pivots.products import (
     basic_dual_residual,
@@ -34,7 +31,7 @@ REFINEMENTS = 1
 """Solves with what rounding has left, after the first."""
 
 
-@inner
+@spliced
 def compute_values(
     factor: FactorArrays, matrix: Matrix, iterate: Iterate, vectors: Vectors
 ) -> None:
@@ -52,7 +49,7 @@ def compute_values(
         clear(vectors.tau, vectors.tau_pattern, count)
 
 
-@inner
+@spliced
 def compute_duals(
     factor: FactorArrays,
     matrix: Matrix,
@@ -97,7 +94,7 @@ def correct_duals(iterate: Iterate, tolerance: float) -> None:
             d[j] = 0.0
 
 
-@compiled
+@outer
 def recompute(
     factor: FactorArrays,
     matrix: Matrix,
@@ -116,13 +113,13 @@ def recompute(
         compute_values(factor, matrix, iterate, vectors)
         gather_basics(iterate, tolerance)
         counts[PHASE] = 1 if measure_gradient(iterate) > 0 else 2
-        if counts[PHASE] == 1:
-            phase_cost = np.zeros(iterate.cost.size)
-            for place in range(iterate.basic.size):
-                phase_cost[iterate.basic[place]] = iterate.gradient[place]
-            compute_duals(factor, matrix, iterate, vectors, phase_cost)
-        else:
+        if counts[PHASE] == 2:
             compute_duals(factor, matrix, iterate, vectors, iterate.cost)
+            return
+        for place in range(iterate.basic.size):
+            vectors.row[iterate.basic[place]] = iterate.gradient[place]
+        compute_duals(factor, matrix, iterate, vectors, vectors.row)
+        vectors.row[:] = 0.0
         return
     compute_duals(factor, matrix, iterate, vectors, iterate.cost)
     if purpose == FOR_DUAL:
