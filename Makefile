@@ -33,7 +33,7 @@ test-gpu: $(VENV)/installed-$(CUDA)
 	$(VENV)/bin/python -m pytest -m gpu $(PYTEST_ARGS)
 
 examples: $(VENV)/installed-develop
-	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py; do \
+	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py examples/angiogenesis_imex.py; do \
 		echo "-- $$script"; $(VENV)/bin/python $$script || exit 1; done
 
 lint: $(VENV)/installed-develop

@@ -69,6 +69,7 @@ ENGINES = {
         frozenset({ProblemKind.MIP, ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})
     ),
     "knapsack": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu"})),
+    "knapsack-bb": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
 
@@ -140,9 +141,9 @@ def choose(problem: Problem, options: Options) -> Choice:
 
 
 def _unfit(method: str, found: ProblemClass) -> str:
-    if method == "knapsack":
+    if method.startswith("knapsack"):
         return (
-            "method='knapsack' treats models of one capacity constraint over whole-number columns "
+            f"method='{method}' treats models of one capacity constraint over whole-number columns "
             f"with rational coefficients, and this is {found.sentence}; use method='auto'."
         )
     if ProblemKind.MIP in ENGINES[method].kinds:
@@ -294,11 +295,11 @@ def _run(
         answer = within_limit(
             lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
         )
-    elif choice.method == "knapsack":
+    elif choice.method.startswith("knapsack"):
         answer = within_limit(
-            lambda deputy: _run_knapsack(problem, options, deputy, start),
+            lambda deputy: _run_knapsack(problem, options, choice, deputy),
             progress,
-            "knapsack",
+            choice.method,
             KNAPSACK_PATIENCE,
         )
     elif choice.method == "mip":
@@ -317,11 +318,13 @@ def _run_highs(
 
 
 def _run_knapsack(
-    problem: Problem, options: Options, progress: Progress, start: Start | None
+    problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.outcome.Outcome:
     from solvers import knapsack
 
-    return knapsack.solve(problem, options, progress, start)
+    there = dataclasses.replace(options, device=choice.device)
+    as_in_the_paper = choice.method == "knapsack-bb"
+    return knapsack.solve(problem, there, progress, breadth_first=as_in_the_paper)
 
 
 def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:

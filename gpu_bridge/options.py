@@ -19,7 +19,7 @@ from typing import Any
 from solvers.errors import OptionError
 from solvers.options import EngineOptions, option
 
-METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack")
+METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack", "knapsack-bb")
 
 
 @dataclass(frozen=True)

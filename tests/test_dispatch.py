@@ -42,6 +42,7 @@ INTEGER_WAYS = [
     {"method": "mip", "threads": 1},
     {"method": "mip", "deterministic": True, "work_limit": 0.01},
 ]
+KNAPSACK_WAYS = {"knapsack", "knapsack-bb"}
 KNAPSACKS = [case for case in INTEGER if classify(case.problem).kind is ProblemKind.KNAPSACK]
 
 
@@ -50,7 +51,7 @@ def test_every_method_of_the_option_table_has_an_engine() -> None:
 
 
 def test_every_engine_is_in_the_table_of_ways() -> None:
-    assert {str(way["method"]) for way in WAYS + INTEGER_WAYS} | {"knapsack"} == set(METHODS)
+    assert {str(way["method"]) for way in WAYS + INTEGER_WAYS} | KNAPSACK_WAYS == set(METHODS)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
@@ -212,9 +213,10 @@ def test_two_solves_in_two_threads() -> None:
     assert results == pytest.approx({case.name: case.objective for case in cases}, abs=1e-7)
 
 
+@pytest.mark.parametrize("method", sorted(KNAPSACK_WAYS))
 @pytest.mark.parametrize("case", KNAPSACKS, ids=str)
-def test_knapsack_problems(case: Case) -> None:
-    outcome = gpu_bridge.solve(case.problem, method="knapsack")
+def test_knapsack_problems(case: Case, method: str) -> None:
+    outcome = gpu_bridge.solve(case.problem, method=method, device="cpu")
     assert outcome.engine == "knapsack"
     check(case, outcome)
 

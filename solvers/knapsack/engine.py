@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.device import find_device
 from solvers.errors import EngineError
 from solvers.knapsack.items import Packing
 from solvers.knapsack.recognise import KnapsackModel, recognise
 from solvers.knapsack.search import solve_knapsack
+from solvers.knapsack.tree.solve import solve_by_tree
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
@@ -17,7 +19,12 @@ ENGINE = "knapsack"
 
 
 def solve(
-    problem: Problem, options: EngineOptions, progress: Progress, start: Start | None = None
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    breadth_first: bool = False,
 ) -> Outcome:
     """Solve a model that :func:`~solvers.knapsack.recognise` takes for a knapsack problem.
 
@@ -25,16 +32,18 @@ def solve(
     ----------
     problem : Problem
     options : EngineOptions
-        Gaps are not read: the answer is exact.
+        ``device`` and ``threads`` are read, and no gaps: the answer is exact.
     progress : Progress
         Keeps the time limit; when it is up, the best packing comes with a valid bound.
     start : Start, optional
         Not needed: a point is no help to the bounds that prove an answer.
+    breadth_first : bool
+        Use branch and bound as in the paper that this engine began with.
 
     Raises
     ------
     EngineError
-        The model is not a knapsack problem.
+        The model is not a knapsack problem, or its numbers are too large for ``breadth_first``.
     """
     model = recognise(problem)
     if model is None:
@@ -45,7 +54,12 @@ def solve(
         progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
         progress.bound(at_start - bound / model.profit_scale, ENGINE)
 
-    packing = solve_knapsack(model.knapsack, progress, tell=tell)
+    if breadth_first:
+        packing = solve_by_tree(
+            model.knapsack, find_device(options.device), progress, threads=options.threads
+        )
+    else:
+        packing = solve_knapsack(model.knapsack, progress, tell=tell)
     if packing.x is None:
         return Outcome(
             SolutionStatus.INFEASIBLE,
@@ -63,11 +77,13 @@ def _outcome(
     assert packing.x is not None  # the caller has looked
     x = model.point(packing.x)
     objective = problem.objective_at(x)
-    stopped = None if packing.is_optimal else progress.should_stop()
+    reason = StopReason.CONVERGED
+    if not packing.is_optimal:
+        reason = progress.should_stop() or StopReason.OUT_OF_MEMORY
     missing = (packing.bound - packing.profit) / model.profit_scale
     return Outcome(
         SolutionStatus.OPTIMAL if packing.is_optimal else SolutionStatus.FEASIBLE,
-        StopReason.CONVERGED if stopped is None else stopped,
+        reason,
         objective=objective,
         bound=objective if packing.is_optimal else np.nextafter(objective - missing, -np.inf),
         x=x,

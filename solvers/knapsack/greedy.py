@@ -18,7 +18,7 @@ def first_packing(items: Ordered) -> tuple[int, Any]:
     put in and one taken out (Martello and Toth, "Knapsack Problems", 1990, section 2.4).
     """
     flags = np.zeros(items.num_items, dtype=np.bool_)
-    profit = _greedy(items.profit, items.weight, items.capacity, flags)
+    profit = pack_greedily(items.profit, items.weight, items.capacity, flags)
     b, room = items.break_item, items.capacity - int(items.weight_before[items.break_item])
     base = int(items.profit_before[b])
     if b == items.num_items:
@@ -43,7 +43,7 @@ def first_packing(items: Ordered) -> tuple[int, Any]:
 
 
 @compiled
-def _greedy(profit: IntArray, weight: IntArray, capacity: int, flags: Any) -> int:
+def pack_greedily(profit: IntArray, weight: IntArray, capacity: int, flags: Any) -> int:
     """Pack everything that fits, in order; return the profit."""
     total = 0
     for j in range(profit.size):

@@ -1,0 +1,1 @@
+"""Kernels of breadth-first branch and bound; each has a twin for the CPU."""
