@@ -33,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     const REAL* __restrict__ partial_value, const INDEX* __restrict__ partial_index,
     REAL* eta_rows, REAL* __restrict__ row_slots, INDEX* control, REAL* scalars) {
     __shared__ REAL coefficient[MOST_DELAYED];
+    __shared__ REAL part[BLOCK / 32][32];
     if (control[STATUS] != RUNNING || (groups == 0 && control[FLIP_ONLY] != 0)) return;
     const INDEX made = control[PIVOTS] - (groups == 0 ? 1 : 0);
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
@@ -67,13 +68,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     for (int e = threadIdx.x; e < made; e += BLOCK)
         coefficient[e] = etas[(long long)position * most + e];
     __syncthreads();
-    const int i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= rows) return;
-    const INDEX slot = slot_of_row[i];
-    REAL value = slot >= 0 ? inverse[(long long)position * capacity + slot]
-                           : (unit_row[position] == i ? REAL(-1) : REAL(0));
+    // A lane owns an element; the block's warps share out the delayed rows, as one thread alone
+    // would wait for memory again and again.
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int i = blockIdx.x * 32 + lane;
+    const bool inside = i < rows;
+    const INDEX slot = inside ? slot_of_row[i] : -1;
+    REAL value = REAL(0);
+    if (warp == 0 && inside)
+        value = slot >= 0 ? inverse[(long long)position * capacity + slot]
+                          : (unit_row[position] == i ? REAL(-1) : REAL(0));
+    if (inside) {
 #pragma unroll 8
-    for (int e = 0; e < made; ++e) value += coefficient[e] * eta_rows[(long long)e * rows + i];
+        for (int e = warp; e < made; e += BLOCK / 32)
+            value += coefficient[e] * eta_rows[(long long)e * rows + i];
+    }
+    part[warp][lane] = value;
+    __syncthreads();
+    if (warp != 0 || !inside) return;
+    value = part[0][lane];
+#pragma unroll
+    for (int w = 1; w < BLOCK / 32; ++w) value += part[w][lane];
     eta_rows[(long long)made * rows + i] = value;
     if (slot >= 0) row_slots[slot] = value;
 }

@@ -22,8 +22,8 @@ from __future__ import annotations
 from solvers.kernels.family import Family, Kernel, Launch, Values
 from solvers.simplex.resident.control import BLOCK
 from solvers.simplex.resident.kernels.layout import (
+    WARP,
     ceiling,
-    each,
     indices,
     ints,
     reals,
@@ -60,9 +60,9 @@ PIVOT_ROW = Kernel(
     ),
     contract="With groups > 0 takes the position from so many partial results, or says DONE, FOLD "
     "or OUT_OF_PIVOTS; with groups = 0 takes it from 'control'. Leaves rho (m,) as the next of "
-    "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,). Device and twin add in the "
-    "same order.",
-    launch=each("rows"),
+    "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,). Up to the "
+    "order of sums.",
+    launch=lambda values: Launch(ceiling(int(values["rows"]), WARP), BLOCK),
     work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
     bytes_moved=lambda values: 8 * int(values["rows"]) * (2 + int(values["control"][1])),
 )
