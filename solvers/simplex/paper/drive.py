@@ -24,6 +24,7 @@ from solvers.simplex.paper.found import Ending, Found
 from solvers.simplex.paper.kernels.layout import (
     BATCH_DONE,
     BLAND,
+    DUAL_ERROR,
     DUAL_TOLERANCE,
     ENTERING,
     ERROR_ALLOWED,
@@ -121,7 +122,8 @@ class Drive:
             if control[SINCE_INVERSE] >= INVERSION_PERIOD:
                 self._invert()
         elif stop == INACCURATE:
-            if control[SINCE_INVERSE] < HOPELESS:
+            erroneous = control[DUAL_ERROR] > control[ERROR_ALLOWED]
+            if erroneous and control[SINCE_INVERSE] < HOPELESS:
                 control[ERROR_ALLOWED] *= 10.0
             self._invert()
         elif stop == SMALL_PIVOT:

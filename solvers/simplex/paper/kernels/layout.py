@@ -63,6 +63,11 @@ def by_size(values: Values) -> Launch:
     return Launch(-(-int(values["size"]) // BLOCK), BLOCK)
 
 
+def by_warps(values: Values) -> Launch:
+    """Return a launch of a block for each 32 of ``size`` elements, to which its warps add up."""
+    return Launch(-(-int(values["size"]) // 32), BLOCK)
+
+
 def by_column_of_inverse(values: Values) -> Launch:
     """Return a launch of ``team`` threads for each column of the inverse."""
     return Launch(-(-int(values["size"]) * int(values["team"]) // BLOCK), BLOCK)

@@ -77,11 +77,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK) solution(
     const REAL* __restrict__ rhs, const REAL* __restrict__ cost,
     const INDEX* __restrict__ basic, REAL* __restrict__ x, REAL* __restrict__ basic_cost,
     REAL* control) {
-    const long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    if (stopped(control) || i >= size) return;
+    __shared__ REAL of_warp[WARPS][32];
+    if (stopped(control)) return;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const long long i = (long long)blockIdx.x * 32 + lane;
     REAL sum = REAL(0);
+    if (i < size) {
 #pragma unroll 4
-    for (int k = 0; k < size; ++k) sum += inverse[(long long)k * stride + i] * rhs[k];
+        for (int k = warp; k < size; k += WARPS) sum += inverse[(long long)k * stride + i] * rhs[k];
+    }
+    of_warp[warp][lane] = sum;
+    __syncthreads();
+    if (warp != 0 || i >= size) return;
+    for (int other = 1; other < WARPS; ++other) sum += of_warp[other][lane];
     x[i] = sum;
     const INDEX j = basic[i];
     const bool artificial = j >= columns;

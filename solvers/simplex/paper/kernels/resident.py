@@ -19,6 +19,7 @@ from solvers.simplex.paper.kernels.layout import (
     REAL_BYTES,
     by_column_of_inverse,
     by_size,
+    by_warps,
     inverse_bytes,
     one_block,
     work_of_inverse,
@@ -93,7 +94,7 @@ SOLUTION = Kernel(
     ),
     contract="x (size,) = B^-1 b, and the costs of the basic variables: their own in phase 2, the "
     "gradient of the sum of infeasibilities in phase 1.",
-    launch=by_size,
+    launch=by_warps,
     work=lambda values: int(values["size"]),
     bytes_moved=lambda values: inverse_bytes(values, 1),
 )
