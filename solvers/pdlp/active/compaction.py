@@ -80,7 +80,7 @@ class Compaction:
         self._is_on = settings.compaction and self._problem.num_nonzeros >= least
         self._moved_at = began
         if self._is_on:
-            self._sights.append(self._sight_of_start(self._moved_at))
+            self._sights.append(self._sight(began))
         self._next_look: float = self._moved_at + settings.compaction_after
 
     @property
@@ -103,8 +103,7 @@ class Compaction:
 
     def is_due(self, record: Record) -> bool:
         """Whether it is time for a look at the whole problem."""
-        due = self._is_on and record.iterations >= self._next_look
-        return due and (self.is_inside or self._has_paid(record.iterations))
+        return self._is_on and record.iterations >= self._next_look
 
     def reconsider(self, record: Record) -> bool:
         """Look at the whole problem; return whether the iteration goes on in another state.
@@ -112,6 +111,11 @@ class Compaction:
         No windows may be under way, and ``record`` is that of the last one. If its stop is
         OPTIMAL, the part is solved and the whole problem is not.
         """
+        if not (self.is_inside or self._has_paid(record.iterations)):
+            # too early for a part, but later looks are to know where things were
+            self._sights.append(self._sight(record.iterations))
+            self._schedule(record.iterations)
+            return False
         self.bring_home()
         whole = self._whole
         now = on_original(whole, whole.x.projection, whole.y.projection)
@@ -251,7 +255,8 @@ class Compaction:
         early = [sight for sight in self._sights if 2 * sight.iterations <= iterations]
         return early[-1] if early else self._sights[0]
 
-    def _sight_of_start(self, iterations: int) -> _Sight:
+    def _sight(self, iterations: int) -> _Sight:
+        """Return where the projected point of the whole problem is, which is no work."""
         there, whole = self._whole.problem, self._whole
-        x, y = there.columns_to_host(whole.x.point), there.rows_to_host(whole.y.point)
+        x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
         return _Sight(iterations, x, y)
