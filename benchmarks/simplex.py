@@ -54,6 +54,7 @@ class Bench:
         self._end = time.monotonic() + arguments.stop_after
         self._workers: dict[str, Worker] = {}
         self._references: dict[str, float | None] = {}
+        self._latest: tuple[str, LinearProgram | None] = ("", None)
 
     def solve(self, entries: Sequence[Entry]) -> None:
         """Run every solver on every model that has no row yet."""
@@ -78,11 +79,16 @@ class Bench:
                     yield entry, name
 
     def _model(self, entry: Entry) -> LinearProgram | None:
-        try:
-            return read(entry.path, presolved=not self.arguments.no_presolve)
-        except ValueError as error:
-            print(f"{entry.name}: {error}", flush=True)
-            return None
+        """Return what the solvers get; the model read last is kept for the next of them."""
+        name, lp = self._latest
+        if name != entry.name:
+            try:
+                lp = read(entry.path, presolved=not self.arguments.no_presolve)
+            except ValueError as error:
+                print(f"{entry.name}: {error}", flush=True)
+                lp = None
+            self._latest = entry.name, lp
+        return lp
 
     def _worker(self, name: str) -> Worker:
         if name not in self._workers:
