@@ -91,7 +91,7 @@ def vector_bytes(rows: int, columns: int, block: int) -> int:
     variables = rows + columns
     reals = COLUMN_VECTORS * columns + ROW_VECTORS * rows + VARIABLE_VECTORS * variables
     reals += block  # partial sums
-    integers = 2 * variables + 2 * columns
+    integers = 2 * variables + columns
     return REAL * (reals + -(-integers * INT // REAL))
 
 

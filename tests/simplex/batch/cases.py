@@ -140,6 +140,8 @@ def run_kernel(data: BatchData, run: Run, layout: Layout | None = None) -> dict[
         "ending": np.full(count, -9, dtype=np.int32),
         "iterations": np.full(count, -9, dtype=np.int32),
     }
+    size = layout.blocks * layout.scratch_step
+    scratch = np.full(size + 64, np.nan)
     run(
         (
             count, m, n, np.array(data.pattern.indptr), np.array(data.pattern.indices), varying,
@@ -147,8 +149,9 @@ def run_kernel(data: BatchData, run: Run, layout: Layout | None = None) -> dict[
             prepared.column_scale, prepared.dictionary, prepared.heads, prepared.start,
             DEFAULT.parameters.as_array(), DEFAULT.most_pivots(m, n), layout.leading, layout.place,
             layout.block, layout.blocks, layout.shared, layout.scratch_step,
-            np.full(max(1, layout.blocks * layout.scratch_step), np.nan),
+            scratch,
             np.zeros(1, dtype=np.int32), *written.values(),
         )
     )  # fmt: skip
+    assert np.isnan(scratch[size:]).all()
     return {name: array.reshape(count, -1) for name, array in written.items()}

@@ -17,19 +17,25 @@ COMPILER = walkers.COMPILER
 HERE = Path(__file__).parent
 DYNAMIC = "extern __shared__ double memory[];"
 
+MEMORY = 1 << 15
+"""Numbers of shared memory that there are; a launch asks for some of them."""
+
+UNTOUCHED = -1.25
+
 
 def build(folder: Path) -> ctypes.CDLL:
     """Compile the device code for this machine and load it."""
     assert COMPILER is not None
     text = FAMILY.source()
     assert DYNAMIC in text
-    text = text.replace(DYNAMIC, "static double memory[1 << 15];")
+    text = text.replace(DYNAMIC, f"static double memory[{MEMORY}];")
     source = folder / "simplex.cpp"
     types = {"real[]": "REAL*", "index[]": "INDEX*"}
     parameters = ", ".join(f"{types.get(a.kind, 'int')} {a.name}" for a in SIMPLEX.arguments)
     names = ", ".join(argument.name for argument in SIMPLEX.arguments)
     source.write_text(
         f'#include "blocks.h"\n{text}\n'
+        'extern "C" double* shared_memory() { return memory; }\n'
         f'extern "C" void emulate(int grid, int threads, {parameters}) {{\n'
         "    blockDim.x = unsigned(threads);\n"
         "    for (int at = 0; at < grid; ++at) {\n"
@@ -48,9 +54,12 @@ def build(folder: Path) -> ctypes.CDLL:
 
 
 def launch(library: ctypes.CDLL, values: tuple[Any, ...]) -> None:
-    """Run the kernel on host arrays."""
+    """Run the kernel on host arrays; see that it keeps to the shared memory it asked for."""
     shape = SIMPLEX.launch(SIMPLEX.by_name(values))
-    assert shape.shared <= 8 << 15
+    assert shape.shared % 8 == 0
+    library.shared_memory.restype = ctypes.POINTER(ctypes.c_double)
+    memory = np.ctypeslib.as_array(library.shared_memory(), (MEMORY,))
+    memory[:] = UNTOUCHED
     arguments: list[Any] = [ctypes.c_int(shape.grid), ctypes.c_int(shape.block)]
     for value in values:
         if isinstance(value, np.ndarray):
@@ -59,3 +68,4 @@ def launch(library: ctypes.CDLL, values: tuple[Any, ...]) -> None:
         else:
             arguments.append(ctypes.c_int(int(value)))
     library.emulate(*arguments)
+    assert (memory[shape.shared // 8 :] == UNTOUCHED).all()

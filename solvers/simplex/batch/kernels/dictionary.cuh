@@ -8,27 +8,35 @@
 
 #define AT_ONCE 4
 
-// Exchange the nonbasic variable at q and the basic one at p, and move basic values along column q
-// by `step`; WEIGH keeps the squares of the rows. `copied` says that lp.row() holds row p already.
+// What a pivot does to the point: basic values move by `step` along the column, the variable that
+// enters has `arrived`, and the one that leaves is on its lower or upper bound, `target`.
+struct Move {
+    REAL step, arrived, target;
+    bool moves, to_low;
+};
+
+// Exchange the nonbasic variable at q and the basic one at p. WEIGH is for the dual method: lp.row()
+// holds row p already, and all rows get their merits.
 template <bool NEAR, bool WEIGH>
-__device__ __forceinline__ void exchange(
-    const Lp<NEAR>& lp, int p, int q, REAL step, bool copied) {
+__device__ __forceinline__ void exchange(const Lp<NEAR>& lp, int p, int q, const Move& move) {
     REAL* const D = lp.D();
     REAL* const row = lp.row();
     REAL* const column = lp.column();
     REAL* const reduced = lp.reduced();
     REAL* const value = lp.value();
-    if (!copied) {
+    if (!WEIGH) {
         for (int j = threadIdx.x; j < lp.n; j += blockDim.x) row[j] = D[lp.at(p, j)];
         __syncthreads();
     }
     const REAL inverse = REAL(1) / row[q];
     const REAL price = reduced[q];
+    const int entering = lp.nonbasic()[q];
+    const int leaving = lp.basic()[p];
     __syncthreads();
     // Row p and column q leave the dictionary; what replaces them comes with the update of all.
     for (int i = threadIdx.x; i < lp.m; i += blockDim.x) {
         const REAL entry = D[lp.at(i, q)];
-        value[i] += entry * step;
+        value[i] = i == p ? move.arrived : value[i] + entry * move.step;
         column[i] = i == p ? REAL(1) : entry;
         D[lp.at(i, q)] = REAL(0);
     }
@@ -39,9 +47,13 @@ __device__ __forceinline__ void exchange(
         if (j != q) D[lp.at(p, j)] = REAL(0);
     }
     if (threadIdx.x == 0) {
-        const int leaving = lp.basic()[p];
-        lp.basic()[p] = lp.nonbasic()[q];
+        lp.basic()[p] = entering;
         lp.nonbasic()[q] = leaving;
+        if (move.moves) {
+            lp.point()[q] = move.target;
+            lp.status()[entering] = BASIC;
+            lp.status()[leaving] = move.to_low ? LOWER : UPPER;
+        }
     }
     __syncthreads();
     over_rows(
@@ -71,16 +83,17 @@ __device__ __forceinline__ void exchange(
             return sum;
         },
         [&](int i, REAL sum) {
-            if (WEIGH) lp.weight()[i] = REAL(1) + sum;
+            if (WEIGH) lp.merit()[i] = dual_merit(lp, i, REAL(1) + sum);
         });
 }
 
-// The same where nobody asks for squares, out of line.
+// The same for all others, out of line.
 template <bool NEAR>
-__device__ __noinline__ void exchange_plainly(const Lp<NEAR> lp, int p, int q, REAL step) {
-    exchange<NEAR, false>(lp, p, q, step, false);
+__device__ __noinline__ void exchange_plainly(const Lp<NEAR> lp, int p, int q, const Move move) {
+    exchange<NEAR, false>(lp, p, q, move);
 }
 
+// The merits of all rows, for the first choice.
 __device__ __noinline__ void weigh_rows(const AnyLp lp) {
     const REAL* D = lp.D();
     over_rows(
@@ -91,7 +104,7 @@ __device__ __noinline__ void weigh_rows(const AnyLp lp) {
             for (int j = first; j < last; ++j) sum += D[lp.at(i, j)] * D[lp.at(i, j)];
             return sum;
         },
-        [&](int i, REAL sum) { lp.weight()[i] = REAL(1) + sum; });
+        [&](int i, REAL sum) { lp.merit()[i] = dual_merit(lp, i, REAL(1) + sum); });
 }
 
 // x_B = D x_N.
@@ -190,10 +203,11 @@ __device__ __noinline__ void build(const AnyLp lp, const Given& given) {
         __syncthreads();
         const int p = choice.p;
         if (p != NOBODY) {
+            const Move none = {REAL(0), REAL(0), REAL(0), false, false};
             if (lp.near) {
-                exchange_plainly(as_near(lp), p, q, REAL(0));
+                exchange_plainly(as_near(lp), p, q, none);
             } else {
-                exchange_plainly(lp, p, q, REAL(0));
+                exchange_plainly(lp, p, q, none);
             }
         } else {
             if (threadIdx.x == 0) status[q] = LOWER;

@@ -48,25 +48,3 @@ __device__ __forceinline__ void flip(const Lp<NEAR>& lp, int q) {
     }
     __syncthreads();
 }
-
-// Move along column q by `step` until the basic variable at p is at `target`; pivot. WEIGH: for the
-// dual method, whose choice has copied row p.
-template <bool NEAR, bool WEIGH>
-__device__ __forceinline__ void advance(
-    const Lp<NEAR>& lp, int p, int q, REAL step, REAL target, bool to_low) {
-    const int entering = lp.nonbasic()[q];
-    const int leaving = lp.basic()[p];
-    const REAL point = lp.point()[q];
-    if constexpr (WEIGH) {
-        exchange<NEAR, true>(lp, p, q, step, true);
-    } else {
-        exchange_plainly(lp, p, q, step);
-    }
-    if (threadIdx.x == 0) {
-        lp.value()[p] = point + step;
-        lp.point()[q] = target;
-        lp.status()[entering] = BASIC;
-        lp.status()[leaving] = to_low ? LOWER : UPPER;
-    }
-    __syncthreads();
-}

@@ -47,7 +47,7 @@ __device__ __forceinline__ int blocking_row(
         const REAL free = larger(room(lp, i, rate), REAL(0)) + lp.primal_tolerance;
         longest = smaller(longest, free / fabs(rate));
     }
-    longest = lanes_reduce<Smallest>(longest, 32);
+    longest = warp_least(longest);
     REAL size = smallest;
     int p = NOBODY;
     for (int i = threadIdx.x; i < lp.m; i += 32) {
@@ -128,7 +128,9 @@ __device__ __noinline__ int primal(
             if (threadIdx.x == 0) (to_low ? lp.low() : lp.high())[leaving] = target;
         }
         stalled = length <= NO_STEP ? stalled + 1 : 0;
-        advance<NEAR, false>(lp, p, q, direction * length, target, to_low);
+        const REAL step = direction * length;
+        const Move move = {step, lp.point()[q] + step, target, true, to_low};
+        exchange_plainly(lp, p, q, move);
         weigh_columns(lp, q);
         ++counts.fresh;
         if (stalled > parameters[STALLED]) {

@@ -40,7 +40,7 @@ extern __shared__ double memory[];
 
 // What the first warp has chosen, for the block to read.
 struct Choice {
-    int p, q, candidates, group;
+    int p, q, flips;
 };
 
 __shared__ Choice choice;
@@ -94,7 +94,7 @@ struct Lp {
     __device__ __forceinline__ REAL* row() const { return vectors() + 3 * n; }
     __device__ __forceinline__ REAL* ratio() const { return vectors() + 4 * n; }
     __device__ __forceinline__ REAL* value() const { return vectors() + 5 * n; }
-    __device__ __forceinline__ REAL* weight() const { return value() + m; }
+    __device__ __forceinline__ REAL* merit() const { return value() + m; }
     __device__ __forceinline__ REAL* column() const { return value() + 2 * m; }
     __device__ __forceinline__ REAL* cost() const { return value() + 3 * m; }
     __device__ __forceinline__ REAL* low() const { return cost() + (n + m); }
@@ -104,7 +104,6 @@ struct Lp {
     __device__ __forceinline__ int* basic() const { return status() + (n + m); }
     __device__ __forceinline__ int* nonbasic() const { return basic() + m; }
     __device__ __forceinline__ int* candidates() const { return nonbasic() + n; }
-    __device__ __forceinline__ int* groups() const { return candidates() + n; }
 };
 
 __device__ __forceinline__ REAL infinity() { return REAL(1) / REAL(0); }
@@ -131,6 +130,13 @@ __device__ __forceinline__ REAL outside(const Lp<NEAR>& lp, int i) {
     return larger(lp.low()[v] - value, value - lp.high()[v]);
 }
 
+// What speaks for the dual method's choosing row i, whose squares and one add up to `weight`.
+template <bool NEAR>
+__device__ __forceinline__ REAL dual_merit(const Lp<NEAR>& lp, int i, REAL weight) {
+    const REAL off = outside(lp, i);
+    return off > lp.primal_tolerance ? off * off / weight : REAL(0);
+}
+
 // Whether a nonbasic variable of this reduced cost improves the objective by moving.
 __device__ __forceinline__ bool is_attractive(
     REAL price, int status, REAL low, REAL high, REAL tolerance) {
@@ -149,16 +155,40 @@ __device__ __forceinline__ REAL spread(int v, int turn) {
     return REAL(0.5) + REAL(0.5) * (REAL(mixed) / REAL(4294967296.0));
 }
 
-// The largest value over a warp and whose it is, the lowest number where several have it.
+// Numbers that are not negative are ordered as their bits are, which a warp compares in one
+// instruction for each 32 of them.
+struct Bits {
+    unsigned high, low;
+};
+
+__device__ __forceinline__ Bits bits_of(REAL value) {
+    const unsigned long long bits = (unsigned long long)__double_as_longlong((double)value);
+    return {(unsigned)(bits >> 32), (unsigned)bits};
+}
+
+__device__ __forceinline__ REAL number_of(Bits bits) {
+    const unsigned long long both = (unsigned long long)bits.high << 32 | bits.low;
+    return (REAL)__longlong_as_double((long long)both);
+}
+
+// The largest of values over a warp, none negative, and the lowest number of those who have it.
 __device__ __forceinline__ void warp_best(REAL& value, int& owner) {
-    for (int distance = 16; distance > 0; distance >>= 1) {
-        const REAL other = __shfl_xor_sync(FULL_WARP, value, distance);
-        const int theirs = __shfl_xor_sync(FULL_WARP, owner, distance);
-        if (other > value || (other == value && theirs < owner)) {
-            value = other;
-            owner = theirs;
-        }
-    }
+    const Bits own = bits_of(value);
+    Bits top;
+    top.high = __reduce_max_sync(FULL_WARP, own.high);
+    top.low = __reduce_max_sync(FULL_WARP, own.high == top.high ? own.low : 0u);
+    const bool has = own.high == top.high && own.low == top.low;
+    owner = (int)__reduce_min_sync(FULL_WARP, has ? (unsigned)owner : (unsigned)NOBODY);
+    value = number_of(top);
+}
+
+// The smallest of values over a warp, none negative.
+__device__ __forceinline__ REAL warp_least(REAL value) {
+    const Bits own = bits_of(value);
+    Bits least;
+    least.high = __reduce_min_sync(FULL_WARP, own.high);
+    least.low = __reduce_min_sync(FULL_WARP, own.high == least.high ? own.low : 0xffffffffu);
+    return number_of(least);
 }
 
 // Whether a condition holds for any thread of the block.

@@ -25,3 +25,16 @@ inline unsigned long long atomicAdd(unsigned long long* place, unsigned long lon
     *place += more;
     return before;
 }
+
+inline unsigned __reduce_min_sync(unsigned, unsigned value) {
+    const unsigned* all = emulator::exchange(value);
+    unsigned least = all[0];
+    for (int lane = 1; lane < 32; ++lane) least = all[lane] < least ? all[lane] : least;
+    return least;
+}
+
+inline double __longlong_as_double(long long bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
