@@ -118,6 +118,10 @@ class Arrays:
         else:
             array.set(ready, stream=self.device.xp.cuda.get_current_stream())
 
+    def product(self, left: Any, right: Any) -> Any:
+        """Return a matrix product, contiguous by rows."""
+        return self.device.xp.ascontiguousarray(left @ right) if left.size else left
+
     def host(self, array: Any) -> npt.NDArray[Any]:
         """Return a host copy."""
         return self.device.to_host(array)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.simplex.resident.arrays import Arrays
-from solvers.simplex.resident.inverse import inverse_of
+from solvers.simplex.resident.inverse import SingularError, dependent_columns, inverse_of
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
 from solvers.simplex.resident.room import check_fits
 
@@ -122,6 +122,18 @@ class Nucleus:
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
         """Return the inverse of the nucleus, the rows below it, and dependent columns."""
+        nucleus, rest = self._gather(variables, place_of_row)
+        try:
+            inner, dependent = inverse_of(self._arrays.device, nucleus)
+        except SingularError:
+            nucleus, _ = self._gather(variables, place_of_row)
+            dependent = dependent_columns(self._arrays.host(nucleus))
+        if dependent:
+            return None, None, dependent
+        return inner, self._arrays.product(rest, inner), []
+
+    def _gather(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any]:
+        """Return the columns of these structurals as the nucleus and the rows below it."""
         arrays, k = self._arrays, variables.size
         nucleus, rest = arrays.numbers(k, k), arrays.numbers(arrays.rows - k, k)
         if k:
@@ -132,12 +144,7 @@ class Nucleus:
                 arrays.device.to_device(place_of_row.astype(np.int32)),
                 nucleus, rest,
             )  # fmt: skip
-        inner, dependent = inverse_of(arrays.device, nucleus)
-        if dependent:
-            return None, None, dependent
-        if not rest.size:
-            return inner, rest, []
-        return inner, arrays.device.xp.ascontiguousarray(rest @ inner), []
+        return nucleus, rest
 
     def _spread(self, positions: Indices, units: Indices, inner: Any, outer: Any) -> None:
         arrays = self._arrays

@@ -15,8 +15,8 @@ NUMBER_BYTES = 8
 def bytes_needed(rows: int, slots: int) -> int:
     """Return the bytes of an inverse with so many stored columns, and of its factorisation.
 
-    The basis as dense columns and the inverse's columns, m x k each, and the nucleus, its inverse
-    and a right side, k x k each.
+    The basis as dense columns and the inverse's columns, m x k each; the nucleus and its inverse, k
+    x k each, and as much for the factorisation to work with.
     """
     return NUMBER_BYTES * slots * (2 * rows + 3 * slots)
 
