@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from solvers.device import Device
+from solvers.options import EngineOptions
+from solvers.progress import Progress
+from solvers.simplex import batch as engine
 from solvers.simplex.batch.kernels.simplex import (
     ALL_FAR,
     ALL_NEAR,
@@ -16,7 +23,7 @@ from solvers.simplex.batch.kernels.simplex import (
     OPTIMAL,
     UNBOUNDED,
 )
-from solvers.simplex.batch.layout import REAL, find_layout, vector_bytes
+from solvers.simplex.batch.layout import REAL, SHARED_MEMORY, find_layout, vector_bytes
 from tests.simplex.batch import emulated
 from tests.simplex.batch.cases import boxed_batch, mixed_batch, run_kernel
 
@@ -100,3 +107,49 @@ def test_a_batch_larger_than_its_grid(library):
     data = boxed_batch(6, 50, 3, 4, ("cost", "values"))
     layout = dataclasses.replace(layout_of((3, 4), 50), blocks=1)
     assert_same(data, library, layout)
+
+
+class EmulatedGpu(Device):
+    """A GPU whose memory is the host's, for what the engine does on the way to a launch."""
+
+    @property
+    def xp(self):
+        attributes = {"MultiProcessorCount": 2, "MaxSharedMemoryPerBlockOptin": SHARED_MEMORY}
+        cuda = SimpleNamespace(
+            Stream=lambda non_blocking: nullcontext(),
+            Device=lambda: SimpleNamespace(attributes=attributes),
+        )
+        return SimpleNamespace(empty=np.empty, zeros=np.zeros, cuda=cuda)
+
+    def activate(self):
+        return nullcontext()
+
+    def to_device(self, array):
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array):
+        return np.array(array, copy=True)
+
+    def synchronize(self):
+        pass
+
+
+@pytest.mark.parametrize("limit", [np.inf, 1e6], ids=["at once", "in slices"])
+def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
+    def emulate(*values, threads):
+        emulated.launch(library, values)
+
+    monkeypatch.setattr("solvers.simplex.batch.layout.LARGEST_BLOCK", 256)
+    data = mixed_batch(5, 90, 6, 7, whole=True)
+    here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
+    monkeypatch.setattr("solvers.simplex.batch.find_device", lambda wanted: EmulatedGpu("cuda", ""))
+    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", {"simplex": emulate})
+    there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit))
+    assert there.device == "cuda"
+    for name in ("ending", "iterations", "basis"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+    np.testing.assert_allclose(there.x, here.x, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.row_dual, here.row_dual, rtol=1e-9, atol=1e-9)
+    assert set(there.rays) == set(here.rays)
+    for k, ray in here.rays.items():
+        np.testing.assert_allclose(there.rays[k], ray, rtol=1e-9, atol=1e-9)
