@@ -45,13 +45,13 @@ def inverse_of(device: Device, matrix: Any) -> tuple[Any, Dependent]:
     Raises
     ------
     SingularError
-        cuSOLVER met a pivot that is exactly zero; ``dependent_columns`` finds out.
+        cuSOLVER met a pivot that is exactly zero; ``inverse_on_host`` finds out where.
     """
     k = matrix.shape[0]
     if k == 0:
         return matrix, []
     if device.kind == "cpu":
-        return _inverse_on_host(matrix)
+        return inverse_on_host(matrix)
     from cupyx.scipy import linalg
 
     with warnings.catch_warnings():
@@ -68,12 +68,8 @@ def inverse_of(device: Device, matrix: Any) -> tuple[Any, Dependent]:
     return solution.T, []
 
 
-def dependent_columns(matrix: npt.NDArray[np.float64]) -> Dependent:
-    """Return which columns of a host matrix, contiguous by rows, depend on others."""
-    return _inverse_on_host(matrix)[1]
-
-
-def _inverse_on_host(matrix: npt.NDArray[np.float64]) -> tuple[Any, Dependent]:
+def inverse_on_host(matrix: npt.NDArray[np.float64]) -> tuple[Any, Dependent]:
+    """Do the same with a host array, whose factorisation does not break down."""
     from scipy.linalg import lapack
 
     factors, exchanges, _ = lapack.dgetrf(matrix.T, overwrite_a=1)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.simplex.resident.arrays import Arrays
-from solvers.simplex.resident.inverse import SingularError, dependent_columns, inverse_of
+from solvers.simplex.resident.inverse import SingularError, inverse_of, inverse_on_host
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
 from solvers.simplex.resident.room import check_fits
 
@@ -122,15 +122,17 @@ class Nucleus:
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
         """Return the inverse of the nucleus, the rows below it, and dependent columns."""
+        arrays = self._arrays
         nucleus, rest = self._gather(variables, place_of_row)
         try:
-            inner, dependent = inverse_of(self._arrays.device, nucleus)
+            inner, dependent = inverse_of(arrays.device, nucleus)
         except SingularError:
             nucleus, _ = self._gather(variables, place_of_row)
-            dependent = dependent_columns(self._arrays.host(nucleus))
+            on_host, dependent = inverse_on_host(arrays.host(nucleus))
+            inner = arrays.device.to_device(on_host)
         if dependent:
             return None, None, dependent
-        return inner, self._arrays.product(rest, inner), []
+        return inner, arrays.product(rest, inner), []
 
     def _gather(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any]:
         """Return the columns of these structurals as the nucleus and the rows below it."""
