@@ -43,40 +43,77 @@ def fill(items: Ordered, lines: Lines, wanted: int, side: int) -> Filled:
         Items inside, and as many outside, in each of two sets of exchanges; the best is found of as
         many sums as the product of all four.
     """
-    flags = np.zeros(items.num_items, dtype=np.bool_)
-    weight = 0
-    for group, count in zip(lines.groups, lines.counts, strict=True):
-        flags[group[:count]] = True
-        weight += int(items.weight[group[:count]].sum())
-    for group, count in zip(lines.groups, lines.counts, strict=True):
-        weight = _heaviest_window(items, group, count, weight, flags)
+    starts = _windows_that_fit(items, lines)
     rng = np.random.default_rng(side)
+    best = Filled(np.zeros(items.num_items, dtype=np.bool_), -1)
+    for windows in _with_one_beyond(lines, starts):
+        flags = _flags(items, lines, windows)
+        weight = int(items.weight[flags].sum())
+        weight = _improved(items, lines, flags, weight, wanted, side, rng)
+        if best.weight < weight <= items.capacity:
+            best = Filled(flags, weight)
+        if best.weight >= wanted:
+            break
+    return best
+
+
+def _windows_that_fit(items: Ordered, lines: Lines) -> list[int]:
+    """Return where each group's packed items begin: as heavy as fits, the first group first."""
+    weights = [items.weight[group] for group in lines.groups]
+    total = sum(int(w[:count].sum()) for w, count in zip(weights, lines.counts, strict=True))
+    starts = []
+    for weight, count in zip(weights, lines.counts, strict=True):
+        before = np.concatenate([[0], np.cumsum(weight)])
+        window = before[count:] - before[: before.size - count]
+        room = items.capacity - total + window[0]
+        start = max(int(np.searchsorted(window, room, side="right")) - 1, 0)
+        total += int(window[start] - window[0])
+        starts.append(start)
+    return starts
+
+
+def _with_one_beyond(lines: Lines, starts: list[int]) -> list[list[int]]:
+    """Return the windows that fit, and with each group's moved on by one, which do not.
+
+    Where a group's heaviest items hardly exceed the capacity, only exchanges that take a little of
+    their weight away lead to a packing that fills it.
+    """
+    found = [starts]
+    for k, (group, count) in enumerate(zip(lines.groups, lines.counts, strict=True)):
+        if starts[k] + count < group.size:
+            found.append([start + (place == k) for place, start in enumerate(starts)])
+    return found
+
+
+def _flags(items: Ordered, lines: Lines, starts: list[int]) -> npt.NDArray[np.bool_]:
+    flags = np.zeros(items.num_items, dtype=np.bool_)
+    for group, count, start in zip(lines.groups, lines.counts, starts, strict=True):
+        flags[group[start : start + count]] = True
+    return flags
+
+
+def _improved(
+    items: Ordered,
+    lines: Lines,
+    flags: npt.NDArray[np.bool_],
+    weight: int,
+    wanted: int,
+    side: int,
+    rng: np.random.Generator,
+) -> int:
+    """Exchange items until the weight is wanted or nothing helps; return the weight."""
     for _ in range(EXCHANGES):
-        if weight >= wanted:
+        if not weight < wanted:
             break
         gained = _best_exchange(items, lines, items.capacity - weight, flags)
         if gained == 0:
             break
         weight += gained
     for group in lines.groups:
-        if weight < wanted:
+        if not wanted <= weight <= items.capacity:
             room = items.capacity - weight
             weight += _two_exchanges(items, group, room, flags, side, rng)
-    return Filled(flags, weight)
-
-
-def _heaviest_window(
-    items: Ordered, group: IntArray, count: int, weight: int, flags: npt.NDArray[np.bool_]
-) -> int:
-    """Move a group's packed items to heavier neighbours as far as they fit; return the weight."""
-    if not 0 < count < group.size:
-        return weight
-    before = np.concatenate([[0], np.cumsum(items.weight[group])])
-    window = before[count:] - before[:-count]
-    start = int(np.searchsorted(window, items.capacity - weight + window[0], side="right")) - 1
-    flags[group[:count]] = False
-    flags[group[start : start + count]] = True
-    return int(weight + window[start] - window[0])
+    return weight
 
 
 def _best_exchange(items: Ordered, lines: Lines, room: int, flags: npt.NDArray[np.bool_]) -> int:
@@ -106,8 +143,7 @@ def _two_exchanges(
     rng: np.random.Generator,
 ) -> int:
     """Make the two exchanges that raise the weight most within ``room``; return by how much."""
-    inside = rng.permutation(group[flags[group]])[: 2 * side]
-    outside = rng.permutation(group[~flags[group]])[: 2 * side]
+    inside, outside = _near_and_far(group, flags[group], 2 * side, rng)
     half_in, half_out = inside.size // 2, outside.size // 2
     if not half_in or not half_out:
         return 0
@@ -115,23 +151,50 @@ def _two_exchanges(
     first, second = _differences(items, *one), _differences(items, *other)
     order, reverse = np.argsort(first, kind="stable"), np.argsort(second, kind="stable")
     i, j, gained = _closest_sum(first[order], second[reverse], room)
-    if gained <= 0:
+    if i < 0 or (room >= 0 and gained <= 0):
         return 0
-    for (packed, left), choice in ((one, order[i]), (other, reverse[j])):
-        flags[packed[choice // left.size]], flags[left[choice % left.size]] = False, True
+    for (packed, left), choice in ((one, int(order[i])), (other, int(reverse[j]))):
+        if choice < packed.size * left.size:  # the last one is to exchange nothing
+            flags[packed[choice // left.size]], flags[left[choice % left.size]] = False, True
     return int(gained)
 
 
+def _near_and_far(
+    group: IntArray, packed: npt.NDArray[np.bool_], count: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return items inside and outside: half of them next to where packed items begin and end.
+
+    Near ones differ little in weight, far ones much; sums of two differences need both.
+    """
+    edges = np.flatnonzero(packed[1:] != packed[:-1])
+    far = np.full(group.size, group.size, dtype=np.int64)
+    if edges.size:
+        place = np.arange(group.size)
+        right = edges[np.minimum(np.searchsorted(edges, place), edges.size - 1)]
+        left = edges[np.maximum(np.searchsorted(edges, place) - 1, 0)]
+        far = np.minimum(np.abs(place - right), np.abs(place - left))
+    found = []
+    for side in (packed, ~packed):
+        places = np.flatnonzero(side)
+        near = places[np.argsort(far[places], kind="stable")]
+        chosen = np.concatenate([near[: count // 2], rng.permutation(near[count // 2 :])])
+        found.append(group[rng.permutation(chosen[:count])])
+    return found[0], found[1]
+
+
 def _differences(items: Ordered, inside: IntArray, outside: IntArray) -> IntArray:
-    """Return by how much each exchange raises the weight, by items inside, then outside."""
+    """Return by how much each exchange raises the weight, in order of items inside; 0 at last."""
     difference: IntArray = items.weight[outside][None, :] - items.weight[inside][:, None]
-    return difference.ravel()
+    return np.append(difference.ravel(), 0)
 
 
 @compiled
 def _closest_sum(first: IntArray, second: IntArray, room: int) -> tuple[int, int, int]:
-    """Return places and the sum of two numbers of sorted lists closest to ``room`` from below."""
-    best, at, by = np.int64(0), 0, 0
+    """Return places and the sum of two numbers of sorted lists closest to ``room`` from below.
+
+    The places are -1 where every sum is larger.
+    """
+    best, at, by = np.int64(-1) << 62, -1, -1
     j = second.size - 1
     for i in range(first.size):
         while j >= 0 and first[i] + second[j] > room:
