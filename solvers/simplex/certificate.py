@@ -55,9 +55,7 @@ def _refined(core: Core, state: SimplexState, y: FloatArray, unit: FloatArray) -
     form = state.form
     n = form.num_structurals
     owner = np.repeat(np.arange(n), np.diff(form.columns.starts))
-    product = np.bincount(
-        owner, weights=form.columns.values * y[form.columns.indices], minlength=n
-    )
+    product = np.bincount(owner, weights=form.columns.values * y[form.columns.indices], minlength=n)
     everything = np.concatenate([product, -y])
     return np.asarray(y + core.solve_transposed(unit - everything[state.basic]))
 
