@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.simplex.factor.arrays import (
     BEST_AVERAGE,
     ENTRIES,
@@ -15,7 +14,7 @@ from solvers.simplex.factor.arrays import (
     UPPER_USED,
     FactorArrays,
 )
-from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.inner import inner, outer
 from solvers.simplex.factor.pivots import LOWER_USED as L_USED
 from solvers.simplex.factor.pivots import UPPER_USED as U_USED
 from solvers.simplex.factor.pivots import WORK, Pivots
@@ -118,7 +117,7 @@ def _sort_upper(pivots: Pivots, arrays: FactorArrays) -> None:
     arrays.counters[UPPER_ROWS_USED] = rows_used
 
 
-@compiled
+@outer
 def assemble(pivots: Pivots, arrays: FactorArrays) -> None:
     """Write the factors of a complete sequence of pivots; nothing has been updated then.
 

@@ -84,8 +84,8 @@ class BasisFactor:
 
     @property
     def nucleus_size(self) -> int:
-        """Pivots of the last factorisation that needed elimination."""
-        return int(self._pivots.sizes[sizes.NUCLEUS_SIZE])
+        """Rows of the last factorised basis that needed elimination."""
+        return int(self.form.num_rows - self._pivots.sizes[sizes.PEELED])
 
     @property
     def factor_work(self) -> int:
@@ -155,6 +155,7 @@ class BasisFactor:
 
     def _choose_pivots(self, basic: Int64Array) -> None:
         """Run the stages, with more room whenever one of them has run out of it."""
+        from solvers.simplex.factor.dense import empty_rest, factorise_dense
         from solvers.simplex.factor.stages import choose_pivots
 
         starts = self.form.columns.starts
@@ -170,6 +171,8 @@ class BasisFactor:
                 self._peeling,
                 self._nucleus,
             )
+            if full == sizes.FILLED_UP:
+                full = factorise_dense(self._nucleus, self._pivots, empty_rest(self._nucleus))
             if full == sizes.DONE:
                 return
             self._grow(full)

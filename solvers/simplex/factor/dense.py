@@ -7,12 +7,13 @@ stays in the cache. Dependent columns are put aside as in the sparse part.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
 from solvers.problem import FloatArray
-from solvers.simplex.factor.arrays import Int64Array
-from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.arrays import Int32Array, Int64Array
+from solvers.simplex.factor.inner import inner, outer
 from solvers.simplex.factor.lists import is_tiny
 from solvers.simplex.factor.nucleus import (
     ACTIVE_COLUMNS,
@@ -41,6 +42,40 @@ up earlier at 0.45: pilot87's factors have 135,000 entries there, 106,000 at 0.7
 
 DENSE_SIZE = 24
 """Smallest rest for which copying pays."""
+
+
+class Rest(NamedTuple):
+    """The rest as a dense matrix.
+
+    Parameters
+    ----------
+    rows, columns : int64 arrays
+        Its rows and positions; rows change places with pivots.
+    chosen : int64 array
+        Which of the columns became pivots.
+    place_of : (m,) int32 array
+        Where each of its rows stands.
+    matrix : (columns, rows) array
+        Its entries, then its factors; a column of it is a row here.
+    """
+
+    rows: Int64Array
+    columns: Int64Array
+    chosen: Int64Array
+    place_of: Int32Array
+    matrix: FloatArray
+
+
+def empty_rest(nucleus: Nucleus) -> Rest:
+    """Return room for what is left of the nucleus."""
+    rows, columns = nucleus.state[[ACTIVE_ROWS, ACTIVE_COLUMNS]].tolist()
+    return Rest(
+        np.zeros(rows, dtype=np.int64),
+        np.zeros(columns, dtype=np.int64),
+        np.zeros(min(rows, columns), dtype=np.int64),
+        np.zeros(nucleus.hit.size, dtype=np.int32),
+        np.zeros((columns, rows)),
+    )
 
 
 @inner
@@ -82,18 +117,17 @@ def _largest(column: FloatArray, begin: int) -> int:
 
 
 @inner
-def _gather(nucleus: Nucleus, pivots: Pivots, rows: Int64Array, columns: Int64Array) -> FloatArray:
+def _gather(nucleus: Nucleus, pivots: Pivots, rest: Rest) -> None:
     """Copy the rest, columns first, and list the rows and positions it has."""
-    place_of = np.empty(nucleus.hit.size, dtype=np.int32)
+    rows, columns, place_of, matrix = rest.rows, rest.columns, rest.place_of, rest.matrix
     found = 0
-    for row in range(nucleus.hit.size):
+    for row in range(place_of.size):
         if pivots.slot_of_row[row] < 0:
             rows[found] = row
             place_of[row] = found
             found += 1
-    matrix = np.zeros((columns.size, rows.size))
     found = 0
-    for position in range(nucleus.hit.size):
+    for position in range(place_of.size):
         if pivots.slot_of_position[position] >= 0 or nucleus.column_count[position] == 0:
             continue
         columns[found] = position
@@ -101,18 +135,12 @@ def _gather(nucleus: Nucleus, pivots: Pivots, rows: Int64Array, columns: Int64Ar
         for entry in range(begin, begin + nucleus.column_count[position]):
             matrix[found, place_of[nucleus.column_rows[entry]]] = nucleus.column_values[entry]
         found += 1
-    return matrix
 
 
 @inner
-def _eliminate(
-    nucleus: Nucleus,
-    matrix: FloatArray,
-    rows: Int64Array,
-    columns: Int64Array,
-    chosen: Int64Array,
-) -> int:
+def _eliminate(nucleus: Nucleus, rest: Rest) -> int:
     """Factorise in place; list the columns that became pivots in order, and return how many."""
+    matrix, rows, columns, chosen = rest.matrix, rest.rows, rest.columns, rest.chosen
     rank = 0
     for column in range(columns.size):
         own = matrix[column]
@@ -136,17 +164,12 @@ def _eliminate(
 
 
 @inner
-def _write(
-    pivots: Pivots,
-    matrix: FloatArray,
-    rows: Int64Array,
-    columns: Int64Array,
-    chosen: npt.NDArray[np.int64],
-) -> None:
+def _write(pivots: Pivots, rest: Rest, rank: int) -> None:
     """Add the pivots and what is not zero of their columns of L and U."""
-    for slot in range(chosen.size):
-        column = matrix[chosen[slot]]
-        position = columns[chosen[slot]]
+    rows = rest.rows
+    for slot in range(rank):
+        column = rest.matrix[rest.chosen[slot]]
+        position = rest.columns[rest.chosen[slot]]
         choose(pivots, rows[slot], position, column[slot])
         for at in range(slot):
             if column[at] != 0.0:
@@ -156,24 +179,27 @@ def _write(
                 add_lower(pivots, rows[slot], rows[at], column[at])
 
 
-@inner
-def factorise_dense(nucleus: Nucleus, pivots: Pivots) -> int:
-    """Eliminate all that is left; return ``DONE``, or which file is full."""
-    size = nucleus.state[ACTIVE_ROWS]
-    num_columns = nucleus.state[ACTIVE_COLUMNS]
-    most = min(size, num_columns) * size
+@outer
+def factorise_dense(nucleus: Nucleus, pivots: Pivots, rest: Rest) -> int:
+    """Eliminate all that is left; return ``DONE``, or which file is full.
+
+    Parameters
+    ----------
+    nucleus, pivots
+        As ``markowitz.factorise_nucleus`` left them with ``FILLED_UP``.
+    rest : Rest
+        From ``empty_rest``.
+    """
+    size, num_columns = rest.rows.size, rest.columns.size
+    most = rest.chosen.size * size
     if pivots.sizes[LOWER_USED] + most > pivots.lower_indices.size:
         pivots.sizes[NEEDED] = pivots.sizes[LOWER_USED] + most
         return LOWER_FULL
     if pivots.sizes[UPPER_USED] + most > pivots.upper_row.size:
         pivots.sizes[NEEDED] = pivots.sizes[UPPER_USED] + most
         return UPPER_FULL
-    rows = np.empty(size, dtype=np.int64)
-    columns = np.empty(num_columns, dtype=np.int64)
-    chosen = np.empty(min(size, num_columns), dtype=np.int64)
-    matrix = _gather(nucleus, pivots, rows, columns)
-    rank = _eliminate(nucleus, matrix, rows, columns, chosen)
-    _write(pivots, matrix, rows, columns, chosen[:rank])
+    _gather(nucleus, pivots, rest)
+    _write(pivots, rest, _eliminate(nucleus, rest))
     # a step here costs far less than one of lists
-    pivots.sizes[WORK] += size * num_columns * (8 + min(size, num_columns) // 24)
+    pivots.sizes[WORK] += size * num_columns * (8 + rest.chosen.size // 24)
     return DONE

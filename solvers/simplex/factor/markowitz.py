@@ -8,16 +8,16 @@ dependent on others: it is put aside, and its position gets a logical in the end
 
 This is used instead of SciPy's splu: it finds dependent columns where splu fails, and it knows the
 counts of rows and columns where COLAMD has to foresee them without knowing the pivots. On optimal
-bases of 21 Netlib and larger models the factors never had more entries than splu's (25fv47 5,700
-and 14,600, greenbea 13,500 and 30,700, degen3 17,700 and 112,000, lp22 50,000 and 624,000, but
-gen4 690,000 and 810,000), and took about its time or less, except where nearly all of the basis
-fills up (gen4, two to three times splu's).
+bases of 20 Netlib and larger models the factors never had more entries than splu's (25fv47 5,500
+and 14,700, degen3 18,000 and 112,000, p10 101,000 and 1,170,000, gen4 386,000 and 467,000), and
+they took less time on 16 of them: a twentieth on p10, half on stocfor3 and complex, as much on
+maros-r7; but 1.6 times splu's on gen4, where nearly all fills up, and 4 times on grow22.
 """
 
 from __future__ import annotations
 
 from solvers.simplex.factor.chains import HEAD, link, unlink
-from solvers.simplex.factor.dense import factorise_dense, is_dense
+from solvers.simplex.factor.dense import is_dense
 from solvers.simplex.factor.inner import inner
 from solvers.simplex.factor.lists import (
     entry_at,
@@ -36,6 +36,7 @@ from solvers.simplex.factor.nucleus import (
 )
 from solvers.simplex.factor.pivots import (
     DONE,
+    FILLED_UP,
     LOWER_FULL,
     LOWER_USED,
     NEEDED,
@@ -181,7 +182,7 @@ def eliminate(nucleus: Nucleus, pivots: Pivots, row: int, position: int) -> int:
 def factorise_nucleus(nucleus: Nucleus, pivots: Pivots) -> int:
     """Eliminate all that is left; positions and rows without a pivot then are dependent.
 
-    Returns ``DONE`` or which file is full.
+    Returns ``DONE``, which file is full, or ``FILLED_UP``.
     """
     while nucleus.state[ACTIVE_COLUMNS] > 0:
         empty = nucleus.column_chain[HEAD, 0]
@@ -189,7 +190,7 @@ def factorise_nucleus(nucleus: Nucleus, pivots: Pivots) -> int:
             put_aside(nucleus, empty)
             continue
         if is_dense(nucleus):
-            return int(factorise_dense(nucleus, pivots))
+            return FILLED_UP
         row, position = find_pivot(nucleus)
         pivots.sizes[WORK] += PIVOT_WORK
         if is_tiny(nucleus, row, position, entry_at(nucleus, position, row)):

@@ -10,14 +10,15 @@ from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import Int32Array, Int64Array
 from solvers.simplex.factor.inner import inner
 
-COUNT, LOWER_USED, UPPER_USED, NUCLEUS_SIZE, WORK, NEEDED = range(6)
-"""Sizes: pivots chosen, entries of L and U written, pivots that peeling left, steps taken, and the
+COUNT, LOWER_USED, UPPER_USED, PEELED, WORK, NEEDED = range(6)
+"""Sizes: pivots chosen, entries of L and U written, pivots that peeling chose, steps taken, and the
 room that a full file should have had."""
 
 NUM_SIZES = 6
 
-DONE, LOWER_FULL, UPPER_FULL, NUCLEUS_FULL = 0, 1, 2, 3
-"""What a stage of the factorisation returns: which file has to grow, if any."""
+DONE, LOWER_FULL, UPPER_FULL, NUCLEUS_FULL, FILLED_UP = range(5)
+"""What a stage of the factorisation returns: which file has to grow, if any, or that the rest of
+the nucleus should be eliminated as a dense matrix."""
 
 
 class Pivots(NamedTuple):

@@ -11,10 +11,10 @@ Candidate = tuple[int, int, int, float]
 """Row, position, Markowitz cost and size of a pivot; -1, -1, a large cost and 0 for none."""
 
 THRESHOLD = 0.1
-"""Least size of a pivot relative to its column (Suhl and Suhl, section 4, take the same)."""
+"""Least size of a pivot relative to its column (Suhl and Suhl take the same)."""
 
 SEARCHED = 4
-"""Rows and columns that are looked at once a pivot is known (Suhl and Suhl, section 3)."""
+"""Rows and columns that are looked at once a pivot is known (Suhl and Suhl)."""
 
 
 @inner

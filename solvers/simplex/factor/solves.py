@@ -6,7 +6,6 @@ what they hold and not what they could. The caller keeps every entry outside the
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import (
     LOWER_ROW_SLOTS,
@@ -21,7 +20,7 @@ from solvers.simplex.factor.arrays import (
     FactorArrays,
     Int32Array,
 )
-from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.inner import inner, outer
 from solvers.simplex.factor.patterns import keep, nonzeros, rename, without_repeats
 from solvers.simplex.factor.triangles import drop_below, solve_triangle
 
@@ -99,7 +98,7 @@ def _solve_upper(
     return int(rename(vector, pattern, count, arrays.position_of_row, scratch.gathered))
 
 
-@compiled
+@outer
 def ftran(arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B v = ``vector`` in place.
 
@@ -123,7 +122,7 @@ def ftran(arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: 
     return int(_solve_upper(arrays, vector, pattern, count, drop))
 
 
-@compiled
+@outer
 def ftran_entering(
     arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int
 ) -> int:
@@ -138,7 +137,7 @@ def ftran_entering(
     return int(_solve_upper(arrays, vector, pattern, count, drop))
 
 
-@compiled
+@outer
 def btran(arrays: FactorArrays, vector: FloatArray, pattern: Int32Array, count: int) -> int:
     """Solve B'y = ``vector`` in place.
 

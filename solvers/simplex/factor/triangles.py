@@ -17,7 +17,7 @@ from solvers.simplex.factor.inner import inner
 
 HYPERSPARSE_BELOW = 0.1
 """Share of nonzeros below which a search pays (J. A. J. Hall and K. I. M. McKinnon,
-Hyper-sparsity in the revised simplex method, Comput. Optim. Appl. 32, 2005, section 3.4)."""
+Hyper-sparsity in the revised simplex method, Comput. Optim. Appl. 32, 2005)."""
 
 INPUT_BELOW = 0.05
 """Share of nonzeros in an input from which no search is tried: results have more."""

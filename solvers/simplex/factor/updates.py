@@ -12,7 +12,6 @@ product form simplex method, Mathematical Programming 2, 1972.
 
 from __future__ import annotations
 
-from solvers.kernels.twin import compiled
 from solvers.simplex.factor.arrays import (
     BEST_AVERAGE,
     ENTRIES,
@@ -30,12 +29,12 @@ from solvers.simplex.factor.arrays import (
     FactorArrays,
     Triangle,
 )
-from solvers.simplex.factor.inner import inner
+from solvers.simplex.factor.inner import inner, outer
 from solvers.simplex.factor.spikes import new_pivot, solve_row
 
 DISAGREEMENT = 1e-7
 """Largest relative difference of the new pivot computed in two ways: from the row, and from the
-entering column's entry (Forrest and Tomlin, section 5, test the same)."""
+entering column's entry."""
 
 LEAST_UPDATES = 50
 """Updates before which the work of solves is no reason to factorise again (HiGHS waits as long)."""
@@ -159,7 +158,7 @@ def _append_eta(arrays: FactorArrays, label: int, pivot: float) -> int:
     return int(used - first)
 
 
-@compiled
+@outer
 def refactorisation_pays(arrays: FactorArrays) -> bool:
     """Tell whether solves have become so slow that a new factorisation saves time.
 
@@ -177,7 +176,7 @@ def refactorisation_pays(arrays: FactorArrays) -> bool:
     return bool(updates >= LEAST_UPDATES and average > best + best // WORSE_BY)
 
 
-@compiled
+@outer
 def update(arrays: FactorArrays, position: int, alpha: float) -> int:
     """Replace the column at a position by the one that ``ftran_entering`` saw last.
 
