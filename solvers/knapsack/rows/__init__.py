@@ -1,0 +1,1 @@
+"""Knapsack problems with several capacities, solved exactly."""
