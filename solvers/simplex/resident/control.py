@@ -8,7 +8,7 @@ code.
 from __future__ import annotations
 
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
-SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER = 8, 9, 10, 11, 12
+SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS = 8, 9, 10, 11, 12, 13
 CONTROL_WORDS = 16
 """Places in ``control``:
 
@@ -16,7 +16,7 @@ STATUS one of those below; PIVOTS since the inverse was last brought up to date;
 their LIMIT; POSITION and variable LEAVING; variable ENTERING; FLIPS, the number of bound flips
 of this iteration; SLOTS, the columns of the inverse that are stored; RESET, whether Devex starts
 a new reference framework; FLIP_ONLY, a primal iteration without a pivot; DIRECTION in which the
-entering variable goes; TO_UPPER, the bound that the leaving variable stops at.
+entering variable goes; TO_UPPER, the bound that the leaving variable stops at; ALL_FLIPS so far.
 """
 
 RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE = 0, 1, 2, 3, 4, 5

@@ -167,6 +167,11 @@ class ResidentCore:
         return self._basis.refactorisations
 
     @property
+    def bound_flips(self) -> int:
+        """Bound flips so far."""
+        return int(self._basis.control[word.ALL_FLIPS])
+
+    @property
     def stored_columns(self) -> int:
         """Columns of the inverse that are no unit columns, as of the last fold."""
         return self._basis.nucleus.slots

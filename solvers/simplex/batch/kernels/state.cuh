@@ -198,33 +198,39 @@ __device__ __forceinline__ bool block_any(bool flag) {
 
 // Give each thread a row of the dictionary and a run of its columns: part(i, first, last) returns a
 // sum over them, and done(i, sum) gets that of the whole row. Lanes have neighbouring rows, which
-// stand side by side.
+// stand side by side; where there are few rows, a warp has several runs of their columns.
 template <bool NEAR, class Part, class Done>
 __device__ __forceinline__ void over_rows(const Lp<NEAR>& lp, Part part, Done done) {
     const int m = lp.m;
     const int warps = blockDim.x >> 5;
     const int groups = (m + 31) >> 5;
-    const int segments = groups > 0 && warps >= 2 * groups ? warps / groups : 1;
+    int width = 32;
+    while (width >= 2 * m && width > 1) width >>= 1;
+    const int shares = 32 / width;
+    const int segments = (groups > 0 && warps >= 2 * groups ? warps / groups : 1) * shares;
     const int run = (lp.n + segments - 1) / segments;
+    const int height = groups > 1 ? groups * 32 : width;
+    const int lane = threadIdx.x & 31;
     REAL* const partial = lp.partial();
-    for (int unit = threadIdx.x >> 5; unit < groups * segments; unit += warps) {
-        const int segment = unit / groups;
-        const int i = (unit - segment * groups) * 32 + (threadIdx.x & 31);
+    for (int unit = threadIdx.x >> 5; unit * shares < groups * segments; unit += warps) {
+        const int at = unit / groups;
+        const int i = (unit - at * groups) * 32 + (lane & (width - 1));
         if (i >= m) continue;
+        const int segment = at * shares + lane / width;
         const int first = segment * run;
         const int last = first + run < lp.n ? first + run : lp.n;
         const REAL sum = part(i, first, last);
         if (segments == 1) {
             done(i, sum);
         } else {
-            partial[segment * groups * 32 + i] = sum;
+            partial[segment * height + i] = sum;
         }
     }
     if (segments > 1) {
         __syncthreads();
         for (int i = threadIdx.x; i < m; i += blockDim.x) {
             REAL sum = partial[i];
-            for (int s = 1; s < segments; ++s) sum += partial[s * groups * 32 + i];
+            for (int s = 1; s < segments; ++s) sum += partial[s * height + i];
             done(i, sum);
         }
     }

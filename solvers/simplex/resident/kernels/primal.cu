@@ -112,6 +112,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
             return;
         }
         control[FLIP_ONLY] = 1;
+        control[ALL_FLIPS] += 1;
         scalars[PRIMAL_STEP] = span;
     } else {
         const REAL value = x_basic[r];

@@ -9,6 +9,7 @@ from numba import prange
 
 from solvers.kernels.twin import twin
 from solvers.simplex.resident.control import (
+    ALL_FLIPS,
     BLOCK,
     BOUND,
     DIRECTION,
@@ -148,6 +149,7 @@ def choose_leaving(
             control[STATUS] = NO_PIVOT
             return
         control[FLIP_ONLY] = 1
+        control[ALL_FLIPS] += 1
         scalars[PRIMAL_STEP] = span
     else:
         value = x_basic[r]

@@ -185,6 +185,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_column(
     control[RESET] = steepest == 0 && scalars[WEIGHT] > REAL(3) * norm ? 1 : 0;
     control[ENTERING] = q;
     control[FLIPS] = count;
+    control[ALL_FLIPS] += count;
     control[PIVOTS] = made + 1;
     control[ITERATIONS] += 1;
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from solvers.kernels.twin import twin
 from solvers.simplex.resident.control import (
+    ALL_FLIPS,
     BLOCK,
     DEVEX_ERROR,
     DUAL_STEP,
@@ -168,5 +169,6 @@ def choose_column(  # noqa: C901 - one kernel
     control[RESET] = 1 if steepest == 0 and scalars[WEIGHT] > DEVEX_ERROR * norm else 0
     control[ENTERING] = q
     control[FLIPS] = count
+    control[ALL_FLIPS] += count
     control[PIVOTS] = made + 1
     control[ITERATIONS] += 1
