@@ -175,6 +175,14 @@ def test_steepest_edge_weights_are_norms_of_rows():
         assert solved.state.edge_weight[position] == pytest.approx(max(row @ row, 1e-4), rel=1e-6)
 
 
+def test_flips_of_boxed_variables_are_counted():
+    solved = run(random_problem(20, 60, 2, boxed=1.0), cpu(), ("dual",))
+    assert solved.core.bound_flips > 0
+    problem = random_problem(20, 60, 2, boxed=0.0)
+    one_sided = Problem.from_arrays(problem.cost, problem.matrix, problem.row_lower)
+    assert run(one_sided, cpu(), ("dual",)).core.bound_flips == 0
+
+
 def test_singular_basis_is_repaired_by_slacks():
     problem = Problem.from_arrays(
         [1.0, 2.0, 1.0], sp.csr_array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]), 1.0, 4.0
