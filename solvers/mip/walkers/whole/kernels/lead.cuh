@@ -4,7 +4,7 @@
 
 #include "settle.cuh"
 
-constexpr int OBJECTIVE_PART = 8;   // one team of so many, at most, lowers the objective
+constexpr int OBJECTIVE_PART = 2;   // one team of so many, at most, lowers the objective
 constexpr int FORCED_ROWS = 1024;   // violated rows for each move that is made whatever it costs
 constexpr int MOVERS_MORE = 8;      // moves expected beyond twice those of the round before
 constexpr int LEAST_PATIENCE = 64;  // objective columns looked at for a lift at least

@@ -59,7 +59,7 @@ from solvers.mip.walkers.whole.kernels.walk_cpu import (
 )
 
 BLOCK = 256
-OBJECTIVE_PART = 8
+OBJECTIVE_PART = 2
 FORCED_ROWS = 1024
 LEAST_PATIENCE = 64
 MOVERS_MORE = 8
