@@ -2,6 +2,7 @@
 
     python -m benchmarks.batch_simplex [--count 10000] [--sizes 20x40 50x100 100x200]
                                        [--cases fresh own sweep] [--cpu-count 1000]
+                                       [--entries-per-thread 25]
 
 The LPs are dense and random, with bounds on all columns so that each has an optimum. ``fresh``
 ones differ in costs and sides and start from slacks, ``own`` ones also have a matrix each, and in a
@@ -40,7 +41,7 @@ from solvers.device import Device, cpu, find_device
 from solvers.outcome import Start
 from solvers.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import BatchAnswer
+from solvers.simplex.batch import BatchAnswer, layout
 
 SIZES = ("20x40", "50x100", "100x200")
 CASES = {
@@ -96,6 +97,7 @@ def main() -> None:
     device = find_device(arguments.device)
     cores = len(os.sched_getaffinity(0))
     deadline = time.monotonic() + arguments.stop_after
+    layout.ENTRIES_PER_THREAD = arguments.entries_per_thread
     rows: list[dict[str, Any]] = []
     for size in arguments.sizes:
         for name in arguments.cases:
@@ -109,7 +111,13 @@ def main() -> None:
             print(rows[-1], flush=True)
     title = f"{arguments.count} LPs on {device.name}, HiGHS on {cores} cores"
     print_table(title, COLUMNS, [[row[column.title] for column in COLUMNS] for row in rows])
-    content = {"count": arguments.count, "cores": cores, "sample": arguments.sample, "rows": rows}
+    content = {
+        "count": arguments.count,
+        "cores": cores,
+        "sample": arguments.sample,
+        "entries per thread": arguments.entries_per_thread,
+        "rows": rows,
+    }
     write_record("batch_simplex", content, device=device, seed=arguments.seed)
 
 
@@ -228,6 +236,7 @@ def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cpu-count", type=int, default=1000)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     parser.add_argument("--cases", nargs="+", default=tuple(CASES), choices=tuple(CASES))
+    parser.add_argument("--entries-per-thread", type=int, default=layout.ENTRIES_PER_THREAD)
     parser.add_argument("--sample", type=int, default=SAMPLE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")

@@ -64,7 +64,19 @@ def assert_same(data, library, layout):
     return here
 
 
-SHAPES = [(1, 1), (1, 40), (40, 1), (31, 33), (32, 20), (33, 40), (0, 5), (5, 0), (0, 0)]
+SHAPES = [
+    (1, 1),
+    (1, 40),
+    (3, 7),
+    (9, 17),
+    (40, 1),
+    (31, 33),
+    (32, 20),
+    (33, 40),
+    (0, 5),
+    (5, 0),
+    (0, 0),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

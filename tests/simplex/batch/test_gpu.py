@@ -69,7 +69,7 @@ def test_each_kind_of_data(place, name):
     np.testing.assert_array_equal(there.basis, here.basis)
 
 
-SHAPES = [(1, 1), (1, 40), (40, 1), (31, 33), (33, 70), (50, 100), (0, 5), (5, 0)]
+SHAPES = [(1, 1), (1, 40), (3, 7), (9, 17), (40, 1), (31, 33), (33, 70), (50, 100), (0, 5), (5, 0)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
