@@ -110,8 +110,8 @@ def _move_row(rows: Triangle, row: int, used: int) -> int:
 
 
 @inner
-def _insert_spike(arrays: FactorArrays, label: int) -> None:
-    """Make the spike the column of a label, without its entry on the diagonal."""
+def _insert_spike(arrays: FactorArrays, label: int) -> int:
+    """Make the spike the column of a label, its diagonal left out; return its entries."""
     upper, rows, counters = arrays.upper, arrays.upper_rows, arrays.counters
     spike_indices, spike_values = arrays.spike_indices, arrays.spike_values
     indices, values, room = upper.indices, upper.values, arrays.upper_rows_room
@@ -135,6 +135,7 @@ def _insert_spike(arrays: FactorArrays, label: int) -> None:
     upper.end[label] = used
     counters[UPPER_USED] = used
     counters[UPPER_ROWS_USED] = rows_used
+    return int(used - upper.begin[label])
 
 
 @inner
@@ -209,8 +210,8 @@ def update(arrays: FactorArrays, position: int, alpha: float) -> int:
     if not _room_is_there(arrays):
         return 1
     removed = _remove(arrays, label)
-    _insert_spike(arrays, label)
-    added = counters[SPIKE] + _append_eta(arrays, label, old_pivot)
+    added = _insert_spike(arrays, label)
+    added += _append_eta(arrays, label, old_pivot)
     slot = counters[UPPER_SLOTS]
     order[slot_of[label]] = -1
     order[slot] = label

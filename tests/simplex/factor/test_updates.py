@@ -114,6 +114,8 @@ def test_both_copies_of_u_stay_the_same():
         for triangle in (factor.arrays.upper, factor.arrays.upper_rows)
     )
     assert by_columns == {(row, label): value for (label, row), value in by_rows.items()}
+    lower, etas = factor.arrays.lower, factor.arrays.eta_begin[factor.num_updates]
+    assert factor.factor_entries == len(by_columns) + etas + int((lower.end - lower.begin).sum())
     slot = factor.arrays.upper_slot
     assert all(slot[row] < slot[column] for column, row in by_columns)
 
