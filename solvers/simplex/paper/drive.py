@@ -97,8 +97,7 @@ class Drive:
         """Make pivots until there is something to say."""
         if basic is not None:
             self._basic = basic
-        self._shifts.perturb()
-        self._begin()
+        self._perturb()
         while True:
             reason = self._stop(self.iterations)
             if reason is None and self.iterations >= self._limit:
@@ -159,7 +158,8 @@ class Drive:
         if self.pivots.control[PHASE] == 1:
             if worst > (DRIFT if self._shifts.perturbed else NEARLY_FEASIBLE):
                 artificial = basic >= self.form.num_columns
-                gradient = phase_one_cost(x, artificial, FEASIBLE)
+                tolerance = float(self.pivots.control[PRIMAL_TOLERANCE])
+                gradient = phase_one_cost(x, artificial, tolerance)
                 return Found(Ending.INFEASIBLE, basic, gradient=gradient)
             if not self._shifts.perturbed:  # what is left cannot be told from rounding
                 self.pivots.control[PRIMAL_TOLERANCE] = max(FEASIBLE, 2.0 * worst)
@@ -186,17 +186,22 @@ class Drive:
         if self.bland:
             return Found(Ending.TROUBLE, self._basic, reason=StopReason.NUMERICAL_TROUBLE)
         if self._shifts.attempts < ATTEMPTS:
-            self._shifts.perturb()
-            self._attempt_since = self.iterations
-            self._begin()
+            self._perturb()
             return None
         self.bland = True
         self.pivots.control[BLAND] = 1.0
         self._remove_perturbation()
         return None
 
+    def _perturb(self) -> None:
+        self._shifts.perturb()
+        self.pivots.control[PRIMAL_TOLERANCE] = self._shifts.tolerance
+        self._attempt_since = self.iterations
+        self._begin()
+
     def _remove_perturbation(self) -> None:
         self._shifts.remove()
+        self.pivots.control[PRIMAL_TOLERANCE] = self._shifts.tolerance
         self._attempt_since = self.iterations
         self._begin()
 

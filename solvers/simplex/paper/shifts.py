@@ -14,7 +14,7 @@ import numpy as np
 from solvers.problem import FloatArray
 from solvers.simplex.paper.basic_solution import Basis, violations
 from solvers.simplex.paper.scaling import ScaledForm
-from solvers.simplex.paper.tolerances import PERTURBATION, WEAKER
+from solvers.simplex.paper.tolerances import FEASIBLE, PERTURBATION, ROUGH, WEAKER
 
 
 class Shifts:
@@ -30,6 +30,7 @@ class Shifts:
         self.form = form
         self.attempts = 0
         self.perturbed = False
+        self.tolerance = FEASIBLE
         self._random = np.random.default_rng(seed)
         self._below = np.zeros(form.num_columns)
         self._of_artificials = np.zeros(form.num_rows)
@@ -45,6 +46,7 @@ class Shifts:
         self.remove()
         self._below = size * (1.0 + self._random.random(self.form.num_columns))
         self.perturbed = True
+        self.tolerance = max(FEASIBLE, ROUGH * size)
         self.attempts += 1
 
     def remove(self) -> None:
@@ -52,6 +54,7 @@ class Shifts:
         self._below = np.zeros(self.form.num_columns)
         self._of_artificials = np.zeros(self.form.num_rows)
         self.perturbed = False
+        self.tolerance = FEASIBLE
 
     def absorb(self, basic: Basis, x: FloatArray) -> None:
         """Shift by the infeasibilities of basic variables (m,), so that they count as none."""

@@ -12,6 +12,10 @@ INVERSION_PERIOD = 500
 FEASIBLE = 1e-9
 """Infeasibility of a basic variable that counts as none, and the tolerance of Harris's test."""
 
+ROUGH = 0.1
+"""Part of the perturbation that is the tolerance of Harris's test while it lasts: the larger, the
+more pivots there are to choose a large one from."""
+
 NEARLY_FEASIBLE = 1e-7
 """Infeasibility that phase 1 may leave at the end, as large numbers round to no better."""
 
@@ -30,9 +34,8 @@ SMALLEST_PIVOT = 1e-8
 ERROR = 1e-7
 """Reduced cost of a basic variable, which should be zero, that asks for a new inverse."""
 
-HOPELESS = 10
-"""An inverse that lasts fewer pivots is allowed a larger error."""
-
+HOPELESS = 50
+"""An inverse that lasts fewer pivots is allowed ten times the error: nothing is claimed from it."""
 DEPENDENT = (1e-11, 1e-9, 1e-7)
 """Parts of the largest diagonal element of R below which a column of a basis that could not be
 inverted counts as dependent on others: one attempt after the other."""
