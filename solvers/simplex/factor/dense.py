@@ -101,9 +101,27 @@ def _swap_rows(matrix: FloatArray, rows: Int64Array, first: int, second: int) ->
 
 
 @inner
-def _subtract(target: FloatArray, source: FloatArray, factor: float, begin: int) -> None:
-    for at in range(begin, target.size):
-        target[at] -= factor * source[at]
+def _subtract_pivots(own: FloatArray, matrix: FloatArray, chosen: Int64Array, rank: int) -> None:
+    """Apply the pivots so far to a column, by four, which loads and stores it a fourth as often."""
+    before = 0
+    while before + 4 <= rank:
+        one, two = matrix[chosen[before]], matrix[chosen[before + 1]]
+        three, four = matrix[chosen[before + 2]], matrix[chosen[before + 3]]
+        a = own[before]
+        own[before + 1] -= a * one[before + 1]
+        b = own[before + 1]
+        own[before + 2] -= a * one[before + 2] + b * two[before + 2]
+        c = own[before + 2]
+        own[before + 3] -= a * one[before + 3] + b * two[before + 3] + c * three[before + 3]
+        d = own[before + 3]
+        for at in range(before + 4, own.size):
+            own[at] -= a * one[at] + b * two[at] + c * three[at] + d * four[at]
+        before += 4
+    while before < rank:
+        source, factor = matrix[chosen[before]], own[before]
+        for at in range(before + 1, own.size):
+            own[at] -= factor * source[at]
+        before += 1
 
 
 @inner
@@ -144,10 +162,7 @@ def _eliminate(nucleus: Nucleus, rest: Rest) -> int:
     rank = 0
     for column in range(columns.size):
         own = matrix[column]
-        for before in range(rank):
-            factor = own[before]
-            if factor != 0.0:
-                _subtract(own, matrix[chosen[before]], factor, before + 1)
+        _subtract_pivots(own, matrix, chosen, rank)
         if rank == rows.size:
             continue
         best = _largest(own, rank)
