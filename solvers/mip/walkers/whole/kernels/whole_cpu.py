@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from solvers.kernels.twin import twin
@@ -62,7 +63,7 @@ def _copy_point(walk):
         walk.kept[j] = walk.values[2 * j]
 
 
-@part
+@numba.njit(inline="always")
 def _play_round(walk, partials, claim):
     control, record = walk.control, walk.record
     step = np.int64(record[STEP]) + 1
@@ -90,7 +91,7 @@ def _play_round(walk, partials, claim):
     end_round(walk)
 
 
-@part
+@numba.njit(inline="always")
 def _run(walk, partials, steps):
     record, control = walk.record, walk.control
     if record[STEP] - record[ORIGIN] + steps > CLOCK_LIMIT:
