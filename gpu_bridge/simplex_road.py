@@ -97,12 +97,9 @@ def _solve(problem: Problem, options: Options, progress: Progress, start: Start 
         name = variant.removeprefix(PAPER)
         return solve_as_in_the_paper(problem, options, progress, start, variant=name)
     if variant == "sparse":
-        options = dataclasses.replace(options, device="cpu")
+        return solve(problem, dataclasses.replace(options, device="cpu"), progress, start)
     try:
         return solve(problem, options, progress, start, core=variant)
     except DeviceError as failure:
-        if variant == "sparse" or options.device.startswith("cuda:"):
-            raise
-        progress.log(f"{failure} The CPU takes over.")
-        careful = dataclasses.replace(options, device="cpu")
-        return solve(problem, careful, progress, start, core="sparse")
+        progress.log(f"{failure} The sparse implementation on the CPU takes over.")
+        return solve(problem, dataclasses.replace(options, device="cpu"), progress, start)

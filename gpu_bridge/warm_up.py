@@ -62,7 +62,8 @@ def _solve_many(device: str) -> None:
 
     base = next(iter(_problems()))
     costs = base.cost * np.linspace(1.0, 1.1, 8)[:, None]
-    gpu_bridge.solve_many(gpu_bridge.Batch(base, cost=costs), method="pdlp", device=device)
+    for method in ("pdlp", "simplex"):
+        gpu_bridge.solve_many(gpu_bridge.Batch(base, cost=costs), method=method, device=device)
 
 
 def _solve_mip(device: str) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from solvers.device import Device
+from solvers.kernels.upload import Upload
 from solvers.options import EngineOptions
 from solvers.pdlp.batch.answer import BatchAnswer, Ending
 from solvers.pdlp.batch.kernels.solve import FAMILY, MIXED, VARYING
 from solvers.pdlp.batch.layout import LARGEST_VERTEX, Layout, find_layout
 from solvers.pdlp.batch.prepare import POWER_ITERATIONS, Prepared
 from solvers.pdlp.batch.settings import Settings
-from solvers.pdlp.batch.upload import Upload
 from solvers.progress import Progress
 
 MOST_IN_SLICE = 16_384

@@ -9,13 +9,13 @@ import pytest
 
 from gpu_bridge.many_batch import VARIABLE_DATA
 from solvers.errors import DeviceError
+from solvers.kernels.upload import copy_by_threads
 from solvers.options import EngineOptions
 from solvers.outcome import StopReason
 from solvers.pdlp import batch as engine
 from solvers.pdlp.batch import Ending
 from solvers.pdlp.batch.prepare import prepare
 from solvers.pdlp.batch.settings import DEFAULT
-from solvers.pdlp.batch.upload import copy_by_threads
 from solvers.progress import Progress
 from solvers.rays import proves_infeasible
 from tests.pdlp.batch.families import (

@@ -24,7 +24,7 @@ __device__ INDEX sum_before(INDEX mine, INDEX* shared, INDEX& total) {
 
 // The largest value of a block and the smallest node that has it, in place 0; -1 means no node.
 template <int THREADS>
-__device__ void block_best(INDEX* value, INDEX* node) {
+__device__ void reduce_best(INDEX* value, INDEX* node) {
     int active = 1;
     while (active < THREADS) active *= 2;
     for (int half = active / 2; half > 0; half /= 2) {
@@ -85,31 +85,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK) bound(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) best_of_blocks(
-    int count, const INDEX* __restrict__ lower, INDEX* block_best_value, INDEX* block_node) {
+    int count, const INDEX* __restrict__ lower, INDEX* block_best, INDEX* block_node) {
     __shared__ INDEX value[BLOCK], node[BLOCK];
     const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
     value[threadIdx.x] = e < count ? lower[count + e] : 0;
     node[threadIdx.x] = e < count ? (INDEX)(count + e) : (INDEX)-1;
-    block_best<BLOCK>(value, node);
+    reduce_best<BLOCK>(value, node);
     if (threadIdx.x == 0) {
-        block_best_value[blockIdx.x] = value[0];
+        block_best[blockIdx.x] = value[0];
         block_node[blockIdx.x] = node[0];
     }
 }
 
 extern "C" __global__ void __launch_bounds__(WIDE) best_of_all(
-    int blocks, const INDEX* __restrict__ block_best_value, const INDEX* __restrict__ block_node,
+    int blocks, const INDEX* __restrict__ block_best, const INDEX* __restrict__ block_node,
     INDEX* control) {
     __shared__ INDEX value[WIDE], node[WIDE];
     value[threadIdx.x] = 0;
     node[threadIdx.x] = -1;
     for (int b = threadIdx.x; b < blocks; b += WIDE) {
-        if (node[threadIdx.x] < 0 || block_best_value[b] > value[threadIdx.x]) {
-            value[threadIdx.x] = block_best_value[b];
+        if (node[threadIdx.x] < 0 || block_best[b] > value[threadIdx.x]) {
+            value[threadIdx.x] = block_best[b];
             node[threadIdx.x] = block_node[b];
         }
     }
-    block_best<WIDE>(value, node);
+    reduce_best<WIDE>(value, node);
     if (threadIdx.x == 0) {
         const bool better = node[0] >= 0 && value[0] > control[BEST];
         control[BEST_NODE] = better ? node[0] : (INDEX)-1;

@@ -39,23 +39,23 @@ def blocks_of(nodes: int) -> int:
 
 
 COUNT = Argument("count", "int")
-NODES = (
-    Argument("weight", "index[]", "inout"),
-    Argument("profit", "index[]", "inout"),
-    Argument("slack", "index[]", "inout"),
-)
+NODES_READ = tuple(Argument(name, "index[]") for name in ("weight", "profit", "slack"))
+NODES = tuple(Argument(node.name, "index[]", "inout") for node in NODES_READ)
 UPPER = Argument("upper", "index[]", "inout")
+UPPER_READ = Argument("upper", "index[]")
 LOWER = Argument("lower", "index[]", "inout")
+LOWER_READ = Argument("lower", "index[]")
 ITEMS = (
     Argument("items", "int"),
     Argument("item_profit", "index[]"),
     Argument("item_weight", "index[]"),
 )
 CONTROL = Argument("control", "index[]", "inout")
+CONTROL_READ = Argument("control", "index[]")
 
 BRANCH = Kernel(
     name="branch",
-    arguments=(COUNT, *ITEMS, *NODES, UPPER, CONTROL),
+    arguments=(COUNT, *ITEMS, *NODES, UPPER, CONTROL_READ),
     contract="Makes node count + e from node e by leaving out the item branched on (kernel 1). "
     "Where that is the slack item there is no other choice, and node e itself is given up "
     "(upper = -1). Exact.",
@@ -66,7 +66,7 @@ BRANCH = Kernel(
 
 BOUND = Kernel(
     name="bound",
-    arguments=(COUNT, *ITEMS, *NODES, UPPER, LOWER, CONTROL),
+    arguments=(COUNT, *ITEMS, *NODES, UPPER, LOWER, CONTROL_READ),
     contract="Fills each new node greedily from its slack item on until an item does not fit: that "
     "is the new slack item, and the Dantzig bound the upper bound. The lower bound is the profit "
     "with every later item that still fits (kernel 2). Exact.",
@@ -79,7 +79,7 @@ BEST_OF_BLOCKS = Kernel(
     name="best_of_blocks",
     arguments=(
         COUNT,
-        LOWER,
+        LOWER_READ,
         Argument("block_best", "index[]", "out"),
         Argument("block_node", "index[]", "out"),
     ),
@@ -106,7 +106,7 @@ BEST_OF_ALL = Kernel(
 
 COUNT_PROMISING = Kernel(
     name="count_promising",
-    arguments=(COUNT, UPPER, Argument("block_count", "index[]", "out"), CONTROL),
+    arguments=(COUNT, UPPER_READ, Argument("block_count", "index[]", "out"), CONTROL_READ),
     contract="The number of nodes of each block, old and new ones, whose upper bound exceeds the "
     "best profit.",
     launch=_twice_by_node,
@@ -128,15 +128,15 @@ GATHER = Kernel(
     name="gather",
     arguments=(
         COUNT,
-        *NODES,
-        UPPER,
+        *NODES_READ,
+        UPPER_READ,
         Argument("block_count", "index[]"),
         Argument("kept_weight", "index[]", "out"),
         Argument("kept_profit", "index[]", "out"),
         Argument("kept_slack", "index[]", "out"),
         Argument("kept_upper", "index[]", "out"),
         Argument("origin", "packed[]", "out"),
-        CONTROL,
+        CONTROL_READ,
     ),
     contract="Copies promising nodes side by side, in their order, and notes where each one stood.",
     launch=_twice_by_node,
