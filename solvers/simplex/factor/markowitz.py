@@ -11,8 +11,8 @@ counts of rows and columns where COLAMD has to foresee them without knowing the 
 bases of 20 Netlib and larger models the factors never had more entries than splu's (25fv47 5,500
 and 14,700, degen3 18,000 and 112,000, p10 101,000 and 1,170,000, gen4 386,000 and 467,000), and
 they took half of splu's time or less on 17 of them (0.73 and 2.0 ms on 25fv47, 10 and 27 on
-maros-r7, 4.5 and 122 on p10), more only on grow22 (0.9 and 0.5) and gen4, where nearly all fills
-up (by processor time, beside other work).
+maros-r7, 4.5 and 122 on p10), as much on gen4, where nearly all fills up, and more only on grow22
+(0.9 and 0.5; processor time, beside other work).
 """
 
 from __future__ import annotations
