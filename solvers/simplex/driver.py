@@ -33,9 +33,9 @@ def run_stages(
     state = first_state(run, make_core, start)
     state.tolerance = min(PIVOT_TOLERANCE, tolerance)
     finding = optimise(run, state, perturb=True)
-    found = unscaled(run, make_core, state)
     if finding is not Finding.OPTIMAL:
-        return finding, found
+        return finding, state
+    found = unscaled(run, make_core, state)
     trial = copied(found)
     finding = optimise(run, trial, perturb=False)
     if finding is Finding.TROUBLE:

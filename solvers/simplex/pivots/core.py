@@ -22,8 +22,8 @@ from solvers.simplex.pivots.arrays import (
 )
 from solvers.simplex.state import BASIC, SimplexState, nonbasic_status
 
-SLICE_WORK = 20_000_000
-"""Elementary steps of a compiled loop between two looks at the clock, some 50 ms."""
+SLICE_WORK = 5_000_000
+"""Elementary steps of a compiled loop between two looks at the clock: hundredths of a second."""
 
 MOST_REPAIRS = 30
 """Singular bases met on the way after which pivots are given up."""
