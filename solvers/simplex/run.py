@@ -57,7 +57,7 @@ class Run:
     seed: int = 0
     counts: Counter[str] = field(default_factory=lambda: Counter(iterations=0))
     stop_reason: StopReason | None = None
-    phase: str = ""
+    phase: str = "start"
     core: Core = field(init=False)
     ray: FloatArray | None = None
 
@@ -110,7 +110,7 @@ class Run:
         phase: str,
     ) -> Halt:
         state.iterations = 0
-        self.phase = phase
+        self.phase = phase.replace("_", " ")
         left = self.iteration_limit - self.iterations
         halt = pivots(left, self.should_stop) if left > 0 else Halt.LIMIT
         self.core.store(state)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from solvers.problem import FloatArray
 from solvers.simplex.factor import solves
 from solvers.simplex.factor.arrays import FactorArrays
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array
-from solvers.simplex.pivots.compilation import inner, spliced
+from solvers.simplex.pivots.compilation import spliced
 
 _ftran, _ftran_entering, _btran = solves.ftran, solves.ftran_entering, solves.btran
 

@@ -9,8 +9,8 @@ slope, by ``chosen_size[j]`` times its range, and the step may go on while the s
 
 from __future__ import annotations
 
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Iterate, Vectors
-from solvers.simplex.pivots.compilation import inner
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
 

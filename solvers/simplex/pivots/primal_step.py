@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import IntArray, Iterate, Vectors
-from solvers.simplex.pivots.compilation import inner
 from solvers.simplex.pivots.products import measure_violation
 from solvers.simplex.state import BASIC, LOWER, UPPER
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from solvers.problem import FloatArray
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import Int32Array, Iterate, Matrix, Vectors
-from solvers.simplex.pivots.compilation import inner
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
 DROP = 1e-14

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.simplex.factor.inner import inner
 from solvers.simplex.pivots.arrays import IntArray, Vectors
-from solvers.simplex.pivots.compilation import inner
 
 FIRST_REACH = 1e-7
 """Step up to which candidates are gathered first, and then up to ten times more each time."""

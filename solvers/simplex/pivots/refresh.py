@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvers.problem import FloatArray
 from solvers.simplex.factor.arrays import FactorArrays
+from solvers.simplex.factor.inner import inner, outer
 from solvers.simplex.pivots.arrays import (
     FOR_DUAL,
     FOR_PRIMAL,
@@ -14,7 +15,7 @@ from solvers.simplex.pivots.arrays import (
     Vectors,
 )
 from solvers.simplex.pivots.basis import btran, ftran, list_nonzeros
-from solvers.simplex.pivots.compilation import inner, outer, spliced
+from solvers.simplex.pivots.compilation import spliced
 from solvers.simplex.pivots.primal_step import measure_gradient
 from solvers.simplex.pivots.products import (
     basic_dual_residual,
