@@ -264,6 +264,10 @@ def finishes(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
             yield mean
 
 
+WITHOUT = pdlp.Settings(compaction=False)
+"""The engine with all columns throughout, so that the points seen are those of the whole model."""
+
+
 class _Watch:
     """Tries a repair at the checks of one solve, without changing the solve."""
 
@@ -309,7 +313,7 @@ def _finish_row(name: str, problem: Problem, tolerance: float, limit: float) -> 
     watch = _Watch(loop._consider)
     options = EngineOptions(device="cpu", tolerance=tolerance)
     with mock.patch.object(loop, "_consider", watch):
-        outcome = pdlp.solve(problem, options, Progress(limit))
+        outcome = pdlp.solve(problem, options, Progress(limit), settings=WITHOUT)
     iterations = int(outcome.statistics.get("iterations", 0))
     if watch.hit is None and outcome.stop_reason.name != "CONVERGED":
         return None

@@ -121,7 +121,7 @@ def _row_score(jump, before, after, weight, width):
 
 
 @part
-def _rows_score(
+def rows_score(
     column_row, column_value, cells, ranges, inequalities, first, end, stride, jump, delta
 ):
     """Return progress and bonus of some entries of a column that moves by ``delta``."""
@@ -144,7 +144,7 @@ def _long_rows_score(
     """Score a long column as all lanes together do."""
     progress, bonus = np.zeros(lanes), np.zeros(lanes)
     for lane in range(lanes):
-        gain, room = _rows_score(
+        gain, room = rows_score(
             column_row, column_value, cells, ranges, inequalities,
             begin + lane, end, lanes, jump, delta,
         )  # fmt: skip
@@ -154,30 +154,30 @@ def _long_rows_score(
 
 
 @numba.njit(inline="always")
-def _clipped(bounds, j, value):
+def clipped(bounds, j, value):
     return min(max(value, float(bounds[2 * j])), float(bounds[2 * j + 1]))
 
 
 @numba.njit(inline="always")
-def _tight(bounds, kinds, j, x, a, need):
+def tight(bounds, kinds, j, x, a, need):
     move = need / a
     if j < kinds[0]:
         return 1.0 if move > 0.0 else 0.0
     if j < kinds[1]:
         excess = 0.5 * TOLERANCE / abs(a)
         move = np.ceil(move - excess) if move > 0.0 else np.floor(move + excess)
-    return _clipped(bounds, j, x + move)
+    return clipped(bounds, j, x + move)
 
 
 @numba.njit(inline="always")
-def _breaking(model, record, j, x):
+def breaking(model, record, j, x):
     cost = float(model.costs[j])
     move = (record[TARGET] - record[OBJECTIVE]) / cost
     if j < model.binaries:
         return 0.0 if cost > 0.0 else 1.0
     if j < model.integers:
         move = np.floor(move) if cost > 0.0 else np.ceil(move)
-    return _clipped(model.bounds, j, x + move)
+    return clipped(model.bounds, j, x + move)
 
 
 @numba.njit(inline="always")
@@ -204,7 +204,7 @@ def _objective_progress(record, change):
 
 
 @numba.njit(inline="always")
-def _objective_score(model, record, j, delta):
+def objective_score(model, record, j, delta):
     change = float(model.costs[j]) * delta
     better = change < 0.0 and record[OBJECTIVE] + change < record[LIMIT]
     bonus = record[OBJECTIVE_WEIGHT] if better and record[TARGET] < NONE else 0.0
@@ -212,7 +212,7 @@ def _objective_score(model, record, j, delta):
 
 
 @numba.njit(inline="always")
-def _better(progress, bonus, tie, stamp, best):
+def better(progress, bonus, tie, stamp, best):
     if best[2] == 0:
         return tie != 0
     if progress != best[0]:
@@ -291,7 +291,7 @@ def _movable(row_column, row_value, values, bounds, kinds, window, need):
         entry += start
         j = int(row_column[entry])
         x = float(values[2 * j])
-        value = _tight(bounds, kinds, j, x, float(row_value[entry]), need)
+        value = tight(bounds, kinds, j, x, float(row_value[entry]), need)
         if abs(value - x) > LEAST_GAIN:
             break
         number += ROW_ENTRIES
@@ -339,14 +339,14 @@ def search(model, walker, rows, entries, breaks, weak, purpose):
             j, value = _sampled_column(model, walker, at, candidate)
         else:
             j = _objective_column(model, start, candidate - entries)
-            value = _breaking(model, record, j, float(values[2 * j]))
+            value = breaking(model, record, j, float(values[2 * j]))
         delta = value - float(values[2 * j])
         if abs(delta) <= LEAST_GAIN or _forbidden(record, j, delta, float(values[2 * j + 1]), weak):
             continue
         begin, end = column_start[j], column_start[j + 1]
         visited += end - begin
         if end - begin <= LONG_COLUMN:
-            progress, bonus = _rows_score(
+            progress, bonus = rows_score(
                 column_row, column_value, cells, ranges, model.inequalities,
                 begin, end, 1, jump, delta,
             )  # fmt: skip
@@ -355,12 +355,12 @@ def search(model, walker, rows, entries, breaks, weak, purpose):
                 walker.lanes, column_row, column_value, cells, ranges, model.inequalities,
                 begin, end, jump, delta,
             )  # fmt: skip
-        gain, room = _objective_score(model, record, j, delta)
+        gain, room = objective_score(model, record, j, delta)
         progress += gain
         bonus = min(max(bonus + room, -1e9), 1e9)
         tie = tie_rank(base, candidate)
         stamp = abs(float(values[2 * j + 1]))
-        if _better(progress, bonus, tie, stamp, best):
+        if better(progress, bonus, tie, stamp, best):
             best = (progress, bonus, tie, j, value, stamp)
     walker.notes[VISITED_NOW] += visited
     return best
@@ -395,10 +395,10 @@ def lift(model, walker, start, window):
             most = min(most, max(left + excess, 0.0) / abs(pace))
         if j < model.integers:
             most = np.floor(most)
-        value = _clipped(model.bounds, j, x + sign * most)
+        value = clipped(model.bounds, j, x + sign * most)
         gain = abs(cost) * abs(value - x)
         tie = tie_rank(base, candidate)
-        if gain > LEAST_GAIN and abs(value - x) > LEAST_GAIN and _better(gain, 0.0, tie, 0.0, best):
+        if gain > LEAST_GAIN and abs(value - x) > LEAST_GAIN and better(gain, 0.0, tie, 0.0, best):
             best = (gain, 0.0, tie, j, value, 0.0)
     return best
 
@@ -418,7 +418,7 @@ def _broken_row(model, walker, j, delta):
         weight, tie = float(walker.cells[2 * row + 1]), tie_rank(base, (e - begin) % MOST_TIES)
         lane = (e - begin) % walker.lanes
         same = weight == worst[0] and tie == worst[2]
-        if _better(weight, 0.0, tie, 0.0, worst) or (same and lane < worst_lane):
+        if better(weight, 0.0, tie, 0.0, worst) or (same and lane < worst_lane):
             worst, worst_lane = (weight, 0.0, tie, row, 0.0, 0.0), lane
             need = after if after < 0.0 else after - width
     return worst[3], need
@@ -500,6 +500,6 @@ def partner(model, walker, chosen):
         bonus = min(max(bonus, -1e9), 1e9)
         tie = tie_rank(base, candidate)
         stamp = abs(float(walker.values[2 * j + 1]))
-        if _better(progress, bonus, tie, stamp, best):
+        if better(progress, bonus, tie, stamp, best):
             best = (progress, bonus, tie, j, value, stamp)
     return best

@@ -9,9 +9,9 @@ from solvers.mip.walkers.kernels.arithmetic_cpu import part, tie_rank
 from solvers.mip.walkers.kernels.search_cpu import (
     LEAST_GAIN,
     NO_CHOICE,
-    _better,
-    _breaking,
-    _tight,
+    better,
+    breaking,
+    tight,
 )
 from solvers.mip.walkers.whole.kernels.fields import CHUNK, MOVE, SLOTS
 from solvers.mip.walkers.whole.kernels.places_cpu import LIFT
@@ -67,7 +67,7 @@ def _in_row(walk, turn, row, offset, first, stride):
         j = int(model.row_column[entry])
         x = float(walk.values[2 * j])
         kinds = (model.binaries, model.integers)
-        value = _tight(model.bounds, kinds, j, x, float(model.row_value[entry]), need)
+        value = tight(model.bounds, kinds, j, x, float(model.row_value[entry]), need)
         if abs(value - x) > LEAST_GAIN:
             bound = forbidden(turn, value - x, float(walk.values[2 * j + 1]))
             return -1 if bound else j, value
@@ -83,7 +83,7 @@ def _in_objective(walk, turn, number):
     x = float(walk.values[2 * j])
     if turn.mode == LIFT:
         return j, x
-    value = _breaking(model, walk.record, j, x)
+    value = breaking(model, walk.record, j, x)
     tied = forbidden(turn, value - x, float(walk.values[2 * j + 1]))
     return (-1 if abs(value - x) <= LEAST_GAIN or tied else j), value
 
@@ -149,7 +149,7 @@ def _best_of(walk, turn, team, look):
             progress, bonus = entries_score(walk, mode, j, delta, begin, end, 1)
         seen += end - begin
         found = judged(walk, mode, j, value, progress, bonus, tie_rank(base, lane))
-        if _better(found[0], found[1], found[2], found[5], best):
+        if better(found[0], found[1], found[2], found[5], best):
             best = found
     if huge >= 0:
         used = _offer_slot(walk, turn, team, huge, huge_value)

@@ -15,9 +15,9 @@ from solvers.mip.walkers.kernels.fields import NONE, TOLERANCE
 from solvers.mip.walkers.kernels.search_cpu import (
     LEAST_GAIN,
     UNBOUNDED,
-    _clipped,
-    _objective_score,
-    _rows_score,
+    clipped,
+    objective_score,
+    rows_score,
 )
 from solvers.mip.walkers.whole.kernels.fields import MOST_TEAMS
 from solvers.mip.walkers.whole.kernels.places_cpu import JUMP, LIFT
@@ -150,7 +150,7 @@ def entries_score(walk, mode, j, delta, first, end, stride):
     model = walk.model
     if mode == LIFT:
         return _room(model, walk.cells, j, first, end, stride), 0.0
-    return _rows_score(
+    return rows_score(
         model.column_row, model.column_value, walk.cells, model.ranges, model.inequalities,
         first, end, stride, walk.record[JUMP] > 0.0, delta,
     )  # fmt: skip
@@ -177,12 +177,12 @@ def judged(walk, mode, j, value, progress, bonus, tie):
     if mode == LIFT:
         most = np.floor(progress) if j < model.integers else progress
         cost = float(model.costs[j])
-        value = _clipped(model.bounds, j, x + (-1.0 if cost > 0.0 else 1.0) * most)
+        value = clipped(model.bounds, j, x + (-1.0 if cost > 0.0 else 1.0) * most)
         way = abs(value - x)
         gain = abs(cost) * way
         moves_on = gain > LEAST_GAIN and way > LEAST_GAIN
         return (gain, 0.0, tie if moves_on else 0, j, value, 0.0)
-    gain, room = _objective_score(model, walk.record, j, value - x)
+    gain, room = objective_score(model, walk.record, j, value - x)
     bonus = min(max(bonus + room, -1e9), 1e9)
     return (progress + gain + 0.0, bonus, tie, j, value, abs(float(walk.values[2 * j + 1])))
 
