@@ -16,6 +16,10 @@ from solvers.simplex.paper.standard_form import NONE
 TROUBLE = "the pivots ended in a basis whose exact solution does not bear the claim out"
 
 
+ROUNDING = 1e-12
+"""Elements of a ray below this part of its largest are rounding."""
+
+
 def optimal_outcome(exact: BasicSolution, tolerance: float, about: dict[str, Any]) -> Outcome:
     """Return the basic solution, optimal if it is within the tolerance, primal and dual."""
     form = exact.form
@@ -116,10 +120,6 @@ def without_rows(form: ScaledForm) -> Outcome:
         reduced_cost=problem.cost.copy(),
         **about,
     )
-
-
-ROUNDING = 1e-12
-"""Elements of a ray below this part of its largest are rounding."""
 
 
 def _nothing(about: dict[str, Any]) -> Outcome:
