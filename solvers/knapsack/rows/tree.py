@@ -278,13 +278,21 @@ def treat(rows: Rows, node: Node, best: IntArray, packing: Int8Array) -> tuple[i
 
 @compiled
 def explore(
-    rows: Rows, node: Node, levels: Levels, best: IntArray, packing: Int8Array, nodes: int
+    rows: Rows,
+    node: Node,
+    levels: Levels,
+    best: IntArray,
+    packing: Int8Array,
+    nodes: int,
+    stop: Int8Array,
 ) -> int:
     """Search below a node for packings worth ``best[0]`` and more, for so many nodes at a time.
 
-    ``count[DEPTH]`` levels are open; -1 says that the current node is done as well.
+    ``count[DEPTH]`` levels are open. The search pauses between nodes where ``stop[0]`` is set.
     """
     for _ in range(nodes):
+        if stop[0] != 0:
+            return PAUSED
         node.count[NODES] += 1
         item, first = treat(rows, node, best, packing)
         depth = node.count[DEPTH]

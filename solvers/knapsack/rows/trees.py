@@ -1,0 +1,81 @@
+"""Trees of the search: nodes with their open levels, grown a while at a time, and cut in two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.knapsack.rows.items import BoolArray
+from solvers.knapsack.rows.node import (
+    DEPTH,
+    NODES,
+    UNDECIDED,
+    Int8Array,
+    Levels,
+    Node,
+    Rows,
+    make_levels,
+    node_at,
+)
+from solvers.knapsack.rows.tree import FINISHED, decide_item, explore, open_bound
+
+
+class Tree:
+    """A search below a node; its levels get their memory when it grows for the first time.
+
+    ``packing`` (n,) flags is what the last growth found that is better than its target, or None.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.levels: Levels | None = None
+        self.is_done = False
+        self.packing: BoolArray | None = None
+
+    @property
+    def bound(self) -> float:
+        """A bound on what the tree may still find."""
+        if self.levels is None:
+            return float(self.node.bound[0])
+        return float(open_bound(self.node, self.levels))
+
+    @property
+    def nodes(self) -> int:
+        """Nodes treated so far."""
+        return int(self.node.count[NODES])
+
+
+def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> None:
+    """Grow a tree for so many elementary steps: a few passes over its free items and its basis."""
+    if tree.levels is None:
+        tree.levels = make_levels(tree.node)
+    m = rows.scale.size
+    nodes = max(work // (4 * m * (m + 40)), 20)
+    best = np.array([target], dtype=np.int64)
+    packing: Int8Array = np.zeros(rows.profit.size, dtype=np.int8)
+    status = explore(rows, tree.node, tree.levels, best, packing, nodes, stop)
+    tree.is_done = status == FINISHED
+    tree.packing = packing.astype(np.bool_) if best[0] > target else None
+
+
+def split(rows: Rows, trees: list[Tree], target: int) -> Tree | None:
+    """Cut the highest open branch off the tree with the best bound that has one."""
+    best, place = -np.inf, (-1, -1)
+    for number, tree in enumerate(trees):
+        if tree.levels is None:
+            continue
+        depth = int(tree.node.count[DEPTH])
+        bounds = tree.levels.bound[:depth, 0]
+        is_open = (tree.levels.other[:depth] != UNDECIDED) & (bounds >= target)
+        highest = int(np.argmax(is_open)) if depth else 0
+        if depth and is_open[highest] and bounds[highest] > best:
+            best, place = float(bounds[highest]), (number, highest)
+    number, level = place
+    if number < 0:
+        return None
+    tree = trees[number]
+    assert tree.levels is not None  # it has an open level
+    node = node_at(tree.node, tree.levels, level)
+    node.count[NODES] = node.count[DEPTH] = 0
+    decide_item(rows, node, int(tree.levels.item[level]), int(tree.levels.other[level]))
+    tree.levels.other[level] = UNDECIDED
+    return Tree(node)
