@@ -49,7 +49,9 @@ class KnapsackModel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Box:
+class Box:
+    """Whole-number bounds of columns, (n,) each; infinite where there are none."""
+
     lower: FloatArray
     upper: FloatArray
 
@@ -61,7 +63,7 @@ def recognise(problem: Problem) -> KnapsackModel | None:
     row = _only_row(problem)
     if row is None:
         return None
-    box = _box(problem)
+    box = whole_box(problem)
     if box is None:
         return None
     weight = np.zeros(problem.num_columns)
@@ -83,7 +85,7 @@ def _only_row(problem: Problem) -> int | None:
     return row if limits[0] != limits[1] else None
 
 
-def _box(problem: Problem) -> _Box | None:
+def whole_box(problem: Problem) -> Box | None:
     """Return whole-number bounds of the columns, those of rows with one entry included.
 
     None where nothing lies between some column's bounds, or a row without entries cannot hold.
@@ -98,11 +100,11 @@ def _box(problem: Problem) -> _Box | None:
     ends = np.stack([problem.row_lower[single], problem.row_upper[single]]) / value
     np.maximum.at(lower, column, ends.min(axis=0))
     np.minimum.at(upper, column, ends.max(axis=0))
-    box = _Box(np.ceil(lower - BOUND_SLACK), np.floor(upper + BOUND_SLACK))
+    box = Box(np.ceil(lower - BOUND_SLACK), np.floor(upper + BOUND_SLACK))
     return box if (box.lower <= box.upper).all() else None
 
 
-def _as_items(problem: Problem, weight: FloatArray, side: float, box: _Box) -> KnapsackModel | None:
+def _as_items(problem: Problem, weight: FloatArray, side: float, box: Box) -> KnapsackModel | None:
     """Turn columns into items that begin at zero copies."""
     profits, weights = whole(-problem.cost), whole(weight)
     if profits is None or weights is None:
@@ -127,7 +129,7 @@ def _as_items(problem: Problem, weight: FloatArray, side: float, box: _Box) -> K
     return KnapsackModel(knapsack, origin, sign, profits.scale, sentence)
 
 
-def _copies(box: _Box, weight: IntArray, profit: IntArray, capacity: int) -> IntArray | None:
+def _copies(box: Box, weight: IntArray, profit: IntArray, capacity: int) -> IntArray | None:
     """Return how many copies of each item there are; None where that has no limit.
 
     Without a bound of its own an item is limited by the capacity, if nothing can free any.
