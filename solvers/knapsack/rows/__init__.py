@@ -1,1 +1,17 @@
-"""Knapsack problems with several capacities, solved exactly."""
+"""Exact solution of knapsack problems with several capacities.
+
+``recognise`` finds them among models, ``items`` has the problem, what can be left out of it, and
+its answer. ``node`` and ``relaxation`` are linear programs with few rows, ``tree`` the search
+below one node, ``trees`` and ``search`` many of them side by side, ``subproblems`` the cases by
+number of items, ``greedy`` a packing to begin with. ``engine`` is the front door. Importing this
+package compiles nothing.
+"""
+
+from __future__ import annotations
+
+from solvers.knapsack.rows.engine import solve
+from solvers.knapsack.rows.items import RowsKnapsack, RowsPacking
+from solvers.knapsack.rows.recognise import recognise_rows
+from solvers.knapsack.rows.search import solve_rows
+
+__all__ = ["RowsKnapsack", "RowsPacking", "recognise_rows", "solve", "solve_rows"]
