@@ -41,9 +41,7 @@ def solve(
     """
     model = recognise_rows(problem)
     if model is None:
-        raise EngineError(
-            "This model is not a multidimensional knapsack problem in whole numbers."
-        )
+        raise EngineError("This model is not a multidimensional knapsack problem in whole numbers.")
     nothing = np.zeros(model.knapsack.num_items, dtype=np.bool_)
     at_start = problem.objective_at(model.point(nothing))
 

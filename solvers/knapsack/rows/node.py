@@ -141,9 +141,7 @@ def make_levels(node: Node) -> Levels:
 
     kept = (node.free, node.count, node.value, node.place, node.basis)
     kept += (node.inverse, node.side, node.residual, node.bound)
-    return Levels(
-        np.zeros(depth, dtype=np.int32), np.zeros(depth, dtype=np.int8), *map(room, kept)
-    )
+    return Levels(np.zeros(depth, dtype=np.int32), np.zeros(depth, dtype=np.int8), *map(room, kept))
 
 
 def node_at(node: Node, levels: Levels, depth: int) -> Node:

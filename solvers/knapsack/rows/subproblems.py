@@ -60,5 +60,3 @@ def core_threshold(node: Node, size: int) -> float:
     """Return the reduced cost that leaves about ``size`` items free."""
     costs = np.sort(np.abs(node.reduced))
     return float(costs[min(size, costs.size - 1)])
-
-
