@@ -65,7 +65,21 @@ def simplex_road(
     if answer.solution_status in PROOFS:
         progress.log("The reduced model has no optimum; looking for a proof on the original one.")
         return _solve(problem, options, progress, None)
-    return reduction.undo(answer)
+    return _on_original(problem, reduction.undo(answer), options, progress)
+
+
+def _on_original(
+    problem: Problem, undone: Outcome, options: Options, progress: Progress
+) -> Outcome:
+    """Compute the vertex of a postsolved basis afresh: a pivot or none, and no digit is lost."""
+    if undone.solution_status is not SolutionStatus.OPTIMAL or undone.basis is None:
+        return undone
+    careful = dataclasses.replace(options, simplex_variant="sparse")
+    found = _solve(problem, careful, progress, Start(basis=undone.basis))
+    if found.solution_status is not SolutionStatus.OPTIMAL:
+        return undone
+    statistics = {**found.statistics, **undone.statistics}
+    return dataclasses.replace(found, statistics=statistics, device=undone.device)
 
 
 def implementation(problem: Problem, options: Options) -> str:
