@@ -1,0 +1,1 @@
+"""Kernels that solve many small knapsack problems at once."""
