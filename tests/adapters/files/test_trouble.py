@@ -18,7 +18,7 @@ PACKED = gzip.compress((BASE * 40).encode())
     [
         ("model.mps", "", "empty"),
         ("model.lp", "  \n", "empty"),
-        ("model.mps.gz", gzip.compress(b""), "empty"),
+        ("model.mps.gz", gzip.compress(b"", mtime=0), "empty"),
         ("model.mps", bytes(range(256)), "binary"),
         ("model.lp", bytes(range(256)), "binary"),
         ("model.mps", "no model\n", "not an MPS file"),
