@@ -1,13 +1,13 @@
-"""A node of the search: a knapsack problem with some items decided, and the basis of its relaxation.
+"""A node of the search: a problem with some items decided, and the basis of its relaxation.
 
 The relaxation is
 
     maximise profit'x   subject to   A x + s = b,   0 <= x <= 1,   s >= 0  (s = 0 in an equation)
 
 with few rows and many columns. Every column of x has two bounds, so the basis of slacks with each x
-at the bound that its profit asks for is dual feasible: the dual simplex method needs no first phase,
-not here and not after any decision. Rows are scaled by powers of two, which rounds nothing, and
-capacities left are kept in whole numbers as well, because those decide what fits.
+at the bound that its profit asks for is dual feasible: the dual simplex method needs no first
+phase, not here and not after any decision. Rows are scaled by powers of two, which rounds nothing,
+and capacities left are kept in whole numbers as well, because those decide what fits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from solvers.knapsack.items import IntArray
 from solvers.problem import FloatArray
 
 FREE, PIVOTS, PROFIT, NODES, DEPTH = range(5)
-"""Places in ``Node.count``: free items, pivots since the inverse was computed, profit of the items
+"""Places in ``Node.counts``: free items, pivots since the inverse was computed, profit of the items
 that are decided; nodes treated and open levels of a search."""
 
 AT_LOWER, AT_UPPER, BASIC = 0, 1, 2
@@ -53,16 +53,16 @@ class Rows(NamedTuple):
 class Node(NamedTuple):
     """What a decision changes.
 
-    ``free`` (n,) int32 lists the undecided items, as many as ``count[FREE]``; ``value`` (n,) int8
+    ``free`` (n,) int32 lists the undecided items, as many as ``counts[FREE]``; ``value`` (n,) int8
     has the decisions; ``place`` (n + m,) int8 where a column stands; ``basis`` (m,) int32 and
     ``inverse`` (m, m) the basis; ``side`` (m,) float64 the right side without nonbasic columns at
     their upper bound; ``residual`` (m,) int64 the right side without items decided to be packed;
-    ``dual``, ``activity`` (m,) duals and values of the basic columns; ``reduced`` (n,) reduced costs
-    and ``row`` (n,) entries of the pivot row, of free items; ``bound`` (1,) float64.
+    ``dual``, ``activity`` (m,) duals and values of the basic columns; ``reduced`` (n,) reduced
+    costs and ``row`` (n,) entries of the pivot row, of free items; ``bound`` (1,) float64.
     """
 
     free: Int32Array
-    count: IntArray
+    counts: IntArray
     value: Int8Array
     place: Int8Array
     basis: Int32Array
@@ -79,13 +79,14 @@ class Node(NamedTuple):
 class Levels(NamedTuple):
     """The nodes above the current one, each with a decision that waits; one more axis than there.
 
-    ``item`` and ``other`` are the item decided at a level and the value not yet tried, or UNDECIDED.
+    ``item`` and ``other`` are the item decided at a level and the value not tried yet, or
+    UNDECIDED.
     """
 
     item: Int32Array
     other: Int8Array
     free: Int32Array
-    count: IntArray
+    counts: IntArray
     value: Int8Array
     place: Int8Array
     basis: Int32Array
@@ -129,19 +130,15 @@ def root_node(rows: Rows, capacity: IntArray) -> Node:
 
 def copy_node(node: Node) -> Node:
     """Return a node that shares nothing with another."""
-    return Node(*[field.copy() for field in node])
+    return Node._make(field.copy() for field in node)
 
 
 def make_levels(node: Node) -> Levels:
     """Return room for the levels below a node; each decides at least one free item."""
-    depth = int(node.count[FREE]) + 1
-
-    def room(field: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        return np.zeros((depth, *field.shape), dtype=field.dtype)
-
-    kept = (node.free, node.count, node.value, node.place, node.basis)
-    kept += (node.inverse, node.side, node.residual, node.bound)
-    return Levels(np.zeros(depth, dtype=np.int32), np.zeros(depth, dtype=np.int8), *map(room, kept))
+    depth = int(node.counts[FREE]) + 1
+    kept = [getattr(node, name) for name in Levels._fields[2:]]
+    room = [np.zeros((depth, *field.shape), dtype=field.dtype) for field in kept]
+    return Levels(np.zeros(depth, dtype=np.int32), np.zeros(depth, dtype=np.int8), *room)
 
 
 def node_at(node: Node, levels: Levels, depth: int) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.knapsack.rows.items import BoolArray
+from solvers.knapsack.rows.levels import open_bound
 from solvers.knapsack.rows.node import (
     DEPTH,
     NODES,
@@ -16,7 +17,7 @@ from solvers.knapsack.rows.node import (
     make_levels,
     node_at,
 )
-from solvers.knapsack.rows.tree import FINISHED, decide_item, explore, open_bound
+from solvers.knapsack.rows.tree import FINISHED, decide_item, explore
 
 
 class Tree:
@@ -41,7 +42,7 @@ class Tree:
     @property
     def nodes(self) -> int:
         """Nodes treated so far."""
-        return int(self.node.count[NODES])
+        return int(self.node.counts[NODES])
 
 
 def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> None:
@@ -63,7 +64,7 @@ def split(rows: Rows, trees: list[Tree], target: int) -> Tree | None:
     for number, tree in enumerate(trees):
         if tree.levels is None:
             continue
-        depth = int(tree.node.count[DEPTH])
+        depth = int(tree.node.counts[DEPTH])
         bounds = tree.levels.bound[:depth, 0]
         is_open = (tree.levels.other[:depth] != UNDECIDED) & (bounds >= target)
         highest = int(np.argmax(is_open)) if depth else 0
@@ -75,7 +76,7 @@ def split(rows: Rows, trees: list[Tree], target: int) -> Tree | None:
     tree = trees[number]
     assert tree.levels is not None  # it has an open level
     node = node_at(tree.node, tree.levels, level)
-    node.count[NODES] = node.count[DEPTH] = 0
+    node.counts[NODES] = node.counts[DEPTH] = 0
     decide_item(rows, node, int(tree.levels.item[level]), int(tree.levels.other[level]))
     tree.levels.other[level] = UNDECIDED
     return Tree(node)
