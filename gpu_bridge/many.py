@@ -13,6 +13,7 @@ import numpy as np
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.many_batch import Batch, as_batch, structure_key
+from gpu_bridge.many_knapsacks import solve_knapsacks
 from gpu_bridge.many_outcomes import Outcomes, Part, Singles
 from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
@@ -59,8 +60,14 @@ def _solve_iterable(
     start: Start | None,
     streams: Sequence[TextIO],
 ) -> Outcomes:
-    """Find the groups of one structure, solve them together, and the rest one by one."""
+    """Find the groups of one structure, solve them together, and the rest one by one.
+
+    Models that all are knapsack problems need not share a structure for that.
+    """
     problems = [_readable(item, options) for item in given]
+    packed = solve_knapsacks(problems, options, progress)
+    if packed is not None:
+        return Outcomes([packed], seconds=progress.seconds, log=progress.text)
     groups: dict[Any, list[int]] = {}
     found: dict[int, Problem] = {}
     for k, problem in enumerate(problems):
@@ -106,6 +113,9 @@ def _solve_batch(
 
         return solve_together(batch, options, progress, start)
     members = [batch.member_or_crossing(k) for k in range(len(batch))]
+    packed = solve_knapsacks(members, options, progress)
+    if packed is not None:
+        return packed
     return Singles(_labelled(solve_singles(members, options, progress, streams), batch))
 
 
