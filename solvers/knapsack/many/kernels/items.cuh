@@ -22,6 +22,10 @@ struct Flags {
     }
 };
 
+__device__ inline Bits all_before(int j) {
+    return j <= 0 ? Bits(0) : j >= WORD ? ~Bits(0) : (Bits(1) << j) - 1;
+}
+
 // Items by falling efficiency; the sums before each have one more entry.
 struct Items {
     INDEX *profit, *weight, *opposite, *origin, *profit_before, *weight_before;

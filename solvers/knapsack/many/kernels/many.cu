@@ -173,8 +173,7 @@ __device__ inline Answer solve_one(const INDEX* profit, const INDEX* weight, int
     answer.ending = INFEASIBLE;
     if (form.capacity < 0) return answer;
     answer.ending = SOLVED;
-    Flags start = {0, 0};
-    for (int j = 0; j < form.broken; ++j) start.flip(j);
+    const Flags start = {all_before(form.broken), all_before(form.broken - WORD)};
     answer.flags = start;
     answer.best = items.profit_before[form.broken];
     if (form.broken < form.count) {
