@@ -13,6 +13,7 @@ import numpy as np
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.many_batch import Batch, as_batch, structure_key
+from gpu_bridge.many_knapsack_batch import solve_knapsack_batch
 from gpu_bridge.many_knapsacks import solve_knapsacks
 from gpu_bridge.many_outcomes import Outcomes, Part, Singles
 from gpu_bridge.many_singles import solve_singles
@@ -112,6 +113,9 @@ def _solve_batch(
         from gpu_bridge.many_together import solve_together
 
         return solve_together(batch, options, progress, start)
+    packed: Part | None = solve_knapsack_batch(batch, options, progress)
+    if packed is not None:
+        return packed
     members = [batch.member_or_crossing(k) for k in range(len(batch))]
     packed = solve_knapsacks(members, options, progress)
     if packed is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
 from solvers.outcome import Outcome as Claim
 from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from solvers.knapsack.many import ManyPackings
@@ -58,15 +59,11 @@ def solve_knapsacks(
             return None
         models.append(model)
     answer = _solve(models, options, progress)
-    proven = int(np.count_nonzero(answer.proven))
-    progress.log(
-        f"{len(models)} knapsack problems together on {answer.device}: {proven} settled, "
-        f"{answer.alone} of them alone."
-    )
+    told = Told.of(answer, progress)
     outcomes = []
     for k, (problem, model) in enumerate(zip(members, models, strict=True)):
-        claim = verify(problem, _claim(problem, model, answer, k, progress), options)
-        outcomes.append(Outcome.in_model_sense(claim, problem))
+        x = model.point(answer.of(k).astype(np.int64))
+        outcomes.append(told.outcome(k, problem, x, model.profit_scale, options))
     return Singles(outcomes)
 
 
@@ -100,39 +97,53 @@ def _solve(
     )
 
 
-def _claim(
-    problem: Problem,
-    model: KnapsackModel,
-    answer: ManyPackings,
-    k: int,
-    progress: BridgeProgress,
-) -> Claim:
-    """Return what the engine says of one model, in the model's own units."""
-    device = answer.device
-    stopped = progress.should_stop() or StopReason.OUT_OF_MEMORY
-    if not answer.feasible[k]:
-        if not answer.proven[k]:
-            return Claim(SolutionStatus.NOTHING, stopped, engine=ENGINE, device=device)
-        return Claim(
-            SolutionStatus.INFEASIBLE,
-            StopReason.CONVERGED,
-            engine=ENGINE,
-            device=device,
-            message="Not even the lightest packing keeps the capacity.",
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What the engine says of all problems, and how it came to its end."""
+
+    answer: ManyPackings
+    stopped: StopReason
+    seconds: float
+
+    @staticmethod
+    def of(answer: ManyPackings, progress: BridgeProgress) -> Told:
+        """Log what there is and remember why the rest is missing."""
+        progress.log(
+            f"{len(answer)} knapsack problems together on {answer.device}: "
+            f"{int(np.count_nonzero(answer.proven))} settled, {answer.alone} of them alone."
         )
-    x = model.point(answer.of(k).astype(np.int64))
-    objective = problem.objective_at(x)
-    proven = bool(answer.proven[k])
-    missing = (int(answer.bound[k]) - int(answer.profit[k])) / model.profit_scale
-    return Claim(
-        SolutionStatus.OPTIMAL if proven else SolutionStatus.FEASIBLE,
-        StopReason.CONVERGED if proven else stopped,
-        objective=objective,
-        bound=objective if proven else float(np.nextafter(objective - missing, -np.inf)),
-        x=x,
-        row_activity=np.asarray(problem.matrix @ x),
-        engine=ENGINE,
-        device=device,
-        seconds=progress.seconds,
-        statistics={"states": int(answer.states[k])},
-    )
+        stopped = progress.should_stop() or StopReason.OUT_OF_MEMORY
+        return Told(answer, stopped, progress.seconds)
+
+    def outcome(
+        self, k: int, problem: Problem, x: FloatArray, scale: int, options: Options
+    ) -> Outcome:
+        """Take the claim on one problem, whose profits are ``scale`` times its costs, to the gate.
+
+        ``x`` is looked at if there is a packing.
+        """
+        answer, proven = self.answer, bool(self.answer.proven[k])
+        known: dict[str, Any] = {
+            "engine": ENGINE,
+            "device": answer.device,
+            "seconds": self.seconds,
+            "statistics": {"states": int(answer.states[k])},
+        }
+        reason = StopReason.CONVERGED if proven else self.stopped
+        if answer.feasible[k]:
+            objective = problem.objective_at(x)
+            missing = (int(answer.bound[k]) - int(answer.profit[k])) / scale
+            claim = Claim(
+                SolutionStatus.OPTIMAL if proven else SolutionStatus.FEASIBLE,
+                reason,
+                objective=objective,
+                bound=objective if proven else float(np.nextafter(objective - missing, -np.inf)),
+                x=x,
+                **known,
+            )
+        elif proven:
+            message = "Not even the lightest packing keeps the capacity."
+            claim = Claim(SolutionStatus.INFEASIBLE, reason, message=message, **known)
+        else:
+            return Outcome(SolutionStatus.NOTHING, reason, problem=problem, **known)
+        return Outcome.in_model_sense(verify(problem, claim, options), problem)

@@ -82,6 +82,55 @@ def test_a_batch(method):
     np.testing.assert_array_equal(found.bounds, found.objectives)
 
 
+def changed(**data):
+    """Return the varied batch with other data."""
+    batch = varied()
+    given = {name: getattr(batch, name) for name in ("cost", "coefficients", "row_upper")}
+    return Batch(batch.problem, **(given | data))
+
+
+def test_whole_numbers_need_no_models_of_members(monkeypatch):
+    monkeypatch.setattr("gpu_bridge.many.solve_knapsacks", None)
+    batch = changed(row_upper=np.array([[40.0], [-1.0], [0.0], [1e4], [7.0], [-5.0]]))
+    found = gpu_bridge.solve_many(batch, **CPU)
+    assert found.statuses == [outcome.solution_status for outcome in found]
+    assert found.statuses.count(SolutionStatus.INFEASIBLE) == 2
+    for name in ("objectives", "bounds"):
+        values = [getattr(outcome, name[:-1]) for outcome in found]
+        np.testing.assert_array_equal(getattr(found, name), values)
+    for name in ("x", "row_activity"):
+        for k in (0, 2, 3, 4):
+            np.testing.assert_array_equal(getattr(found, name)[k], getattr(found[k], name))
+        assert np.isnan(getattr(found, name)[[1, 5]]).all()
+    assert found.reduced_cost.shape == (6, 12)
+    assert_like_single_solves(found, [batch.member(k) for k in range(6)])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"row_upper": np.linspace(20.5, 90.0, 6)[:, np.newaxis]},
+        {"cost": -np.arange(72.0).reshape(6, 12) / 4},
+        {"upper": np.full((6, 12), 2.0)},
+        {"row_lower": np.full((6, 1), 3.0), "row_upper": np.full((6, 1), np.inf)},
+    ],
+    ids=["fractional capacities", "fractional profits", "two copies", "a lower side"],
+)
+def test_other_batches_are_solved_together_too(data):
+    batch = changed(**data)
+    found = gpu_bridge.solve_many(batch, **CPU)
+    assert "6 knapsack problems together" in found.log
+    assert_like_single_solves(found, [batch.member(k) for k in range(6)])
+
+
+def test_no_time_for_a_batch():
+    found = gpu_bridge.solve_many(varied(), method="knapsack", time_limit=0, **CPU)
+    assert found.statuses == [SolutionStatus.NOTHING] * 6
+    assert np.isnan(found.objectives).all()
+    assert np.isnan(found.x).all()
+    assert (found.bounds == [outcome.bound for outcome in found]).all()
+
+
 def test_one_that_is_no_knapsack_problem_has_all_solved_as_before():
     other = Problem.from_arrays(
         [-1.0, -1.0], [[1.0, 2.0], [2.0, 1.0]], row_upper=2.0, upper=1.0, integrality=True
