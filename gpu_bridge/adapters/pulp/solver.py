@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulp
 
+from gpu_bridge.adapters.last_basis import remember_basis
 from gpu_bridge.adapters.pulp.settings import make_settings
 from gpu_bridge.adapters.pulp.solver_model import SolverModel, collector_paused, set_start, watch
 from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
@@ -136,10 +137,11 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         if on_solution is not None:
             watch(model, on_solution)
         if warm_start:
-            set_start(lp.solverModel)
+            set_start(lp.solverModel, self, lp)
         self.callSolver(lp)
         status, held = self.findSolutionValues(lp)
         assert model.outcome is not None
+        remember_basis(self, lp, model.outcome.basis)
         bound = model.outcome.bound if isfinite(model.outcome.bound) else None
         if has_rust_core(lp):
             status = self.buildStats(lp, status, held, start=began, best_bound=bound)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from gpu_bridge.adapters.last_basis import recall_basis
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.arrays import ModelArrays
@@ -58,15 +60,17 @@ def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> N
     model.watcher = Watcher(on_solution, presenter(model.arrays))
 
 
-def set_start(model: SolverModel) -> None:
-    """Start from the values of the variables, if any has one."""
+def set_start(model: SolverModel, solver: Any, lp: Any) -> None:
+    """Start from the values of the variables, if any has one, and from the last answer's basis."""
     from gpu_bridge.adapters.pulp.values import starting_point
     from solvers.outcome import Start
 
     if model.problem is None or model.arrays is None:
         return
     point = starting_point(model.arrays, model.problem.num_columns)
-    model.start = None if point is None else Start(x=point)
+    basis = recall_basis(solver, lp, model.problem)
+    if point is not None or basis is not None:
+        model.start = Start(x=point, basis=basis)
 
 
 @contextmanager

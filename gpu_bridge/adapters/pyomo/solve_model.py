@@ -14,6 +14,7 @@ from pyomo.contrib.solver.common.results import Results, TerminationCondition
 from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
+from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.point_values import presenter
@@ -24,7 +25,7 @@ from gpu_bridge.improvement import Watcher
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError
-from solvers.outcome import Start
+from solvers.outcome import Basis, Start
 
 
 def solve_model(solver: Any, model: Any, config: Any) -> Results:
@@ -55,7 +56,11 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
         StaleFlagManager.mark_all_as_stale()
         timer.start("solve")
         try:
-            outcome = _dispatch(converted, options, config, began, watcher)
+            start = _start(converted, config)
+            if config.warmstart:
+                start = _with_basis(start, recall_basis(solver, model, converted.problem))
+            outcome = _dispatch(converted, options, config, began, watcher, start)
+            remember_basis(solver, model, outcome.basis)
         finally:
             timer.stop("solve")
     except CrossedBoundsError as error:
@@ -104,13 +109,20 @@ def _dispatch(
     config: Any,
     began: float,
     watcher: Watcher | None,
+    start: Start | None,
 ) -> Outcome:
     if options.time_limit is not None:
         left = options.time_limit - (time.perf_counter() - began)
         left = max(0.0, math.floor(1000 * left) / 1000)  # a round figure for the log
         options = dataclasses.replace(options, time_limit=left)
-    start = _start(converted, config)
     return dispatch(converted.problem, options, start=start, streams=config.tee, watcher=watcher)
+
+
+def _with_basis(start: Start | None, basis: Basis | None) -> Start | None:
+    """Add the basis of the last answer to a start."""
+    if basis is None:
+        return start
+    return Start(basis=basis) if start is None else dataclasses.replace(start, basis=basis)
 
 
 def _start(converted: ConvertedModel, config: Any) -> Start | None:

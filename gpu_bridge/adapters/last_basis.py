@@ -1,0 +1,37 @@
+"""The basis of a solver's last answer, for a warm start of the same model.
+
+A model that is solved again after its data have changed starts from the basis it ended with, if the
+caller wants a warm start. It is remembered beside the solver and not in it, so that solvers can be
+copied and written to files, and for the last model only.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solvers.outcome import Basis
+    from solvers.problem import Problem
+
+_LAST: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Any], Basis]] = weakref.WeakKeyDictionary()
+
+
+def remember_basis(solver: Any, model: Any, basis: Basis | None) -> None:
+    """Keep the basis of an answer, or forget the one before if there is none."""
+    if basis is None:
+        _LAST.pop(solver, None)
+    else:
+        _LAST[solver] = (weakref.ref(model), basis)
+
+
+def recall_basis(solver: Any, model: Any, problem: Problem) -> Basis | None:
+    """Return the basis that this solver ended with on this very model, if it still fits."""
+    reference, basis = _LAST.get(solver, (None, None))
+    if reference is None or basis is None or reference() is not model or problem.is_mip:
+        return None
+    fits = (
+        basis.column_status.size == problem.num_columns
+        and basis.row_status.size == problem.num_rows
+    )
+    return basis if fits else None
