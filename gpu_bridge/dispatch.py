@@ -123,12 +123,12 @@ def choose(problem: Problem, options: Options) -> Choice:
         elif "cuda" in engine.devices:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
-    if found.kind is ProblemKind.MIP:
+    if found.kind is ProblemKind.KNAPSACK and not options.heuristics_only:
+        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly")
+    if found.kind in ENGINES["mip"].kinds:
         seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
         place = options.device if on_gpu else "cuda" if seen else "cpu"
         return Choice("mip", place, f"{found.sentence}; {_mip_reason(options)}")
-    if found.kind is ProblemKind.KNAPSACK:
-        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly")
     if found.kind is not ProblemKind.LP:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ IntArray = npt.NDArray[np.int64]
 EXACT = 2.0**53
 """Sums of whole numbers below this are exact in double precision."""
 
+STEPS_PER_ITEM = 4
+"""Elementary steps of making a number whole."""
+
 
 def solve_knapsack_batch(
     batch: Batch, options: Options, progress: BridgeProgress
@@ -39,7 +42,7 @@ def solve_knapsack_batch(
     """
     if options.method not in ("auto", ENGINE) or len(batch) < FEWEST:
         return None
-    items = _plain_items(batch)
+    items = _plain_items(batch, options.threads)
     if items is None:
         return None
     from solvers.knapsack.many import solve_many_knapsacks
@@ -48,7 +51,7 @@ def solve_knapsack_batch(
     return Knapsacks(Lazily(batch, Told.of(answer, progress), options))
 
 
-def _plain_items(batch: Batch) -> tuple[IntArray, IntArray, IntArray] | None:
+def _plain_items(batch: Batch, threads: int) -> tuple[IntArray, IntArray, IntArray] | None:
     """Return profits, weights (k, n) and capacities (k,) if all are whole and sums are exact."""
     problem, count = batch.problem, len(batch)
     names = ("lower", "upper", "row_lower", "row_upper", "cost", "coefficients")
@@ -62,15 +65,31 @@ def _plain_items(batch: Batch) -> tuple[IntArray, IntArray, IntArray] | None:
         or (row_lower != -np.inf).any()
     ):
         return None
-    for values in (cost, coefficients, row_upper):
-        whole = (values == np.rint(values)).all()  # nor is an infinite side below the limit
-        if not whole or np.abs(values).max() * problem.num_columns >= EXACT:
-            return None
-    weights = np.zeros((count, problem.num_columns), dtype=np.int64)
-    weights[:, problem.matrix.indices] = coefficients
-    profits = np.broadcast_to(-cost, weights.shape).astype(np.int64)
-    capacities = np.broadcast_to(row_upper, (count, 1)).astype(np.int64)
+    every = np.arange(problem.num_columns)
+    profits = _whole(cost, every, problem.num_columns, threads)
+    weights = _whole(coefficients, problem.matrix.indices, problem.num_columns, threads)
+    capacities = _whole(row_upper, every[:1], 1, threads)
+    if profits is None or weights is None or capacities is None:
+        return None
+    np.negative(profits, out=profits)
+    profits, weights, capacities = (
+        values if len(values) == count else np.repeat(values, count, axis=0)
+        for values in (profits, weights, capacities)
+    )
     return profits, weights, capacities[:, 0]
+
+
+def _whole(values: FloatArray, places: Any, columns: int, threads: int) -> IntArray | None:
+    """Return values in their columns as whole numbers, if sums of them are exact as doubles."""
+    from solvers.kernels.twin import run_twin, threads_for
+    from solvers.knapsack.many.check import make_whole
+
+    out = np.zeros((len(values), columns), dtype=np.int64)
+    refused = np.zeros(len(values), dtype=np.bool_)
+    given = np.ascontiguousarray(values), np.asarray(places, dtype=np.int64), EXACT / columns
+    work = STEPS_PER_ITEM * values.size
+    run_twin(make_whole, (*given, out, refused), threads_for(work, threads))
+    return None if refused.any() else out
 
 
 class Lazily(Sequence[Outcome]):

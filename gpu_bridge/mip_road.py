@@ -69,7 +69,8 @@ def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduc
         return there
 
     settled = reduction.settled
-    if settled is None and reduction.problem is not problem:
+    whole = settled is None and not options.heuristics_only
+    if whole and reduction.problem is not problem:
         settled = _settled_exactly(reduction, options, progress)
     return mip.Reduced(
         reduction.problem, to_original, None if forward is None else to_reduced, settled
