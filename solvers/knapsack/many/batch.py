@@ -157,7 +157,7 @@ def _useful_copies(problems: Problems, copies: IntArray) -> IntArray:
 
 
 def _whole(name: str, values: npt.ArrayLike) -> IntArray:
-    """Return whole numbers as contiguous int64."""
+    """Return whole numbers as contiguous int64, writable so that twins are compiled only once."""
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iub":
         raise ProblemError(
@@ -166,4 +166,4 @@ def _whole(name: str, values: npt.ArrayLike) -> IntArray:
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) >= LARGEST:
         raise ProblemError(f"One of the {name} is {array.max()}, which is not below 2^62.")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, ["C", "W"])

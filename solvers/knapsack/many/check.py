@@ -1,4 +1,4 @@
-"""Every answer added up again: what the bits say is packed, and what that is worth and weighs."""
+"""Passes over all items: numbers made whole on the way in, answers added up on the way out."""
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
 from __future__ import annotations
@@ -25,3 +25,19 @@ def add_up(starts, profit, weight, bits, words, flags, value, load):
             flags[first + j] = inside == np.uint64(1)
         value[k] = total_profit
         load[k] = total_weight
+
+
+@twin
+def make_whole(values, places, limit, out, refused):
+    """Put values (r, c) as whole numbers into columns ``places`` (c,) of ``out`` (r, n).
+
+    ``refused`` (r,) is set where one is not whole, or not below ``limit`` in size.
+    """
+    rows = values.shape[0]
+    for k in prange(rows):
+        for j in range(values.shape[1]):
+            value = values[k, j]
+            if not abs(value) < limit or np.int64(value) != value:
+                refused[k] = True
+            else:
+                out[k, places[j]] = np.int64(value)

@@ -26,8 +26,8 @@ MOST_STATES = 1 << 22
 """States looked at for one problem, which takes a core some 20 milliseconds; what takes more is
 solved alone, where bounds of other kinds are tried."""
 
-BLOCKS_PER_PROCESSOR = 7
-"""Blocks that the shared memory of an H200's processor holds with problems of 64 items."""
+BLOCKS_PER_PROCESSOR = 6
+"""Blocks that shared memory and registers of a H200's processor hold with problems of 64 items."""
 
 SLOTS_PER_THREAD = 8
 """Parts into which the CPU cuts a thread's share, so that one with hard problems is made up for."""

@@ -191,7 +191,7 @@ __device__ inline Answer solve_one(const INDEX* profit, const INDEX* weight, int
     return answer;
 }
 
-extern "C" __global__ void __launch_bounds__(128) many(
+extern "C" __global__ void __launch_bounds__(128, 6) many(
     const INDEX* __restrict__ starts, const INDEX* __restrict__ profit,
     const INDEX* __restrict__ weight, const INDEX* __restrict__ capacity, INDEX* lists,
     INDEX* queue, INDEX* __restrict__ packed, INDEX* __restrict__ value,

@@ -39,9 +39,10 @@ WARPS = 4
 """Warps of a block, each with a problem of its own."""
 
 LANES = 32
-NEAR_ROOM = 96
-"""States of a list that has its place in shared memory: with it, 7 blocks of problems of 64 items
-share a processor, and most lists of problems that are not made to be hard fit."""
+NEAR_ROOM = 120
+"""States of a list that has its place in shared memory: with it, the 227 KB of a H200's processor
+hold 6 blocks with problems of 64 items, for which there are registers too; and most lists of
+problems that are not made to be hard fit."""
 
 BYTES = 8
 STEPS_PER_ITEM = 300
