@@ -1,12 +1,12 @@
 """From a multidimensional knapsack problem to a proven packing.
 
 1. Leave out what is decided beforehand; a single row left is a problem for the engine of those.
-2. Pack greedily at the prices of the relaxation, and improve by exchanges.
+2. Pack greedily at the prices of the relaxation, and improve by exchanges and tabu searches.
 3. Open a sub-problem for each number of items that may be better.
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.
 5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
-   open branch of another becomes one.
+   open branch of another becomes one. A tabu search goes on beside them.
 
 The trees of a round share nothing, and what they found is compared in their order, so that the
 answer does not depend on the number of threads.
@@ -18,6 +18,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from solvers.knapsack.rows.relaxation import reoptimise
 from solvers.knapsack.rows.subproblems import Subproblems, by_count, core_threshold
 from solvers.knapsack.rows.tree import settle
 from solvers.knapsack.rows.trees import Tree, run_tree, split
+from solvers.knapsack.rows.walk import Walk, make_walk
 from solvers.knapsack.search import solve_knapsack
 from solvers.progress import Progress
 
@@ -53,8 +55,14 @@ CORES = (10, 20, 30, 45)
 drawn problems differ from the relaxation in about as many (Mansini, Speranza, "CORAL: an exact
 algorithm for the multidimensional knapsack problem", 2012)."""
 
-CORE_WORK = 8_000_000
+CORE_WORK = 2_000_000
 """Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
+
+FIRST_WALKS = 4
+"""Tabu searches before anything else, one for each way to charge for capacity."""
+
+WALK_WORK = 3_000_000
+"""Elementary steps of each of these: a few milliseconds."""
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""
@@ -144,11 +152,17 @@ def _search(
     report(best.profit, bound)
     if best.profit >= bound:
         return best.x, bound, "the relaxation's bound", 0
+    walk = make_walk(problem, rows, root)
+    stop: Int8Array = np.zeros(1, dtype=np.int8)
+    for number in range(FIRST_WALKS if progress.should_stop() is None else 0):
+        better = walk.run(number, best.x, best.profit, WALK_WORK, stop)
+        if better is not None:
+            best.improve(exchange(problem, better))
     found = by_count(problem, best.profit + 1)
     best.bound = _highest([float(node.bound[0]) for node in found.nodes], best.profit)
     report(best.profit, best.bound)
     with ThreadPoolExecutor(threads) as pool:
-        crew = _Crew(pool, progress, found, best)
+        crew = _Crew(pool, progress, found, best, walk)
         nodes = sum(crew.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
         report(best.profit, best.bound)
         nodes += crew.to_the_end(report)
@@ -169,11 +183,14 @@ class _Crew:
         progress: Progress,
         found: Subproblems,
         best: _Best,
+        walk: Walk,
     ) -> None:
         self._pool = pool
         self._progress = progress
         self._found = found
         self._best = best
+        self._walk = walk
+        self._walks = FIRST_WALKS
 
     def grow(self, trees: list[Tree], work: int) -> None:
         """Grow trees for so many elementary steps each, and keep the best that they found."""
@@ -183,13 +200,18 @@ class _Crew:
             self._pool.submit(run_tree, self._found.rows, tree, target, work, stop)
             for tree in trees
         ]
-        while wait(jobs, LOOK).not_done:
+        best = self._best
+        walk = self._pool.submit(self._walk.run, self._walks, best.x, best.profit, work, stop)
+        self._walks += 1
+        running: list[Future[Any]] = [*jobs, walk]
+        while wait(running, LOOK).not_done:
             if self._progress.should_stop() is not None:
                 stop[0] = 1
-        for job, tree in zip(jobs, trees, strict=True):
+        for job in jobs:
             job.result()
-            if tree.packing is not None and self._best.improve(tree.packing):
-                self._best.improve(exchange(self._best.problem, tree.packing))
+        for packing in [*(tree.packing for tree in trees), walk.result()]:
+            if packing is not None and best.improve(packing):
+                best.improve(exchange(best.problem, packing))
 
     def cores(self, size: int, work: int) -> int:
         """Search a core of each sub-problem; return the nodes."""
