@@ -37,6 +37,9 @@ from solvers.outcome import Outcome
 from solvers.progress import Progress
 
 NAME = "pdlp-compaction"
+
+FROM = 100_000
+"""Entries from which a GPU tries it here, whatever the default."""
 SLACK = 1.01
 """Factor on the tolerance at which an answer still counts as verified."""
 
@@ -99,7 +102,7 @@ def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
     ValueError
         A change is not of the form NAME=NUMBER with the name of a setting.
     """
-    ways = {"off": pdlp.Settings(compaction=False), "on": pdlp.Settings()}
+    ways = {"off": pdlp.Settings(compaction=False), "on": pdlp.Settings(compaction_from_on_gpu=FROM)}
     if not changes:
         return ways
     values: dict[str, Any] = {}

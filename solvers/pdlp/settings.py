@@ -72,8 +72,9 @@ class Settings:
     """Whether it is tried at all."""
     compaction_from: int = 30_000
     """Nonzeros from which it is tried on a CPU,"""
-    compaction_from_on_gpu: int = 100_000
-    """and on a GPU, where an iteration of fewer costs about the same whatever they are."""
+    compaction_from_on_gpu: int = 10**12
+    """and on a GPU: never, until ``benchmarks.pdlp_compaction`` has measured it there. By count it
+    pays from 100,000 on; an iteration of fewer costs about the same whatever they are."""
     compaction_after: int = 400
     """Iterations before the first look at what is idle, and at least between two."""
     compaction_growth: float = 1.5
