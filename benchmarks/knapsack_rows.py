@@ -1,7 +1,7 @@
 """Multidimensional knapsack problems: the exact engine against HiGHS, one after the other.
 
-    python -m benchmarks.knapsack_rows [FILE ...] [--time-limit 60] [--peer-limit 60] [--threads 0]
-                                       [--stop-after SECONDS]
+    python -m benchmarks.knapsack_rows [FILE ...] [--known INDEX.csv] [--time-limit 60]
+                                       [--peer-limit 60] [--threads 0] [--stop-after SECONDS]
 
 FILEs (plain or .gz) hold: n, m, best known value or 0; n profits; m rows of n weights; then m
 0.999 and relative gap 0, because profits are whole numbers; the time to the best packing is measured
@@ -12,8 +12,10 @@ the time to its proof.
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -65,16 +67,26 @@ class Row:
     highs_seconds: float
 
 
-def read(path: Path) -> Instance:
+def best_known(index: Path | None) -> dict[str, int]:
+    """Return the best known values of an index."""
+    if index is None:
+        return {}
+    with index.open(encoding="utf-8") as lines:
+        values = {row["name"]: row["best_objective"] for row in csv.DictReader(lines)}
+    return {name: round(float(value)) for name, value in values.items() if value}
+
+
+def read(path: Path, known: Mapping[str, int]) -> Instance:
     """Read one problem."""
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     numbers = np.array(raw.split(), dtype=np.float64).astype(np.int64)
-    n, m, known = (int(value) for value in numbers[:3])
+    n, m, value = (int(number) for number in numbers[:3])
     end = 3 + n + n * m
     problem = RowsKnapsack(
         numbers[3 : 3 + n], numbers[3 + n : end].reshape(m, n), numbers[end : end + m]
     )
-    return Instance(path.name.partition(".dat")[0], problem, known or None)
+    name = path.name.partition(".dat")[0]
+    return Instance(name, problem, known.get(name, value or None))
 
 
 def drawn(items: int, rows: int, tightness: float, seed: int) -> Instance:
@@ -140,6 +152,7 @@ def main() -> None:
     """Run the comparison, print its table and write its record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--known", type=Path)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--peer-limit", type=float, default=60.0, help="0 leaves HiGHS out")
     parser.add_argument("--threads", type=int, default=0)
@@ -148,7 +161,8 @@ def main() -> None:
     began = time.perf_counter()
     solve_rows(drawn(20, 3, 0.5, 0).problem, Progress())  # compiles
     compilation = time.perf_counter() - began
-    instances = [read(path) for path in arguments.files] or [
+    known = best_known(arguments.known)
+    instances = [read(path, known) for path in arguments.files] or [
         drawn(*size, tightness, seed=1) for size in DRAWN for tightness in TIGHTNESS
     ]
     found = []
