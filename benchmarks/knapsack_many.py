@@ -6,8 +6,9 @@
 
 ``solve_many_knapsacks`` is timed from NumPy arrays to packings that were added up again, with
 transfers, on the GPU where there is one and on the CPU (whose twin gives the same bits) for the
-first of the problems; the median of three, after a warm-up that compiles. ``solve_knapsack`` takes
-a sample of them one by one on one core. OR-tools takes a sample in each of as many processes as
+first of the problems; the median of three, after a warm-up that compiles. ``solve_many`` solves the
+same as a batch of models, to arrays of points and objectives, and ``solve_knapsack`` a sample of
+them one by one on one core. OR-tools takes a sample in each of as many processes as
 there are cores, all at once, lists and ``init`` included, by its 64-item branch and bound or its
 general one, whichever is faster for the class; its time for all follows from that. Profits of all
 solvers are compared.
@@ -25,12 +26,15 @@ from typing import Any
 
 import numpy as np
 
+import gpu_bridge
 from benchmarks.knapsack_classes import CLASSES, instance
 from benchmarks.record import Column, print_table, write_record
+from gpu_bridge import Batch
 from solvers.device import Device, cpu, find_device
 from solvers.knapsack import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.many import ManyPackings, solve_many_knapsacks
+from solvers.problem import Problem
 
 REPEATS = 3
 PEER_SECONDS = 1.0
@@ -79,6 +83,7 @@ def main() -> None:
             count = arguments.count if place.kind == "cuda" else arguments.cpu_count
             rows.append(measure(kind, head(numbers, count), place, peer))
             print(rows[-1], flush=True)
+            rows.append(through_the_bridge(kind, head(numbers, count), place, peer))
         rows.append(one_by_one(kind, head(numbers, arguments.sample), peer))
         if peer is not None:
             rows.append({"class": kind, "solver": f"OR-tools, {cores} processes", **peer})
@@ -129,6 +134,36 @@ def measure(
         "states each": float(answer.states.mean()),
     }
     return row | _compared(answer.profit, row["us each"], peer)
+
+
+def through_the_bridge(
+    kind: str, numbers: Numbers, device: Device, peer: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Time ``gpu_bridge.solve_many`` on the same problems as a batch of models, to all points."""
+    profit, weight, capacity = numbers
+    count, items = profit.shape
+    base = Problem.from_arrays(
+        np.ones(items), np.ones((1, items)), upper=1.0, integrality=True, maximize=True
+    )
+    data = {"cost": profit, "coefficients": weight, "row_upper": capacity[:, np.newaxis]}
+    batch = Batch.from_model_data(base, **data)
+    found: list[IntArray] = []
+
+    def together() -> None:
+        outcomes = gpu_bridge.solve_many(batch, method="knapsack", device=device.kind)
+        assert outcomes.x.shape == profit.shape
+        found[:] = [np.rint(outcomes.objectives).astype(np.int64)]
+
+    together()
+    seconds = statistics.median(_seconds(together) for _ in range(REPEATS))
+    row = {
+        "class": kind,
+        "solver": f"solve_many, {device.kind}",
+        "problems": count,
+        "seconds": seconds,
+        "us each": seconds / count * 1e6,
+    }
+    return row | _compared(found[0], row["us each"], peer)
 
 
 def one_by_one(kind: str, numbers: Numbers, peer: dict[str, Any] | None) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def run(problems: Problems, device: Device, progress: Progress, threads: int = 0
         back = {name: device.to_host(array) for name, array in outputs.items()}
     back["ending"][first:] = NOT_REACHED
     back["packed"][first * words :] = 0
+    back["visited"][first:] = 0
     return Found(words, **back)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from solvers.device import Device
 from solvers.knapsack.items import Knapsack
+from solvers.knapsack.many import solve_many_knapsacks
 from solvers.knapsack.many.kernels.many import FAMILY, INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.many import emulated
-from tests.knapsack.many.cases import awkward, run_kernel
+from tests.knapsack.many.cases import awkward, flat, run_kernel
 
 pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
 
@@ -58,3 +64,43 @@ def test_no_problems_and_no_items(library):
     empty = [Knapsack.binary([], [], capacity) for capacity in (-1, 0, 1)]
     here = assert_same(library, empty)
     np.testing.assert_array_equal(here["ending"], [INFEASIBLE, SOLVED, SOLVED])
+
+
+class EmulatedGpu(Device):
+    """A GPU whose memory is the host's, for what happens on the way to a launch."""
+
+    @property
+    def xp(self):
+        device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
+        cuda = SimpleNamespace(Device=lambda: device)
+        return SimpleNamespace(empty=np.empty, zeros=np.zeros, cuda=cuda)
+
+    def activate(self):
+        return nullcontext()
+
+    def to_device(self, array):
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array):
+        return np.array(array, copy=True)
+
+    def synchronize(self):
+        pass
+
+
+def test_the_way_to_a_gpu_and_back(library, monkeypatch):
+    def emulate(*values, threads):
+        emulated.launch(library, values)
+
+    problems = [instance(kind, 20, 50, seed) for kind in CLASSES for seed in range(8)]
+    starts, profit, weight, capacity = flat([*problems, instance("weakly", 150, 50, 1)])
+    here = solve_many_knapsacks(profit, weight, capacity, "cpu", starts=starts)
+    running = sys.modules["solvers.knapsack.many.run"]
+    monkeypatch.setattr(running, "FAMILY", {"many": emulate})
+    monkeypatch.setitem(running.FIRST_SLICE, "cuda", 40)
+    gpu = EmulatedGpu("cuda", "", memory_free=2**26)
+    there = solve_many_knapsacks(profit, weight, capacity, gpu, starts=starts)
+    assert there.device == "cuda"
+    assert there.alone == here.alone == 1
+    for name in ("packed", "profit", "bound", "feasible", "proven", "states"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))

@@ -142,6 +142,7 @@ def test_no_time_means_that_nothing_is_known():
     assert not answer.proven.any()
     assert not answer.feasible.any()
     assert not answer.packed.any()
+    assert not answer.states.any()
     assert (answer.bound == LARGEST).all()
 
 
