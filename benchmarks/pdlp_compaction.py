@@ -102,7 +102,8 @@ def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
     ValueError
         A change is not of the form NAME=NUMBER with the name of a setting.
     """
-    ways = {"off": pdlp.Settings(compaction=False), "on": pdlp.Settings(compaction_from_on_gpu=FROM)}
+    on = pdlp.Settings(compaction_from_on_gpu=FROM)
+    ways = {"off": pdlp.Settings(compaction=False), "on": on}
     if not changes:
         return ways
     values: dict[str, Any] = {}
@@ -111,7 +112,7 @@ def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
         if not equals or not hasattr(pdlp.Settings(), name):
             raise ValueError(f"'{change}' is not NAME=NUMBER with the name of a setting of PDLP.")
         values[name] = type(getattr(pdlp.Settings(), name))(float(text))
-    return {**ways, " ".join(changes): dataclasses.replace(pdlp.Settings(), **values)}
+    return {**ways, " ".join(changes): dataclasses.replace(on, **values)}
 
 
 def _load(path: Path) -> _Model | None:

@@ -9,6 +9,9 @@ import numpy as np
 
 from solvers.problem import BoolArray, Problem
 
+MOST_ROWS = 50
+"""Rows up to which a model is looked at as a multidimensional knapsack problem."""
+
 
 class ProblemKind(Enum):
     """The kinds that engines are chosen by."""
@@ -17,6 +20,7 @@ class ProblemKind(Enum):
     LP = "linear program"
     MIP = "mixed-integer linear program"
     KNAPSACK = "knapsack problem"
+    KNAPSACK_ROWS = "multidimensional knapsack problem"
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ def classify(problem: Problem) -> ProblemClass:
     knapsack = _knapsack(problem)
     if knapsack is not None:
         return ProblemClass(ProblemKind.KNAPSACK, knapsack)
+    rows = _knapsack_rows(problem)
+    if rows is not None:
+        return ProblemClass(ProblemKind.KNAPSACK_ROWS, rows)
     return ProblemClass(ProblemKind.MIP, _describe_mip(problem))
 
 
@@ -47,6 +54,17 @@ def _knapsack(problem: Problem) -> str | None:
     from solvers.knapsack.recognise import recognise  # loads engine libraries
 
     model = recognise(problem)
+    return None if model is None else model.sentence
+
+
+def _knapsack_rows(problem: Problem) -> str | None:
+    """Say which knapsack problem of several rows this is, if it is one."""
+    several = np.count_nonzero(np.diff(problem.matrix.indptr) > 1)
+    if not 2 <= several <= MOST_ROWS or not problem.integrality.all():
+        return None
+    from solvers.knapsack.rows.recognise import recognise_rows  # loads engine libraries
+
+    model = recognise_rows(problem)
     return None if model is None else model.sentence
 
 

@@ -46,6 +46,12 @@ EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
 
 
+KNAPSACKS = frozenset({ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_ROWS})
+
+EXACT_ROWS, EXACT_ITEMS = 10, 500
+"""Rows and items of a multidimensional knapsack problem up to which ``auto`` has it solved exactly:
+where a proof is seconds or minutes away. Beyond, heuristics beside branch and bound do as well."""
+
 KNAPSACK_PATIENCE = 0.9
 """Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
 within a second, and what it has is worth it."""
@@ -65,10 +71,8 @@ ENGINES = {
     "simplex": Capability(
         frozenset({ProblemKind.EMPTY, ProblemKind.LP}), frozenset({"cpu", "cuda"})
     ),
-    "mip": Capability(
-        frozenset({ProblemKind.MIP, ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})
-    ),
-    "knapsack": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu"})),
+    "mip": Capability(frozenset({ProblemKind.MIP, *KNAPSACKS}), frozenset({"cpu", "cuda"})),
+    "knapsack": Capability(KNAPSACKS, frozenset({"cpu"})),
     "knapsack-bb": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
@@ -123,7 +127,7 @@ def choose(problem: Problem, options: Options) -> Choice:
         elif "cuda" in engine.devices:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
-    if found.kind is ProblemKind.KNAPSACK and not options.heuristics_only:
+    if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
         return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly")
     if found.kind in ENGINES["mip"].kinds:
         seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
@@ -140,11 +144,18 @@ def choose(problem: Problem, options: Options) -> Choice:
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
 
 
+def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:
+    if kind is ProblemKind.KNAPSACK_ROWS:
+        return problem.num_rows <= EXACT_ROWS and problem.num_columns <= EXACT_ITEMS
+    return kind is ProblemKind.KNAPSACK
+
+
 def _unfit(method: str, found: ProblemClass) -> str:
     if method.startswith("knapsack"):
         return (
             f"method='{method}' treats models of one capacity constraint over whole-number columns "
-            f"with rational coefficients, and this is {found.sentence}; use method='auto'."
+            "(or, but for 'knapsack-bb', of a few dense ones) with rational coefficients, and this "
+            f"is {found.sentence}; use method='auto'."
         )
     if ProblemKind.MIP in ENGINES[method].kinds:
         return (
@@ -322,6 +333,10 @@ def _run_knapsack(
 ) -> solvers.outcome.Outcome:
     from solvers import knapsack
 
+    if classify(problem).kind is ProblemKind.KNAPSACK_ROWS:
+        from solvers.knapsack.rows.engine import solve as solve_rows
+
+        return solve_rows(problem, options, progress)
     there = dataclasses.replace(options, device=choice.device)
     as_in_the_paper = choice.method == "knapsack-bb"
     return knapsack.solve(problem, there, progress, breadth_first=as_in_the_paper)

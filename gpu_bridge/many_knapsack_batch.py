@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_knapsacks import ENGINE, FEWEST, Told
+from gpu_bridge.many_knapsacks import ENGINE, FEWEST, Told, place
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -47,7 +47,7 @@ def solve_knapsack_batch(
         return None
     from solvers.knapsack.many import solve_many_knapsacks
 
-    answer = solve_many_knapsacks(*items, options.device, progress, threads=options.threads)
+    answer = solve_many_knapsacks(*items, place(options), progress, threads=options.threads)
     return Knapsacks(Lazily(batch, Told.of(answer, progress), options))
 
 

@@ -77,6 +77,14 @@ def _may_be_one(problem: Problem | Exception) -> TypeGuard[Problem]:
     )
 
 
+def place(options: Options) -> str:
+    """Return where knapsack problems are solved together: on a GPU only if it was asked for.
+
+    All cores need some microseconds for each, so that a GPU has to be measured before it is taken.
+    """
+    return options.device if options.device.startswith("cuda") else "cpu"
+
+
 def _solve(
     models: Sequence[KnapsackModel], options: Options, progress: BridgeProgress
 ) -> ManyPackings:
@@ -89,7 +97,7 @@ def _solve(
         np.concatenate([knapsack.profit for knapsack in knapsacks]),
         np.concatenate([knapsack.weight for knapsack in knapsacks]),
         np.array([knapsack.capacity for knapsack in knapsacks], dtype=np.int64),
-        options.device,
+        place(options),
         progress,
         copies=None if (copies == 1).all() else copies,
         starts=np.cumsum([0, *(knapsack.num_items for knapsack in knapsacks)]),

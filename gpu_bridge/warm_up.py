@@ -96,12 +96,14 @@ def _solve_mip(device: str) -> None:
 def _solve_knapsack() -> None:
     """Solve one whose search is long enough for every part of it."""
     from solvers.knapsack import Knapsack, solve_knapsack
+    from solvers.knapsack.many import solve_many_knapsacks
     from solvers.progress import Progress
 
     generator = np.random.default_rng(0)
     weight = generator.integers(1, 10**6, 10 * SIZE)
     for profit in (weight + 10**5, weight + 10**5 + generator.integers(-1000, 1000, weight.size)):
         solve_knapsack(Knapsack.binary(profit, weight, int(weight.sum()) // 2), Progress(20.0))
+    solve_many_knapsacks([[1, 2]], [[1, 2]], [2], "cpu")
 
 
 def _problems() -> list[Problem]:

@@ -155,11 +155,13 @@ def _long_rows_score(
 
 @numba.njit(inline="always")
 def clipped(bounds, j, value):
+    """Return a value moved into the bounds of a column."""
     return min(max(value, float(bounds[2 * j])), float(bounds[2 * j + 1]))
 
 
 @numba.njit(inline="always")
 def tight(bounds, kinds, j, x, a, need):
+    """Return the value at which a column meets what a row needs."""
     move = need / a
     if j < kinds[0]:
         return 1.0 if move > 0.0 else 0.0
@@ -171,6 +173,7 @@ def tight(bounds, kinds, j, x, a, need):
 
 @numba.njit(inline="always")
 def breaking(model, record, j, x):
+    """Return the value at which a column alone brings the objective to its target."""
     cost = float(model.costs[j])
     move = (record[TARGET] - record[OBJECTIVE]) / cost
     if j < model.binaries:
@@ -205,6 +208,7 @@ def _objective_progress(record, change):
 
 @numba.njit(inline="always")
 def objective_score(model, record, j, delta):
+    """Return progress and bonus of a move in the objective."""
     change = float(model.costs[j]) * delta
     better = change < 0.0 and record[OBJECTIVE] + change < record[LIMIT]
     bonus = record[OBJECTIVE_WEIGHT] if better and record[TARGET] < NONE else 0.0
@@ -213,6 +217,7 @@ def objective_score(model, record, j, delta):
 
 @numba.njit(inline="always")
 def better(progress, bonus, tie, stamp, best):
+    """Whether a move goes before the best so far."""
     if best[2] == 0:
         return tie != 0
     if progress != best[0]:
