@@ -48,7 +48,8 @@ def build(folder: Path) -> ctypes.CDLL:
     )
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types(index="int64")]
     library = source.with_suffix(".so")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-w"]
+    # else libraries in one process share static variables of equal names
+    flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]
     folders = [Path(other.__file__).parent / "emulator" for other in (simplex, walkers)]
     includes = [f"-I{folder}" for folder in folders]
     command = [COMPILER, *flags, *macros, *includes, str(source), "-o", str(library)]

@@ -77,7 +77,16 @@ class Emulated:
         source.write_text(f"{lanes}\n{PREAMBLE}\n{device_code}\n{doors}\n")
         macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in family.types()]
         library = source.with_suffix(".so")
-        flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-w"]
+        # else libraries in one process share static variables of equal names
+        flags = [
+            "-std=c++17",
+            "-O1",
+            "-fPIC",
+            "-fno-gnu-unique",
+            "-shared",
+            "-ffp-contract=off",
+            "-w",
+        ]
         command = [COMPILER, *flags, *macros, str(source), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

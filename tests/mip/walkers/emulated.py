@@ -29,7 +29,16 @@ def build(family: Family, folder: Path, real: str = "float64") -> ctypes.CDLL:
     source.write_text(f'#include "lanes.h"\n{family.source()}\n{doors}\n')
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in _types(family, real)]
     library = source.with_suffix(".so")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-Wno-attributes"]
+    # else libraries in one process share static variables of equal names
+    flags = [
+        "-std=c++17",
+        "-O1",
+        "-fPIC",
+        "-fno-gnu-unique",
+        "-shared",
+        "-ffp-contract=off",
+        "-Wno-attributes",
+    ]
     command = [COMPILER, *flags, *macros, f"-I{HERE / 'emulator'}", str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

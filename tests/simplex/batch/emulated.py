@@ -45,7 +45,8 @@ def build(folder: Path) -> ctypes.CDLL:
     )
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types()]
     library = source.with_suffix(".so")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-w"]
+    # else libraries in one process share static variables of equal names
+    flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]
     folders = [f"-I{HERE / 'emulator'}", f"-I{Path(walkers.__file__).parent / 'emulator'}"]
     command = [COMPILER, *flags, *macros, *folders, str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -30,7 +30,16 @@ def build(family: Family, folder: Path, real: str) -> ctypes.CDLL:
     types = family.types(real, "int32", **dict.fromkeys(names, "float64"))
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in types]
     library = source.with_suffix(".so")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-ffp-contract=off"]
+    # else libraries in one process share static variables of equal names
+    flags = [
+        "-std=c++17",
+        "-O1",
+        "-fPIC",
+        "-fno-gnu-unique",
+        "-shared",
+        "-pthread",
+        "-ffp-contract=off",
+    ]
     include = f"-I{HERE / 'emulator'}"
     command = [COMPILER, *flags, *macros, include, str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True)
