@@ -114,7 +114,7 @@ def test_rows_of_one_entry_are_bounds() -> None:
         model([1.0, 1.0], [1.0, -1.0], 3.0, upper=np.inf),
         model([1.0, 1.0], [1.0, 1.0], 3.0, lower=-np.inf, upper=np.inf),
         Problem.from_arrays(
-            [1.0, 2.0], np.ones((2, 2)), row_upper=[1.0, 1.0], upper=1.0, integrality=[True, True]
+            [1.0, 2.0], [[1.0, 1.0], [1.0, -1.0]], row_upper=[1.0, 1.0], integrality=[True] * 2
         ),
         Problem.from_arrays(
             [1.0, 2.0], np.ones((1, 2)), row_upper=[1.0], upper=1.0, integrality=[True, False]
