@@ -48,8 +48,7 @@ def classify(problem: Problem) -> ProblemClass:
 
 def _knapsack(problem: Problem) -> str | None:
     """Say which knapsack problem this is, if it is one; a look at the row counts settles most."""
-    several = np.count_nonzero(np.diff(problem.matrix.indptr) > 1)
-    if several != 1 or not problem.integrality.all():
+    if count_long_rows(problem) != 1 or not problem.integrality.all():
         return None
     from solvers.knapsack.recognise import recognise  # loads engine libraries
 
@@ -59,13 +58,17 @@ def _knapsack(problem: Problem) -> str | None:
 
 def _knapsack_rows(problem: Problem) -> str | None:
     """Say which knapsack problem of several rows this is, if it is one."""
-    several = np.count_nonzero(np.diff(problem.matrix.indptr) > 1)
-    if not 2 <= several <= MOST_ROWS or not problem.integrality.all():
+    if not 2 <= count_long_rows(problem) <= MOST_ROWS or not problem.integrality.all():
         return None
     from solvers.knapsack.rows.recognise import recognise_rows  # loads engine libraries
 
     model = recognise_rows(problem)
     return None if model is None else model.sentence
+
+
+def count_long_rows(problem: Problem) -> int:
+    """Return the number of rows with several entries; the others are bounds, or empty."""
+    return int(np.count_nonzero(np.diff(problem.matrix.indptr) > 1))
 
 
 def is_binary(problem: Problem) -> BoolArray:

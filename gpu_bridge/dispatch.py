@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 import solvers.outcome
-from gpu_bridge.classify import ProblemClass, ProblemKind, classify
+from gpu_bridge.classify import ProblemClass, ProblemKind, classify, count_long_rows
 from gpu_bridge.deadline import may_compile, within_limit
 from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
@@ -50,7 +50,7 @@ KNAPSACKS = frozenset({ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_ROWS})
 
 EXACT_ROWS, EXACT_ITEMS = 10, 500
 """Rows and items of a multidimensional knapsack problem up to which ``auto`` has it solved exactly:
-where a proof is seconds or minutes away. Beyond, heuristics beside branch and bound do as well."""
+where a proof is seconds or minutes away; larger ones keep heuristics beside branch and bound."""
 
 KNAPSACK_PATIENCE = 0.9
 """Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
@@ -333,7 +333,7 @@ def _run_knapsack(
 ) -> solvers.outcome.Outcome:
     from solvers import knapsack
 
-    if classify(problem).kind is ProblemKind.KNAPSACK_ROWS:
+    if count_long_rows(problem) > 1:
         from solvers.knapsack.rows.engine import solve as solve_rows
 
         return solve_rows(problem, options, progress)

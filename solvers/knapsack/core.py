@@ -47,9 +47,6 @@ FIRST_ROOM = 2048
 WORK = 4_000_000
 """States between two looks at the clock: some hundredths of a second."""
 
-STATE_BYTES = 28
-"""Of one state: profit, weight, history and ancestor."""
-
 
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
 
 BLOCK = 192
-"""Threads in a block, the paper's best number (section 4); it is no worse than others here."""
+"""Threads in a block: the paper's best number (section 4), not tuned for newer GPUs."""
 
 ITEM, CAPACITY, BEST, BEST_NODE, LENGTH = range(5)
 """Places in the control array: the item branched on, the capacity, the best profit known, the new
