@@ -38,8 +38,6 @@ from solvers.progress import Progress
 
 NAME = "pdlp-compaction"
 
-FROM = 100_000
-"""Entries from which a GPU tries it here, whatever the default."""
 SLACK = 1.01
 """Factor on the tolerance at which an answer still counts as verified."""
 
@@ -102,7 +100,7 @@ def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
     ValueError
         A change is not of the form NAME=NUMBER with the name of a setting.
     """
-    on = pdlp.Settings(compaction_from_on_gpu=FROM)
+    on = pdlp.Settings()
     ways = {"off": pdlp.Settings(compaction=False), "on": on}
     if not changes:
         return ways

@@ -115,7 +115,10 @@ class _OwnStream:
 
         self._device = cupy.cuda.Device(self._index)
         self._device.__enter__()
+        before = cupy.cuda.get_current_stream()
         self._stream = cupy.cuda.Stream(non_blocking=True)
+        # what a caller has put on the GPU may still be on its way
+        self._stream.wait_event(before.record())
         self._stream.__enter__()
 
     def __exit__(self, *error: Any) -> None:

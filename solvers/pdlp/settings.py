@@ -72,9 +72,8 @@ class Settings:
     """Whether it is tried at all."""
     compaction_from: int = 30_000
     """Nonzeros from which it is tried on a CPU,"""
-    compaction_from_on_gpu: int = 10**12
-    """and on a GPU: never, until ``benchmarks.pdlp_compaction`` has measured it there. By count it
-    pays from 100,000 on; an iteration of fewer costs about the same whatever they are."""
+    compaction_from_on_gpu: int = 100_000
+    """and on a GPU, where an iteration of fewer costs about the same whatever they are."""
     compaction_after: int = 400
     """Iterations before the first look at what is idle, and at least between two."""
     compaction_growth: float = 1.5
@@ -90,7 +89,9 @@ class Settings:
     compaction_far: float = 2.0
     """With more entries than so many times that, the next look comes"""
     compaction_wait: float = 1.7
-    """later by this factor, because a look costs as much as some ten iterations."""
+    """later by this factor, because a look costs as much as some ten iterations,"""
+    compaction_wait_on_gpu: float = 3.0
+    """or on a GPU hundreds, as it is the host that looks (8 ms with half a million entries)."""
     compaction_hidden: float = 2.0
     """What is left out wrongly returns when the whole's error is so many times the part's,"""
     compaction_progress: float = 0.7
@@ -99,8 +100,8 @@ class Settings:
     """Times that something may return before the whole problem takes over for good."""
     compaction_flat_on_gpu: int = 200_000
     """What an iteration on an H200 costs beside its entries, in entries (4 us),"""
-    compaction_cost_on_gpu: float = 6e8
-    """and the preparation of a part (12 ms): iterations have to cost as much before it."""
+    compaction_cost_on_gpu: float = 1e9
+    """and the preparation of a part (20 ms): iterations have to cost as much before it."""
 
     # When something goes wrong
     rejection_factor: float = 0.8

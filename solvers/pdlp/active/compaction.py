@@ -238,9 +238,11 @@ class Compaction:
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""
         settings = self._settings
-        growth = settings.compaction_growth * (settings.compaction_wait if self._is_far else 1.0)
-        grown = growth * iterations
-        self._next_look = max(grown, iterations + settings.compaction_after)
+        growth = settings.compaction_growth
+        if self._is_far:
+            on_gpu = self._on_gpu
+            growth *= settings.compaction_wait_on_gpu if on_gpu else settings.compaction_wait
+        self._next_look = max(growth * iterations, iterations + settings.compaction_after)
 
     def _remember(self, record: Record, now: Answer) -> None:
         """Note where the iteration is, and forget what is too long ago to matter."""

@@ -51,8 +51,8 @@ def test_problems_on_the_gpu(kind: str) -> None:
 
 
 def test_long_lists_go_to_the_gpu_and_back() -> None:
-    items = by_efficiency(normal_form(instance("strongly", 60, 100, 0)).knapsack)
-    settings = TreeSettings(switch=200, merged=False)
+    items = by_efficiency(normal_form(instance("strongly", 30, 100, 0)).knapsack)
+    settings = TreeSettings(switch=100, merged=False)
     there = branch_and_bound(items, find_device("cuda"), lambda: False, settings)
     here = branch_and_bound(items, find_device("cpu"), lambda: False, settings)
     assert there.on_gpu > 0

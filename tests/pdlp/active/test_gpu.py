@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.device import Device
+from solvers.device import Device, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.pdlp.settings import Settings
@@ -23,6 +23,11 @@ from tests.pdlp.active.test_compaction import (
 from tests.pdlp.active.wide_lps import covering, mixed
 
 pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Device:
+    return find_device("cuda")
 
 
 @pytest.mark.parametrize("settings", [ON_GPU, RASH_ON_GPU], ids=["often", "rash"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def place(request, monkeypatch):
             room = vectors + layout.DECLARED_SHARED
             return find(rows, columns, **{**more, "shared_memory": room})
 
-        monkeypatch.setattr("solvers.simplex.batch.run.find_layout", far)
+        monkeypatch.setattr(import_module("solvers.simplex.batch.run"), "find_layout", far)
     for name, value in wanted.items():
         monkeypatch.setattr(layout, name, value)
 
