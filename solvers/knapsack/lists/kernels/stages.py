@@ -1,0 +1,130 @@
+"""Stages of the dynamic programming over long lists of undominated states, without the host.
+
+A list is sorted by weight, and its profits rise. A stage merges it with a copy of itself that is
+shifted by an item, drops what a lighter state dominates and what cannot beat the best packing, and
+puts the rest into the other half of the arrays::
+
+    turn    takes over the length of the last result; picks the next item as the search on the CPU
+            does (right and left in turn, items passed whose own bound is too small); finds the best
+            new packing by bisection, because profits rise with weights along the list
+    merge   merges, in tiles of TILE states of the result before anything is dropped
+
+Whether a state is dominated is seen from one neighbour in the other list, so that a tile needs
+nothing from those before it but their number of states kept, and that comes by look-back: each tile
+publishes its own number, then adds those of its predecessors up to one that knows its sum (Merrill
+and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016). Tiles are handed
+out in order, so that whoever waits does so for a block that is running. Every state of the list is
+read twice and written at most twice; nothing else travels through memory.
+
+Bounds are compared exactly, in 128 bits. Device and twin agree in every bit of lists and control.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+
+THREADS, EACH = 256, 7
+"""Threads of a block and states that each one merges; an odd number spreads the accesses of lanes
+over the banks of shared memory. With 32 KB for a tile and 48 registers a H200 processor has five
+blocks at once."""
+
+TILE = THREADS * EACH
+
+LANES = 32
+
+KEY_BYTES, TRAIL_BYTES = 16, 12
+"""Bytes of a state's profit and weight, and of its history and ancestor."""
+
+BLOCKS = (Argument("blocks", "int"), Argument("room", "int"))
+
+LISTS = (
+    Argument("profit", "index[]", "inout"),
+    Argument("weight", "index[]", "inout"),
+    Argument("history", "index[]", "inout"),
+    Argument("ancestor", "packed[]", "inout"),
+)
+
+LISTS_READ = tuple(Argument(array.name, array.kind) for array in LISTS)
+
+SCAN = (Argument("words", "index[]", "inout"), Argument("control", "index[]", "inout"))
+
+
+def tiles(states: int) -> int:
+    """Return the number of tiles of so many states."""
+    return -(-states // TILE)
+
+
+def stage_bytes(states: int, kept: int) -> int:
+    """Return the bytes that a stage has to move: ``states`` before it, ``kept`` after it."""
+    return 2 * KEY_BYTES * states + (KEY_BYTES + 2 * TRAIL_BYTES) * kept
+
+
+def _everywhere(values: Values) -> Launch:
+    return Launch(int(values["blocks"]), THREADS)
+
+
+def _one_after_the_other(_: Values) -> int:
+    """Keep the twin to one core: what a state's neighbour is depends on all before it."""
+    return 1
+
+
+TURN = Kernel(
+    name="turn",
+    arguments=(
+        Argument("begin", "int"),
+        Argument("items", "int"),
+        Argument("room", "int"),
+        Argument("item_profit", "index[]"),
+        Argument("item_weight", "index[]"),
+        Argument("opposite", "index[]"),
+        *LISTS_READ,
+        Argument("treated", "index[]", "out"),
+        Argument("control", "index[]", "inout"),
+    ),
+    contract="Ends the stage under way, if there is one, and with 'begin' begins the next one "
+    "(items (n,) by falling efficiency, opposite (n,) their own bounds): control gets what merge "
+    "has to know, the new best profit included, and treated (64,) the item. REASON says why none "
+    "was begun, and stays until the host clears it. Lists are (2, room), the second half being the "
+    "other side. All arrays but ancestor (32 bits) are of 64 bits. Exact.",
+    launch=lambda values: Launch(1, LANES),
+    work=_one_after_the_other,
+    bytes_moved=lambda values: 0,
+)
+
+MERGE = Kernel(
+    name="merge",
+    arguments=(*BLOCKS, *LISTS, *SCAN),
+    contract="Does the stage that control tells of, from the list on SIDE to the other side, and "
+    "puts the length of the result into NEXT_COUNT; nothing where TILES is 0. words has one entry "
+    "for each tile of 'room' states, of epochs before this one. Exact.",
+    launch=_everywhere,
+    work=_one_after_the_other,
+    bytes_moved=lambda values: 2 * KEY_BYTES * int(values["room"]),
+)
+
+CHOOSE = Kernel(
+    name="choose",
+    arguments=(Argument("mode", "int"), *BLOCKS, *LISTS, *SCAN),
+    contract="Copies the states whose bound is at least LEVEL, or what else the bits of 'mode' "
+    "say, side by side and in their order to the other side; NEXT_COUNT is their number. Exact.",
+    launch=_everywhere,
+    work=_one_after_the_other,
+    bytes_moved=lambda values: 2 * (KEY_BYTES + TRAIL_BYTES) * int(values["room"]),
+)
+
+RENEW = Kernel(
+    name="renew",
+    arguments=(
+        *BLOCKS,
+        Argument("history", "index[]", "inout"),
+        Argument("ancestor", "packed[]", "inout"),
+        Argument("control", "index[]"),
+    ),
+    contract="Begins a history: that of each of the COUNT states on SIDE is empty, and its "
+    "ancestor is the state itself.",
+    launch=_everywhere,
+    work=_one_after_the_other,
+    bytes_moved=lambda values: TRAIL_BYTES * int(values["room"]),
+)
+
+FAMILY = Family(__package__, "stages", (TURN, MERGE, CHOOSE, RENEW))
