@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from solvers.knapsack.efficiency import Ordered, opposite_bounds
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.lists.elsewhere import Elsewhere
+from solvers.knapsack.lists.parts import Given
 from solvers.knapsack.states import (
     ANCESTOR,
     CHECKPOINT,
@@ -88,11 +90,20 @@ class CoreResult:
 class CoreSearch:
     """One search for a packing better than ``profit``, which ends where one is worth ``bound``.
 
-    ``room`` is the number of states that a list may have.
+    ``room`` is the number of states that a list may have, and ``elsewhere`` where longer ones may
+    go on.
     """
 
-    def __init__(self, items: Ordered, profit: int, bound: int, room: int) -> None:
+    def __init__(
+        self,
+        items: Ordered,
+        profit: int,
+        bound: int,
+        room: int,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self._items = items
+        self._elsewhere = elsewhere
         self._opposite = np.empty(items.num_items, dtype=np.int64)
         opposite_bounds(
             items.profit,
@@ -149,6 +160,10 @@ class CoreSearch:
         items, control = self._items, self._control
         until = control[VISITED] + work
         while control[VISITED] < until:
+            if self._elsewhere is not None and self._elsewhere.search is not None:
+                self._go_on_elsewhere(self._elsewhere, watch, until - control[VISITED])
+                if self._elsewhere.search is not None:
+                    return False  # told to stop
             best = int(control[PROFIT])
             reason = advance(
                 items.profit,
@@ -168,7 +183,7 @@ class CoreSearch:
                 return True
             if reason == CHECKPOINT:
                 self._remember()
-            elif reason == FULL:
+            elif reason == FULL and not self._hand_over():
                 self._make_room()
             if watch(int(control[PROFIT]), int(control[TARGET])):
                 break
@@ -194,6 +209,39 @@ class CoreSearch:
                 return flags
             history, treated = segment.history[ancestor], segment.treated
             ancestor, segment = int(segment.ancestor[ancestor]), segment.before
+
+    def _hand_over(self) -> bool:
+        """Let the list go on elsewhere, if it is long; it stays here as well."""
+        control, count = self._control, int(self._control[COUNT])
+        if self._elsewhere is None or not self._elsewhere.takes(count):
+            return False
+        self._remember()
+        given = Given(
+            self._one.profit[:count],
+            self._one.weight[:count],
+            int(control[LEFT]),
+            int(control[RIGHT]),
+            int(control[PROFIT]),
+            int(control[TARGET]),
+        )
+        return self._elsewhere.begin(self._items, self._opposite, given)
+
+    def _go_on_elsewhere(self, elsewhere: Elsewhere, watch: Watch, work: float) -> None:
+        """Search where the list has gone; when it is done, nothing of it is left here."""
+        search, control = elsewhere.search, self._control
+        assert search is not None
+        search.told(int(control[PROFIT]), int(control[TARGET]))
+        visited, best = search.visited, search.profit
+        done = elsewhere.run(watch, work)
+        control[VISITED] += search.visited - visited
+        if search.profit > best and search.found is not None:
+            state, changed = search.found
+            control[[PROFIT, HISTORY, ANCESTOR]] = search.profit, 0, state
+            self._flags = self._packing()
+            self._flags[changed] = ~self._flags[changed]
+        if done:
+            control[COUNT] = 0
+            elsewhere.end()
 
     def _remember(self) -> None:
         """Begin a new history: today's states are the ancestors of those to come."""
@@ -272,6 +320,8 @@ class CoreSearch:
         """Return a bound on what the states left can become, rounded up where rounding errs."""
         count = int(self._control[COUNT])
         now = self._bounds(self._one, count).max(initial=-np.inf)
+        if self._elsewhere is not None and self._elsewhere.search is not None:
+            now = self._elsewhere.bound()
         largest = max([float(now), *(part.bound for part in self._waiting)])
         if not np.isfinite(largest):
             return int(self._control[PROFIT])

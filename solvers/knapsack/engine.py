@@ -59,7 +59,7 @@ def solve(
             model.knapsack, find_device(options.device), progress, threads=options.threads
         )
     else:
-        packing = solve_knapsack(model.knapsack, progress, tell=tell)
+        packing = solve_knapsack(model.knapsack, progress, tell=tell, device=options.device)
     if packing.x is None:
         return Outcome(
             SolutionStatus.INFEASIBLE,

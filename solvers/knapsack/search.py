@@ -16,6 +16,7 @@ from solvers.knapsack.fill import fill
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.intercepts import find_lines
 from solvers.knapsack.items import IntArray, Knapsack, Packing
+from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.surrogate import cases, surrogate
 from solvers.progress import Progress
@@ -42,6 +43,7 @@ def solve_knapsack(
     *,
     most_states: int = MOST_STATES,
     tell: Callable[[int, int], None] | None = None,
+    device: str = "cpu",
 ) -> Packing:
     """Find a packing of largest profit and prove that it is one.
 
@@ -54,6 +56,8 @@ def solve_knapsack(
         Largest length of a list of states, which is what memory is needed for.
     tell : callable, optional
         Told the best profit and the bound now and then.
+    device : str
+        Where lists may go on that are too long for one core; see ``EngineOptions``.
 
     Returns
     -------
@@ -74,7 +78,9 @@ def solve_knapsack(
         return stopping.should_stop() is not None
 
     if found.profit < found.bound:
-        found = _search(items, found, most_states, watch)
+        elsewhere = Elsewhere(device, stopping.log)
+        found = _search(items, found, most_states, watch, elsewhere=elsewhere)
+        elsewhere.end()
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
     if weight > given.capacity or packed != form.profit_back(found.profit):
@@ -105,13 +111,14 @@ def _search(
     *,
     work: float = np.inf,
     nested: bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> _Found:
     """Search, and between its first pieces look for bounds and packings in other ways.
 
     Most problems are solved by the first piece, and what the others cost grows with the search.
     ``work`` is a limit on states; ``nested`` says that the problem is a surrogate of another.
     """
-    search = CoreSearch(items, found.profit, found.bound, most_states)
+    search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
     path = "core"
     first = max(FIRST_WORK, FIRST_WORK_PER_ITEM * items.num_items)
     settled = search.run(watch, min(work, first))

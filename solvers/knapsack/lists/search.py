@@ -148,6 +148,7 @@ class ListSearch:
         lists[Field.REASON], lists[Field.UNTIL] = Reason.NONE, self.visited + work
         lists.run_batch()
         if self.profit > best:
+            self._found = None
             self._found = self._trail.packing()
         return Reason(lists[Field.REASON])
 

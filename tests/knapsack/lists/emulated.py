@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from solvers.device import Device
 from solvers.kernels.family import C_TYPES, Argument, Kernel
 from solvers.knapsack.lists.kernels.stages import FAMILY
 from tests.mip.walkers import emulated as walkers
@@ -53,6 +56,41 @@ class Emulated:
             launch(self._library, kernel, values)
 
         return call
+
+
+class EmulatedGpu(Device):
+    """A GPU whose memory is the host's, with ``most_bytes`` for one array."""
+
+    most_bytes = 2**40
+
+    @property
+    def xp(self):
+        def empty(size, dtype):
+            if size * np.dtype(dtype).itemsize > self.most_bytes:
+                raise MemoryError
+            return np.empty(size, dtype=dtype)
+
+        device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
+        cuda = SimpleNamespace(Device=lambda: device)
+        return SimpleNamespace(empty=empty, zeros=np.zeros, cuda=cuda)
+
+    def activate(self):
+        return nullcontext()
+
+    def to_device(self, array):
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array):
+        return np.array(array, copy=True)
+
+    def synchronize(self):
+        pass
+
+    def is_out_of_memory(self, error):
+        return isinstance(error, MemoryError)
+
+    def release_memory(self):
+        pass
 
 
 def launch(library: ctypes.CDLL, kernel: Kernel, values: tuple[Any, ...]) -> None:

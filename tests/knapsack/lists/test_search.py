@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from solvers.device import Device, cpu
+from solvers.device import cpu
 from solvers.knapsack.core import CoreSearch
 from solvers.knapsack.efficiency import by_efficiency, opposite_bounds
 from solvers.knapsack.greedy import first_packing
@@ -18,7 +15,7 @@ from solvers.knapsack.lists.parts import Given
 from solvers.knapsack.lists.search import ListSearch
 from solvers.knapsack.normal_form import normal_form
 from tests.knapsack.brute import instance
-from tests.knapsack.lists import emulated
+from tests.knapsack.lists.emulated import EmulatedGpu
 
 KINDS = ("almost", "circle", "weakly", "strongly")
 
@@ -57,48 +54,6 @@ def packing(items, found):
 
 def go_on(profit, bound):
     return False
-
-
-class EmulatedGpu(Device):
-    """A GPU whose memory is the host's, with ``most_bytes`` for one array."""
-
-    most_bytes = 2**40
-
-    @property
-    def xp(self):
-        def empty(size, dtype):
-            if size * np.dtype(dtype).itemsize > self.most_bytes:
-                raise MemoryError
-            return np.empty(size, dtype=dtype)
-
-        device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
-        cuda = SimpleNamespace(Device=lambda: device)
-        return SimpleNamespace(empty=empty, zeros=np.zeros, cuda=cuda)
-
-    def activate(self):
-        return nullcontext()
-
-    def to_device(self, array):
-        return np.array(array, order="C", copy=True)
-
-    def to_host(self, array):
-        return np.array(array, copy=True)
-
-    def synchronize(self):
-        pass
-
-    def is_out_of_memory(self, error):
-        return isinstance(error, MemoryError)
-
-    def release_memory(self):
-        pass
-
-
-@pytest.fixture(scope="module")
-def device_code(tmp_path_factory):
-    if emulated.COMPILER is None:
-        pytest.skip("there is no C++ compiler")
-    return emulated.Emulated(emulated.build(tmp_path_factory.mktemp("emulated")))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -22,13 +22,6 @@ from tests.knapsack.lists.cases import (
     stages,
 )
 
-needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
-
-
-@pytest.fixture(scope="module")
-def device_code(tmp_path_factory):
-    return emulated.Emulated(emulated.build(tmp_path_factory.mktemp("emulated")))
-
 
 def plain_stages(case):
     """Yield what is there after each stage by its definition, in whole numbers of any size."""
@@ -97,7 +90,6 @@ def test_twins_do_what_the_definition_says(name):
         assert found[0]["COUNT"] == case.states.profit.size
 
 
-@needs_compiler
 @pytest.mark.parametrize("name", CASES)
 def test_device_code_does_what_its_twin_does(name, device_code):
     for one, other in zip(
@@ -106,7 +98,6 @@ def test_device_code_does_what_its_twin_does(name, device_code):
         assert_same(one, other)
 
 
-@needs_compiler
 def test_batches_of_stages_are_the_stages(device_code):
     case = front(3000, 1, items=40, best=0.9999)
     one_by_one, batch = stages(case), stages(case, each=16, family=device_code)
@@ -161,7 +152,6 @@ def chosen(case, mode, level):
     return lists
 
 
-@needs_compiler
 @pytest.mark.parametrize("mode", range(8))
 @pytest.mark.parametrize("count", [1, 1792, 4000])
 def test_states_are_chosen_by_bounds_or_places(mode, count, device_code, monkeypatch):
@@ -183,7 +173,6 @@ def test_states_are_chosen_by_bounds_or_places(mode, count, device_code, monkeyp
     assert_same(seen(twin, kept, other=True), seen(chosen(case, mode, level), kept, other=True))
 
 
-@needs_compiler
 def test_histories_are_renewed(device_code):
     count = 1000
     for family in (FAMILY, device_code):
@@ -198,7 +187,7 @@ def test_histories_are_renewed(device_code):
             assert (array[3000:] == 7).all()
 
 
-@needs_compiler
+@pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
 def test_blocks_that_run_side_by_side_agree(tmp_path, monkeypatch):
     together = emulated.Emulated(emulated.build(tmp_path, together=True))
     monkeypatch.setattr("solvers.knapsack.lists.memory._blocks", lambda device: 3)

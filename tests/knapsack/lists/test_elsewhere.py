@@ -1,0 +1,150 @@
+"""Lists of a search on the CPU that go on elsewhere, and come back where there is no memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers.errors import DeviceError
+from solvers.knapsack.core import CoreSearch
+from solvers.knapsack.lists import choose, elsewhere, memory, search
+from solvers.knapsack.lists.elsewhere import Elsewhere
+from solvers.knapsack.search import solve_knapsack
+from solvers.progress import Progress
+from tests.knapsack.brute import instance
+from tests.knapsack.lists.emulated import EmulatedGpu
+from tests.knapsack.lists.test_search import go_on, ordered, poor_start
+
+GPU = EmulatedGpu("cuda", "a GPU", memory_free=2**28)
+
+
+class Place(Elsewhere):
+    """Notes how many lists it took."""
+
+    begun = 0
+
+    def begin(self, *given):
+        self.begun += 1
+        return super().begin(*given)
+
+
+@pytest.fixture(autouse=True)
+def gpu(monkeypatch, device_code):
+    monkeypatch.setattr(memory, "FAMILY", device_code)
+    monkeypatch.setattr(elsewhere, "device_for", lambda wanted: GPU if wanted == "cuda" else None)
+    monkeypatch.setattr(elsewhere, "LONG_LIST", 100)
+    monkeypatch.setattr(search, "FIRST_ROOM", 2**12)
+
+
+def searches(items, place, room=10**6):
+    start = poor_start(items) - 1  # below the break solution's profit: both begin with its packing
+    alone = CoreSearch(items, start, items.dantzig_bound, room)
+    helped = CoreSearch(items, start, items.dantzig_bound, room, place)
+    return alone, helped
+
+
+def assert_packing(items, result):
+    assert items.profit[result.flags].sum() == result.profit
+    assert items.weight[result.flags].sum() <= items.capacity
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "largest"), [("almost", 1000, 10**5), ("circle", 300, 10**5)]
+)
+def test_a_long_list_goes_on_elsewhere(kind, n, largest):
+    items, said = ordered(kind, n, largest, 2), []
+    place = Place("cuda", said.append)
+    alone, helped = searches(items, place)
+    assert alone.run(go_on)
+    assert helped.run(go_on)
+    assert place.begun == 1
+    assert place.search is None
+    assert helped.result().profit == helped.result().bound == alone.result().profit
+    assert_packing(items, helped.result())
+    assert said == []
+
+
+def test_a_search_elsewhere_can_be_stopped_told_and_gone_on_with():
+    items = ordered("almost", 1000, 10**5, 2)
+    place = Place("cuda", print)
+    alone, helped = searches(items, place)
+    alone.run(go_on)
+    assert not helped.run(go_on, work=8_000)
+    while not helped.run(go_on, work=20_000):
+        assert place.search is not None
+        assert helped.profit <= alone.profit <= helped.result().bound <= items.dantzig_bound
+        assert_packing(items, helped.result())
+    assert helped.result().profit == alone.profit
+    again = searches(items, place)[1]
+    again.run(go_on, work=8_000)
+    assert place.search is not None
+    again.improve(alone.profit, alone.result().flags)
+    again.lower(alone.profit)
+    assert again.run(go_on)
+    assert again.result().flags is alone.result().flags
+
+
+@pytest.mark.parametrize("most_bytes", [0, 2**15])
+def test_without_memory_the_cpu_goes_on(most_bytes, monkeypatch):
+    monkeypatch.setattr(EmulatedGpu, "most_bytes", most_bytes)
+    items, said = ordered("almost", 1000, 10**5, 2), []
+    place = Place("cuda", said.append)
+    alone, helped = searches(items, place)
+    assert alone.run(go_on)
+    assert helped.run(go_on)
+    assert place.begun == 1
+    assert said == ["a GPU is out of memory; going on on the CPU."]
+    assert helped.result().profit == alone.profit
+    assert_packing(items, helped.result())
+
+
+def test_memory_that_ends_midway_brings_the_list_back(monkeypatch):
+    items, said = ordered("almost", 1000, 10**5, 2), []
+    place = Place("cuda", said.append)
+    alone, helped = searches(items, place)
+    alone.run(go_on)
+    helped.run(go_on, work=8_000)
+    assert place.search is not None
+
+    def full(lists):
+        raise MemoryError
+
+    monkeypatch.setattr(memory.Lists, "run_batch", full)
+    assert helped.run(go_on)
+    assert len(said) == 1
+    assert helped.result().profit == alone.profit
+    assert_packing(items, helped.result())
+
+
+def test_the_device_option_reaches_the_search(monkeypatch):
+    problem = instance("circle", 300, 10**5, 2)
+    wanted = []
+    monkeypatch.setattr(elsewhere, "device_for", lambda word: wanted.append(word))
+    monkeypatch.setattr(elsewhere, "LONG_LIST", 1000)
+    solve_knapsack(problem, Progress(20.0), device="cuda")
+    assert wanted == ["cuda"]
+
+
+def test_solving_with_a_gpu_gives_a_packing():
+    problem = instance("circle", 300, 10**5, 2)
+    here, there = (solve_knapsack(problem, Progress(60.0), device=d) for d in ("cpu", "cuda"))
+    assert here.profit == there.profit == there.bound
+    assert problem.value_of(there.x) == (there.profit, problem.value_of(there.x)[1])
+
+
+def test_lists_stay_with_the_cpu_unless_a_gpu_is_asked_for(monkeypatch):
+    assert choose.device_for("cpu") is None
+    assert choose.device_for("auto") is None
+    monkeypatch.setattr("solvers.device._gpus", lambda: ())
+    monkeypatch.setattr(choose, "LISTS_BY_DEFAULT", True)
+    assert choose.device_for("auto") is None
+    with pytest.raises(DeviceError, match="no NVIDIA GPU"):
+        choose.device_for("cuda")
+
+
+def test_a_gpu_is_asked_for_only_where_a_list_is_long(monkeypatch):
+    monkeypatch.setattr(elsewhere, "device_for", choose.device_for)
+    monkeypatch.setattr("solvers.device._gpus", lambda: ())
+    easy, hard = instance("weakly", 50, 100, 1), instance("circle", 300, 10**5, 2)
+    assert solve_knapsack(easy, device="cuda").bound == solve_knapsack(easy).profit
+    with pytest.raises(DeviceError, match="no NVIDIA GPU"):
+        solve_knapsack(hard, device="cuda")
