@@ -1,0 +1,15 @@
+"""Exact solution of multiple knapsack problems: items that each go into one of several knapsacks.
+
+``recognise`` finds them among models, ``items`` has the problem and its answer, ``reduce`` makes it
+smaller. ``search`` goes from cheap to dear: ``split`` and ``subset_sum`` divide a choice of items
+among the knapsacks, ``prices`` bounds the profit, ``patterns``, ``listed`` and ``cover`` search
+among fillings of single knapsacks, ``tree`` item by item. ``engine`` is the front door. Importing
+this package compiles nothing.
+"""
+
+from __future__ import annotations
+
+from solvers.knapsack.multiple.items import MultipleKnapsack, MultiplePacking
+from solvers.knapsack.multiple.search import solve_multiple
+
+__all__ = ["MultipleKnapsack", "MultiplePacking", "solve_multiple"]
