@@ -12,6 +12,10 @@ from solvers.problem import BoolArray, Problem
 MOST_ROWS = 50
 """Rows up to which a model is looked at as a multidimensional knapsack problem."""
 
+MOST_ENTRIES = 4
+"""Entries for each column up to which a model is looked at as a multiple-choice knapsack problem,
+where a column has one in a capacity, one in a class and perhaps two in rows that are bounds."""
+
 
 class ProblemKind(Enum):
     """The kinds that engines are chosen by."""
@@ -20,6 +24,7 @@ class ProblemKind(Enum):
     LP = "linear program"
     MIP = "mixed-integer linear program"
     KNAPSACK = "knapsack problem"
+    KNAPSACK_CHOICE = "multiple-choice knapsack problem"
     KNAPSACK_ROWS = "multidimensional knapsack problem"
 
 
@@ -40,6 +45,9 @@ def classify(problem: Problem) -> ProblemClass:
     knapsack = _knapsack(problem)
     if knapsack is not None:
         return ProblemClass(ProblemKind.KNAPSACK, knapsack)
+    choice = _knapsack_choice(problem)
+    if choice is not None:
+        return ProblemClass(ProblemKind.KNAPSACK_CHOICE, choice)
     rows = _knapsack_rows(problem)
     if rows is not None:
         return ProblemClass(ProblemKind.KNAPSACK_ROWS, rows)
@@ -53,6 +61,18 @@ def _knapsack(problem: Problem) -> str | None:
     from solvers.knapsack.recognise import recognise  # loads engine libraries
 
     model = recognise(problem)
+    return None if model is None else model.sentence
+
+
+def _knapsack_choice(problem: Problem) -> str | None:
+    """Say which multiple-choice knapsack problem this is, if it is one."""
+    if problem.matrix.nnz > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
+        return None
+    if count_long_rows(problem) < 2:
+        return None
+    from solvers.knapsack.choice.recognise import recognise_choice  # loads engine libraries
+
+    model = recognise_choice(problem)
     return None if model is None else model.sentence
 
 

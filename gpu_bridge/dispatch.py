@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 import solvers.outcome
-from gpu_bridge.classify import ProblemClass, ProblemKind, classify, count_long_rows
+from gpu_bridge.classify import ProblemClass, ProblemKind, classify
 from gpu_bridge.deadline import may_compile, within_limit
 from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
+from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.log_streams import asked_streams
 from gpu_bridge.mip_road import mip_road
 from gpu_bridge.options import Options
@@ -46,7 +47,9 @@ EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
 
 
-KNAPSACKS = frozenset({ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_ROWS})
+KNAPSACKS = frozenset(
+    {ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_CHOICE, ProblemKind.KNAPSACK_ROWS}
+)
 
 EXACT_ROWS, EXACT_ITEMS = 10, 500
 """Rows and items of a multidimensional knapsack problem up to which ``auto`` has it solved exactly:
@@ -147,15 +150,16 @@ def choose(problem: Problem, options: Options) -> Choice:
 def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:
     if kind is ProblemKind.KNAPSACK_ROWS:
         return problem.num_rows <= EXACT_ROWS and problem.num_columns <= EXACT_ITEMS
-    return kind is ProblemKind.KNAPSACK
+    return kind in KNAPSACKS
 
 
 def _unfit(method: str, found: ProblemClass) -> str:
     if method.startswith("knapsack"):
         return (
             f"method='{method}' treats models of one capacity constraint over whole-number columns "
-            "(or, but for 'knapsack-bb', of a few dense ones) with rational coefficients, and this "
-            f"is {found.sentence}; use method='auto'."
+            "(or, but for 'knapsack-bb', of a few dense ones, or of one beside constraints that "
+            f"choose one column each) with rational coefficients, and this is {found.sentence}; "
+            "use method='auto'."
         )
     if ProblemKind.MIP in ENGINES[method].kinds:
         return (
@@ -331,15 +335,9 @@ def _run_highs(
 def _run_knapsack(
     problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.outcome.Outcome:
-    from solvers import knapsack
-
-    if count_long_rows(problem) > 1:
-        from solvers.knapsack.rows.engine import solve as solve_rows
-
-        return solve_rows(problem, options, progress)
     there = dataclasses.replace(options, device=choice.device)
     as_in_the_paper = choice.method == "knapsack-bb"
-    return knapsack.solve(problem, there, progress, breadth_first=as_in_the_paper)
+    return knapsack_road(problem, there, progress, breadth_first=as_in_the_paper)
 
 
 def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:

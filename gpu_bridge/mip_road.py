@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.classify import ProblemKind, classify
+from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.options import Options
 from gpu_bridge.race_progress import Deputy
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -80,16 +81,14 @@ def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduc
 def _settled_exactly(reduction: Reduction, options: Options, progress: Progress) -> Outcome | None:
     """Solve what presolve left if it is a knapsack problem; None without a proven optimum."""
     found = classify(reduction.problem)
-    if found.kind is not ProblemKind.KNAPSACK:
+    if found.kind not in (ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_CHOICE):
         return None
-    from solvers import knapsack
-
     progress.log(f"Presolve leaves {found.sentence}, which is solved exactly.")
     deputy = Deputy(progress)
     deputy.time_limit = min(
         progress.time_limit, progress.seconds + KNAPSACK_SHARE * progress.time_left
     )
-    answer = knapsack.solve(reduction.problem, options, deputy)
+    answer = knapsack_road(reduction.problem, options, deputy, kind=found.kind)
     if answer.solution_status is SolutionStatus.OPTIMAL:
         return reduction.undo(answer)
     return None

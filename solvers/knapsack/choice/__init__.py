@@ -1,0 +1,18 @@
+"""Exact solution of multiple-choice knapsack problems: one item of each class, one capacity.
+
+``recognise`` finds them among models (``rows`` tells classes from the capacity), and ``items`` has
+the problem and its answer. ``normal_form`` drops what is dominated, ``relaxation`` bounds by the
+hulls of the classes and ``congruence`` by what profits are possible at all, ``start`` chooses a
+first selection. ``core_order`` says in what order classes are decided, ``search`` with ``states``
+and ``past`` is dynamic programming over undominated states, class by class, and ``solve`` all of
+it. ``engine`` is the front door. Importing this package compiles nothing.
+"""
+
+from __future__ import annotations
+
+from solvers.knapsack.choice.engine import solve
+from solvers.knapsack.choice.items import MultipleChoice, Selection
+from solvers.knapsack.choice.recognise import recognise_choice
+from solvers.knapsack.choice.solve import solve_choice
+
+__all__ = ["MultipleChoice", "Selection", "recognise_choice", "solve", "solve_choice"]

@@ -1,0 +1,118 @@
+"""The linear relaxation: steps along the hull of each class, and the break solution.
+
+In a linear programme only the items on the upper hull of a class's profits over its weights count
+(Sinha and Zoltners, "The multiple-choice knapsack problem", 1979). A step goes from one of them to
+the next heavier, and steps of a class rise ever less steeply. Taking the steps of all classes in
+order of steepness is the relaxation's optimum for every capacity; the first step that does not fit
+is the break step, and all before it are the break solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.kernels.twin import compiled
+from solvers.knapsack.choice.items import MultipleChoice
+from solvers.knapsack.efficiency import relaxed
+from solvers.knapsack.items import IntArray
+from solvers.knapsack.wide import exceeds
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """Steps of all classes, the steepest first, of a problem in normal form.
+
+    Parameters
+    ----------
+    profit, weight : (k,) int64 arrays
+        What a step adds.
+    group, item : (k,) int64 arrays
+        The step's class and the item that it leads to.
+    profit_before, weight_before : (k + 1,) int64 arrays
+        Sums over all steps before each place.
+    break_step : int
+        The first that does not fit; k where all do.
+    break_item : (m,) int64 array
+        The items of the break solution.
+    bound : int
+        Value of the relaxation, rounded down.
+    """
+
+    profit: IntArray
+    weight: IntArray
+    group: IntArray
+    item: IntArray
+    profit_before: IntArray
+    weight_before: IntArray
+    break_step: int
+    break_item: IntArray
+    bound: int
+
+
+def relax(choice: MultipleChoice) -> Relaxation:
+    """Return the relaxation of a problem in normal form."""
+    steps = np.empty((4, choice.num_items), dtype=np.int64)
+    count = _hull_steps(choice.profit, choice.weight, choice.first, *steps)
+    profit, weight, group, item = steps[:, :count]
+    order = np.argsort(-(profit / weight), kind="stable")
+    _settle(profit, weight, order)
+    profit, weight, group, item = steps[:, order]
+    profit_before = np.concatenate([[0], np.cumsum(profit)])
+    weight_before = np.concatenate([[0], np.cumsum(weight)])
+    place = int(np.searchsorted(weight_before, choice.capacity, side="right")) - 1
+    break_item = choice.first[:-1].copy()
+    break_item[group[:place]] = item[:place]  # the last of a class stays
+    bound = int(relaxed(profit, weight, profit_before, weight_before, choice.capacity))
+    return Relaxation(
+        profit, weight, group, item, profit_before, weight_before, place, break_item, bound
+    )
+
+
+@compiled
+def _hull_steps(
+    profit: IntArray,
+    weight: IntArray,
+    first: IntArray,
+    step_profit: IntArray,
+    step_weight: IntArray,
+    step_group: IntArray,
+    step_item: IntArray,
+) -> int:
+    """Fill in the steps along each class's hull, class by class; return how many there are."""
+    hull = np.empty(profit.size, dtype=np.int64)
+    count = 0
+    for i in range(first.size - 1):
+        size = 0
+        for item in range(first[i], first[i + 1]):
+            # a vertex goes if the step behind it is no less steep than the one before it
+            while size > 1 and not exceeds(
+                profit[hull[size - 1]] - profit[hull[size - 2]],
+                weight[item] - weight[hull[size - 1]],
+                profit[item] - profit[hull[size - 1]],
+                weight[hull[size - 1]] - weight[hull[size - 2]],
+            ):
+                size -= 1
+            hull[size] = item
+            size += 1
+        for k in range(1, size):
+            step_profit[count] = profit[hull[k]] - profit[hull[k - 1]]
+            step_weight[count] = weight[hull[k]] - weight[hull[k - 1]]
+            step_group[count], step_item[count] = i, hull[k]
+            count += 1
+    return count
+
+
+@compiled
+def _settle(profit: IntArray, weight: IntArray, order: IntArray) -> None:
+    """Put right, in place, the few neighbours whose order rounding got wrong."""
+    for i in range(1, order.size):
+        step = order[i]
+        j = i
+        while j > 0 and exceeds(
+            profit[step], weight[order[j - 1]], profit[order[j - 1]], weight[step]
+        ):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = step

@@ -1,0 +1,270 @@
+"""Dynamic programming over classes from the break class outwards, with memory that is a setting.
+
+Bounds prune every list, and most problems end after few classes: the core. Where a list outgrows
+its room it is cut in two by the states' bounds. The better part goes on at once, the other waits,
+and shrinks or goes when its turn comes, because the best profit has risen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from solvers.knapsack.choice.congruence import Congruence
+from solvers.knapsack.choice.core_order import Core
+from solvers.knapsack.choice.past import Past, chosen_at, remembered
+from solvers.knapsack.choice.states import (
+    ANCESTOR,
+    BEST_ITEM,
+    BEST_STAGE,
+    CHECKPOINT,
+    CONTROLS,
+    COUNT,
+    EMPTY,
+    FULL,
+    HISTORY,
+    HISTORY_BITS,
+    ITEMS,
+    MODULUS,
+    PLACE,
+    PROFIT,
+    RESIDUE,
+    SHIFT,
+    STAGE,
+    SWAPPED,
+    TARGET,
+    VISITED,
+    Stages,
+    States,
+    advance,
+    chosen_states,
+    copy_states,
+    empty_stages,
+    empty_states,
+    shift_to,
+)
+from solvers.knapsack.items import IntArray
+
+FIRST_ROOM = 4096
+"""States for which there is room at the beginning; most problems need no more."""
+
+WORK = 4_000_000
+"""States between two looks at the clock: some hundredths of a second."""
+
+BROAD = 1.0 + 1e-14
+"""Factor that makes a bound computed in double precision too large rather than too small."""
+
+Watch: TypeAlias = Callable[[int, int], bool]
+"""Told the best profit and the bound now and then; returns whether to stop."""
+
+PART = [PLACE, STAGE, SHIFT, ITEMS]
+"""What a part of a list that waits has of its own in the array that controls the search."""
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A part of a list that waits for its turn, and the largest bound of its states."""
+
+    states: States
+    bound: float
+    control: IntArray
+    stages: Stages
+    past: Past | None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best selection found (None if the one to beat is best), and the bound."""
+
+    chosen: IntArray | None
+    profit: int
+    bound: int
+    states: int
+
+
+class ChoiceSearch:
+    """One search for a selection better than ``profit``, which ends where one is worth ``bound``.
+
+    ``room`` is the number of states that a list may have.
+    """
+
+    def __init__(
+        self, core: Core, capacity: int, profit: int, bound: int, rule: Congruence, room: int
+    ) -> None:
+        self._core, self._capacity = core, capacity
+        largest = int(np.diff(core.first).max(initial=1))
+        self._most = max(room, FIRST_ROOM, largest)
+        first_room = max(FIRST_ROOM, largest)
+        self._one, self._other = empty_states(first_room), empty_states(first_room)
+        self._largest = largest
+        self._stages = self._new_stages()
+        self._past: Past | None = None
+        self._waiting: list[Waiting] = []
+        self._chosen: IntArray | None = None
+        self._settled = False
+        self._control = np.zeros(CONTROLS, dtype=np.int64)
+        self._control[[COUNT, PROFIT, TARGET]] = 1, profit, bound
+        self._control[[RESIDUE, MODULUS]] = rule.residue, rule.modulus
+        self._one.profit[0] = core.profit[core.break_item].sum()
+        self._one.weight[0] = core.weight[core.break_item].sum()
+        self._one.history[0], self._one.ancestor[0] = 0, 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the best selection is proven to be one."""
+        return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
+
+    def run(self, watch: Watch, work: float = np.inf) -> bool:
+        """Search until the best selection is proven, and return True, or for so many states."""
+        control = self._control
+        until = control[VISITED] + work
+        while control[VISITED] < until:
+            best = int(control[PROFIT])
+            portion = int(min(WORK, until - control[VISITED]))
+            reason = self._advance(portion)
+            if control[PROFIT] > best:
+                self._chosen = self._selection()
+            if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
+                self._settled = True
+                return True
+            if reason == CHECKPOINT:
+                self._remember()
+            elif reason == FULL:
+                self._make_room()
+            if watch(int(control[PROFIT]), int(control[TARGET])):
+                break
+        return False
+
+    def result(self) -> Found:
+        """Return the best selection so far and what is proven of it."""
+        profit = int(self._control[PROFIT])
+        bound = profit if self.is_settled else max(profit, self._bound())
+        return Found(self._chosen, profit, bound, int(self._control[VISITED]))
+
+    def _advance(self, work: int) -> int:
+        reason: int = advance(
+            self._core,
+            self._capacity,
+            self._one,
+            self._other,
+            self._stages,
+            self._control,
+            work,
+        )
+        if self._control[SWAPPED]:
+            self._one, self._other = self._other, self._one
+        return reason
+
+    def _new_stages(self) -> Stages:
+        most = min(HISTORY_BITS * self._largest, self._core.profit.size)
+        return empty_stages(max(most, 1), self._largest)
+
+    def _selection(self) -> IntArray:
+        """Return the items of the best state, from its history and its ancestors'."""
+        core, control = self._core, self._control
+        items = chosen_at(
+            self._stages,
+            int(control[BEST_STAGE]),
+            np.int64(control[HISTORY]).view(np.uint64),
+            int(control[ANCESTOR]),
+            self._past,
+        )
+        items.append(int(control[BEST_ITEM]))
+        chosen = core.break_item.copy()
+        groups = np.searchsorted(core.first, items, side="right") - 1
+        chosen[groups] = items
+        return chosen
+
+    def _remember(self) -> None:
+        """Begin a new history: today's states are the ancestors of those to come."""
+        count = int(self._control[COUNT])
+        one = self._one
+        self._past = remembered(
+            one.history[:count],
+            one.ancestor[:count],
+            self._stages,
+            int(self._control[STAGE]),
+            self._past,
+        )
+        self._stages = self._new_stages()
+        one.history[:count] = 0
+        one.ancestor[:count] = np.arange(count, dtype=np.int32)
+        self._control[[STAGE, SHIFT, ITEMS]] = 0
+
+    def _make_room(self) -> None:
+        """Take more memory for the list, or put the less promising half of it aside."""
+        count, room = int(self._control[COUNT]), self._one.profit.size
+        if room < self._most:
+            larger = empty_states(min(2 * room, self._most))
+            copy_states(self._one, count, larger)
+            self._one, self._other = larger, empty_states(larger.profit.size)
+            return
+        bound = self._bounds(self._one, count)
+        later = bound < np.median(bound)
+        if not later.any() or later.all():
+            later = np.arange(count) >= count // 2
+        self._waiting.append(
+            Waiting(
+                chosen_states(self._one, count, later),
+                float(bound[later].max()),
+                self._control[PART],
+                Stages(*(values.copy() for values in self._stages)),
+                self._past,
+            )
+        )
+        kept = chosen_states(self._one, count, ~later)
+        copy_states(kept, kept.profit.size, self._one)
+        self._control[COUNT] = kept.profit.size
+
+    def _next(self) -> bool:
+        """Go on with a part that waits; False when there is none left."""
+        control = self._control
+        while self._waiting:
+            part = self._waiting.pop()
+            control[COUNT] = part.states.profit.size
+            control[PART] = part.control
+            self._stages, self._past = part.stages, part.past
+            up, down = self._sides()
+            control[COUNT] = shift_to(
+                part.states,
+                self._one,
+                0,
+                0,
+                (0, 0),
+                np.uint64(0),
+                self._capacity,
+                up,
+                down,
+                control,
+            )
+            if control[COUNT]:
+                return True
+        return False
+
+    def _sides(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the steps that bound what the states of the list can become."""
+        core, place = self._core, int(self._control[PLACE])
+        return (
+            (int(core.up_profit[place]), int(core.up_weight[place])),
+            (int(core.down_profit[place]), int(core.down_weight[place])),
+        )
+
+    def _bounds(self, states: States, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Return the bound of each state of the list, in double precision."""
+        up, down = self._sides()
+        spare = (self._capacity - states.weight[:count]).astype(np.float64)
+        gain = spare * (up[0] / up[1])
+        loss = spare * (down[0] / down[1]) if down[1] else np.full(count, -np.inf)
+        return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=float)
+
+    def _bound(self) -> int:
+        """Return a bound on what the states left can become."""
+        count = int(self._control[COUNT])
+        now = self._bounds(self._one, count).max(initial=-np.inf)
+        largest = max([float(now), *(part.bound for part in self._waiting)])
+        if not np.isfinite(largest):
+            return int(self._control[PROFIT])
+        return min(int(largest * BROAD) + 1, int(self._control[TARGET]))
