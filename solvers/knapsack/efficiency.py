@@ -15,6 +15,10 @@ from solvers.kernels.twin import compiled
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.wide import exceeds
 
+FEW_COPIES = 4
+"""Copies of an item, on average, up to which each is an item of its own, as bounds from the number
+of items ask for; with more of them the powers of two are worth having."""
+
 SAFE_PRODUCT = 9.0e18
 """Products below this, in double precision, do not overflow 64 bits."""
 
@@ -59,7 +63,7 @@ class Ordered:
 
 
 def by_efficiency(knapsack: Knapsack) -> Ordered:
-    """Split copies into 0/1 items of 1, 2, 4, ... of them, and sort by efficiency."""
+    """Split many copies into 0/1 items of 1, 2, 4, ... of them, and sort by efficiency."""
     profit, weight, origin, times = _single_items(knapsack)
     order = np.argsort(-(profit / weight), kind="stable")
     profit, weight = profit[order], weight[order]
@@ -83,6 +87,9 @@ def by_efficiency(knapsack: Knapsack) -> Ordered:
 
 def _single_items(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return 0/1 items whose subsets are worth what any number of copies is."""
+    if int(knapsack.copies.sum()) <= FEW_COPIES * knapsack.num_items:
+        item = np.repeat(np.arange(knapsack.num_items), knapsack.copies)
+        return knapsack.profit[item], knapsack.weight[item], item, np.ones_like(item)
     left = knapsack.copies.copy()
     origin, times, size = [], [], 1
     while left.any():

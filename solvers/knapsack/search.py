@@ -14,16 +14,23 @@ from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.exchanges import two_exchanges
 from solvers.knapsack.fill import fill
 from solvers.knapsack.greedy import first_packing
-from solvers.knapsack.intercepts import find_lines
-from solvers.knapsack.items import IntArray, Knapsack, Packing
+from solvers.knapsack.intercepts import Lines, find_lines
+from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.lists.elsewhere import Elsewhere
-from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.surrogate import cases, surrogate
+from solvers.knapsack.normal_form import NormalForm, normal_form
+from solvers.knapsack.relaxations import PIVOTS, CountBounds, Solve, Solved, surrogate_bound
 from solvers.progress import Progress
 
-FIRST_WORK, FIRST_WORK_PER_ITEM = 200_000, 20
-"""States of the search before anything else is tried, at least and for each item: that takes about
+FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
+"""States of the search before lines are looked for, altogether and for each item: that takes about
 as long."""
+
+BRIEF_TO_LONG = 9
+"""Times as many states of the search before anything else is tried."""
+
+LIKELY_REACHED = 1000
+"""A bound nearer than this part of an item's profit is mostly reached by some packing: what is to
+be found first is that, and not a lower bound."""
 
 SIDES = (48, 192, 768)
 """Items on each side of the break item whose exchanges are looked at, one size after the other."""
@@ -31,6 +38,9 @@ SIDES = (48, 192, 768)
 WORK_PER_SUM = 100
 """States of the search for each exchange that was listed before: as much time for one as the other,
 as exchanges have to be sorted."""
+
+RELAXATIONS = 4
+"""Relaxations for numbers of items that one pivot's share of the time allows."""
 
 MOST_STATES = 8_000_000
 """States that a list may have: two take half a gigabyte, and a stage takes a tenth of a second,
@@ -109,89 +119,119 @@ def _search(
     most_states: int,
     watch: Watch,
     *,
-    work: float = np.inf,
-    nested: bool = False,
+    side: int | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> _Found:
     """Search, and between its first pieces look for bounds and packings in other ways.
 
     Most problems are solved by the first piece, and what the others cost grows with the search.
-    ``work`` is a limit on states; ``nested`` says that the problem is a surrogate of another.
+    ``side`` says that the problem is a relaxation of another, and how much work it is worth.
     """
+    work = np.inf if side is None else WORK_PER_SUM * side**2
     search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
     path = "core"
-    first = max(FIRST_WORK, FIRST_WORK_PER_ITEM * items.num_items)
-    settled = search.run(watch, min(work, first))
+    brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
+    settled = search.run(watch, min(work, brief))
     if not settled and not watch(search.profit, search.target):
-        path += _by_lines_and_surrogates(items, search, most_states, watch, nested)
-        search.run(watch, work)
+        lines = find_lines(items)
+        if lines is not None:
+            path += _by_lines(items, search, lines, SIDES[0])
+        settled = search.run(watch, min(work, BRIEF_TO_LONG * brief))
+        if not settled and not watch(search.profit, search.target):
+            path += _by_other_ways(items, search, lines, most_states, watch, side)
+            search.run(watch, work)
     result = search.result()
     flags = found.flags if result.flags is None else result.flags
     return _Found(flags, result.profit, result.bound, path, result.states)
 
 
-def _by_lines_and_surrogates(
-    items: Ordered,
-    search: CoreSearch,
-    most_states: int,
-    watch: Watch,
-    nested: bool,
-) -> str:
-    """Improve a search's packing and bound; return what is to be said of how."""
+def _by_lines(items: Ordered, search: CoreSearch, lines: Lines, side: int) -> str:
+    """Lower the bound by numbers of items on lines, and look for a packing that reaches it."""
     path = ""
-    lines = find_lines(items)
-    if lines is not None and lines.bound < search.target:
+    if lines.bound < search.target:
         search.lower(lines.bound)
         path = ", bound by counts"
-    for side in SIDES:
-        if search.is_settled or watch(search.profit, search.target):
-            break
-        search.improve(*two_exchanges(items, side))
-        if lines is not None and not search.is_settled:
-            filled = fill(items, lines, lines.least_weight(search.target), side)
-            search.improve(int(items.profit[filled.flags].sum()), filled.flags)
-        if not nested and not search.is_settled:
-            bound = _surrogate_bound(items, search, most_states, watch, side)
-            if bound < search.target:
-                search.lower(bound)
-                path = ", bound by a surrogate"
-        search.run(watch, WORK_PER_SUM * side**2)
+    if not search.is_settled:
+        filled = fill(items, lines, lines.least_weight(search.target), side)
+        search.improve(int(items.profit[filled.flags].sum()), filled.flags)
     return path
 
 
-def _surrogate_bound(
+def _by_other_ways(
     items: Ordered,
     search: CoreSearch,
+    lines: Lines | None,
     most_states: int,
     watch: Watch,
-    side: int,
-) -> int:
-    """Solve the surrogate problems; improve the search by their packings, and return the bound."""
+    nested_side: int | None,
+) -> str:
+    """Improve a search's packing and bound; return what is to be said of how."""
+    path = ""
+
+    def solve(form: NormalForm, floor: int) -> Solved:
+        return _solve_relaxation(form, floor, search, most_states, watch, side)
+
+    counts = CountBounds(items, solve)
+    for side, pivots in zip(SIDES, PIVOTS, strict=True):
+        if search.is_settled or watch(search.profit, search.target):
+            break
+        search.improve(*two_exchanges(items, side))
+        if lines is not None and not search.is_settled and side > SIDES[0]:
+            _by_lines(items, search, lines, side)
+        gap = search.target - search.profit
+        likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
+        if nested_side is None and (side > SIDES[0] or not likely):
+            work = RELAXATIONS * WORK_PER_SUM * side**2
+            said = _by_relaxations(items, search, counts, pivots, work, solve)
+            path += said if said not in path else ""
+        search.run(watch, WORK_PER_SUM * side**2)
+        if side == nested_side:
+            break
+    return path
+
+
+def _by_relaxations(
+    items: Ordered,
+    search: CoreSearch,
+    counts: CountBounds,
+    pivots: tuple[int, ...],
+    work: int,
+    solve: Solve,
+) -> str:
+    """Lower the search's bound by numbers of items and by surrogates; return what did."""
+    path = ""
+    for pivot in pivots:
+        if search.is_settled:
+            break
+        bound = counts.improve(search, pivot, work)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by differences"
+    if not search.is_settled:
+        bound = surrogate_bound(items, search, solve)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by a surrogate"
+    return path
+
+
+def _solve_relaxation(
+    form: NormalForm, floor: int, search: CoreSearch, most_states: int, watch: Watch, side: int
+) -> Solved:
+    """Solve another problem as far as its packings may be worth more than ``floor``."""
 
     def silent(profit: int, bound: int) -> bool:  # of another problem
         return watch(search.profit, search.target)
 
-    bound = search.profit
-    for case in cases(items, search.profit):
-        problem = surrogate(items, case)
-        if problem is None:
-            return search.target
-        form = normal_form(problem)
-        small = by_efficiency(form.knapsack)
-        # what is no better than the packing at hand need not be found
-        floor = max((search.profit - form.base) // form.profit_unit, 0)
-        start = _Found(np.zeros(small.num_items, dtype=np.bool_), floor, small.dantzig_bound, "")
-        work = WORK_PER_SUM * side**2
-        if floor < start.bound:
-            start = _search(small, start, most_states, silent, work=work, nested=True)
-        bound = max(bound, form.profit_back(max(start.bound, floor)))
-        if start.profit > floor:
-            x = form.packing_back(flags_to_copies(small, start.flags, form.knapsack.num_items))
-            if problem_fits(items, x):
-                search.improve(int((items.profit * x).sum()), x.astype(np.bool_))
-    return bound
-
-
-def problem_fits(items: Ordered, x: IntArray) -> bool:
-    """Whether a packing of a surrogate problem keeps the capacity itself."""
-    return int((items.weight * x).sum()) <= items.capacity
+    floor = max(floor, 0)
+    if not form.is_feasible:
+        return Solved(None, floor)
+    small = by_efficiency(form.knapsack)
+    start = _Found(np.zeros(small.num_items, dtype=np.bool_), floor, small.dantzig_bound, "")
+    if floor >= start.bound:
+        return Solved(None, floor)
+    found = _search(small, start, most_states, silent, side=side)
+    if found.profit <= floor:
+        return Solved(None, found.bound, found.states)
+    copies = flags_to_copies(small, found.flags, form.knapsack.num_items)
+    return Solved(form.packing_back(copies), found.bound, found.states)

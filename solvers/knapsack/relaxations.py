@@ -1,0 +1,117 @@
+"""Bounds and packings from other knapsack problems, each solved by a search of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.knapsack.core import CoreSearch
+from solvers.knapsack.counts import Differences
+from solvers.knapsack.efficiency import Ordered
+from solvers.knapsack.items import IntArray
+from solvers.knapsack.normal_form import NormalForm, normal_form
+from solvers.knapsack.surrogate import cases, surrogate
+
+PIVOTS = ((0,), (-1, 1), (0, -1, 1, -2, 2, -4, 4))
+"""Pivots of three rounds, as places behind the break item: neighbours relax differently."""
+MOST_COUNTS = 40
+"""Numbers of items, on each side of the likeliest, beyond which they are not told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A packing of a relaxation that is better than asked for, if there is one, and its bound."""
+
+    x: IntArray | None
+    bound: int
+    states: int = 0
+
+
+Solve = Callable[[NormalForm, int], Solved]
+"""Solves a problem as far as its work allows; told which of its profits is not good enough."""
+
+
+class CountBounds:
+    """What is known of packings of each number of items; more with every pivot.
+
+    Parameters
+    ----------
+    items : Ordered
+    solve : callable
+    """
+
+    def __init__(self, items: Ordered, solve: Solve) -> None:
+        self._items, self._solve = items, solve
+        self._open: dict[int, int] | None = None
+        self._left = 0
+        self.given_up = False
+
+    def improve(self, search: CoreSearch, pivot: int, work: int) -> int:
+        """Look at numbers of items with a pivot; return the bound, improve the packing.
+
+        After ``work`` states the remaining numbers are bounded by the linear relaxation.
+        """
+        self._left = work
+        place = self._items.break_item + pivot
+        if self.given_up or not 0 <= place < self._items.num_items:
+            return search.target
+        if not Differences.within_limits(self._items, place):
+            self.given_up = True
+            return search.target
+        differences = Differences(self._items, place)
+        found = dict(self._open or {})
+        for count in self._counts(differences, search):
+            bound = min(differences.bound(count), found.get(count, search.target))
+            if bound > search.profit and self._left > 0:
+                bound = min(bound, self._bound(differences, count, search))
+            found[count] = bound
+        if self.given_up:
+            return search.target
+        self._open = {count: bound for count, bound in found.items() if bound > search.profit}
+        return max([search.profit, *self._open.values()])
+
+    def _counts(self, differences: Differences, search: CoreSearch) -> Iterator[int]:
+        """Yield the numbers of items that a better packing may have, the likeliest first."""
+        if self._open is not None:
+            yield from sorted(self._open, key=self._open.__getitem__, reverse=True)
+            return
+        for step, first in ((-1, differences.most_likely), (1, differences.most_likely + 1)):
+            for away in range(MOST_COUNTS + 1):
+                count = first + step * away
+                if differences.bound(count) <= search.profit:
+                    break
+                yield count
+            else:
+                self.given_up = True
+                return
+
+    def _bound(self, differences: Differences, count: int, search: CoreSearch) -> int:
+        """Solve the relaxation for a number of items; improve the search by its packing."""
+        problem = differences.relaxation(count)
+        if not problem.form.is_feasible:
+            return search.profit
+        solved = self._solve(problem.form, problem.floor(search.profit))
+        self._left -= solved.states
+        if solved.x is not None:
+            flags = differences.packing(count, solved.x)
+            if flags is not None:
+                search.improve(int(self._items.profit[flags].sum()), flags)
+        return problem.profit_back(solved.bound)
+
+
+def surrogate_bound(items: Ordered, search: CoreSearch, solve: Solve) -> int:
+    """Solve the surrogate problems of at most and at least so many items; return the bound."""
+    bound = search.profit
+    for case in cases(items, search.profit):
+        problem = surrogate(items, case)
+        if problem is None:
+            return search.target
+        form = normal_form(problem)
+        # what is no better than the packing at hand need not be found
+        solved = solve(form, (search.profit - form.base) // form.profit_unit)
+        bound = max(bound, form.profit_back(solved.bound))
+        if solved.x is not None and int((items.weight * solved.x).sum()) <= items.capacity:
+            search.improve(int((items.profit * solved.x).sum()), solved.x.astype(np.bool_))
+    return bound
