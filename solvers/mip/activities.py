@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.learning import ClauseSearch, Status, suits
 from solvers.mip.model import FEASIBILITY_TOLERANCE
 from solvers.mip.opt import improve
 from solvers.mip.polish.soft import soft_polish
@@ -74,10 +75,12 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
 
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
+    clauses = _Clauses(shared, share(5.0, 0.5))
     return [
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", _Walks(shared).work, share(3.0, 1.5)),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
+        Activity("clauses", clauses.work, clauses.share, most=few, shortest=1.0),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
         Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
@@ -129,6 +132,51 @@ class _Walks:
         if reference is not None:
             places.append(reference)
         return places[number % len(places)]
+
+
+class _Clauses:
+    """Searches that learn clauses, one for each turn that runs at a time, until one is through."""
+
+    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
+        self._shared = shared
+        self._share = share
+        self._waiting: list[ClauseSearch] = []
+        self._made = 0
+        self._lock = threading.Lock()
+        self._is_over = not suits(shared.model)
+
+    def share(self) -> float:
+        """Return what these searches are due, which is nothing once everything is excluded."""
+        return 0.0 if self._is_over else self._share()
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let one of the searches go on, for points better than the best."""
+        with self._lock:
+            number, search = self._made, self._waiting.pop(0) if self._waiting else None
+            self._made += search is None
+        if search is None:
+            search = self._make(number)
+        if len(self._shared.gate.pool):
+            search.beat(self._shared.gate.pool.objective)
+        self._is_over |= search.run(budget) is Status.EXHAUSTED
+        with self._lock:
+            self._waiting.append(search)
+
+    def _make(self, number: int) -> ClauseSearch:
+        shared = self._shared
+        seed = shared.seed_of("clauses", number)
+        gate = shared.gate
+        return ClauseSearch(
+            shared.model, shared.domain, seed, gate.offer, self._starts, gate.settle
+        )
+
+    def _starts(self) -> list[FloatArray]:
+        """Return points whose values are worth trying: the best, near ones, the relaxation's."""
+        shared = self._shared
+        found = [point.x for point in shared.gate.pool.points()[:1]]
+        near = [point.x for point in shared.gate.near.points()[:2]]
+        reference = shared.reference()
+        return [*found, *near, *([] if reference is None else [reference])]
 
 
 def _dive(shared: Shared) -> Work:

@@ -15,7 +15,7 @@ import numpy as np
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.near import Near
-from solvers.mip.polish import Polisher
+from solvers.mip.polish import Polished, Polisher
 from solvers.mip.pool import Found, Pool
 from solvers.mip.reduced import Reduced
 from solvers.problem import FloatArray
@@ -93,6 +93,16 @@ class Gate:
         if not feasible:
             return False
         return self._keep(point, source)
+
+    def settle(self, x: FloatArray, source: str, seconds: float) -> Polished:
+        """Take a point (n,) whose integers are decided, and tell what the LP makes of it.
+
+        Unlike :meth:`offer` this asks for no leave: who needs the answer spends his own time.
+        """
+        polished = self._polisher.polish(x, seconds)
+        if polished.x is not None:
+            self._keep(polished.x, source)
+        return polished
 
     def take(self, x: FloatArray, source: str) -> None:
         """Take over a point of the original problem that the ledger has, where there is a way."""

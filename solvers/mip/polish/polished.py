@@ -30,6 +30,10 @@ def _no_rows() -> IndexArray:
     return np.empty(0, dtype=np.int32)
 
 
+def _no_entries() -> FloatArray:
+    return np.empty(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Polished:
     """A polished point.
@@ -46,6 +50,9 @@ class Polished:
         ray), or that cannot hold each by itself. Local search may raise their weights.
     iterations : int
         Simplex iterations taken.
+    ray : (k,) float64
+        Entries of the Farkas ray in the rows of ``conflict``, of either sign as a whole; empty
+        where there is none.
     """
 
     status: PolishStatus
@@ -53,3 +60,4 @@ class Polished:
     objective: float = np.inf
     conflict: IndexArray = field(default_factory=_no_rows)
     iterations: int = 0
+    ray: FloatArray = field(default_factory=_no_entries)

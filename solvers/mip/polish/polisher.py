@@ -128,7 +128,10 @@ class Polisher:
                 break  # the next point goes on from this basis
             if solved.is_infeasible:
                 return Polished(
-                    PolishStatus.INFEASIBLE, conflict=solved.ray_rows, iterations=iterations
+                    PolishStatus.INFEASIBLE,
+                    conflict=solved.ray_rows,
+                    iterations=iterations,
+                    ray=solved.ray,
                 )
             if solved.values is not None:
                 status = PolishStatus.OPTIMAL if solved.is_optimal else PolishStatus.FEASIBLE

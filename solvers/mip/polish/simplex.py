@@ -7,7 +7,7 @@ that. No callback is subscribed: simplex would take Python's lock at every itera
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,15 @@ class Solved:
     """The answer of one LP.
 
     ``values`` (k,) are those of the continuous columns where there is an optimum, or where the LP
-    is unbounded and they are merely feasible; ``ray_rows`` the rows of the Farkas ray.
+    is unbounded and they are merely feasible; ``ray_rows`` the rows of the Farkas ray, and ``ray``
+    its entries there.
     """
 
     status: Any
     values: FloatArray | None
     ray_rows: IndexArray
     iterations: int
+    ray: FloatArray
 
     @property
     def is_infeasible(self) -> bool:
@@ -147,7 +149,7 @@ class WarmSimplex:
         finally:
             self._highs.changeColsCost(count, self._column_numbers, self._cost)
         if answer.is_optimal:
-            return Solved(Status.kUnbounded, answer.values, answer.ray_rows, answer.iterations)
+            return replace(answer, status=Status.kUnbounded)
         return answer
 
     def _answer(self, status: Any) -> Solved:
@@ -155,13 +157,16 @@ class WarmSimplex:
         values = None
         if status == Status.kOptimal:
             values = np.array(self._highs.getSolution().col_value, dtype=np.float64)
-        ray = self._ray_rows() if status == Status.kInfeasible else np.empty(0, dtype=np.int32)
-        return Solved(status, values, ray, iterations)
+        rows, ray = np.empty(0, dtype=np.int32), np.empty(0)
+        if status == Status.kInfeasible:
+            rows, ray = self._ray()
+        return Solved(status, values, rows, iterations, ray)
 
-    def _ray_rows(self) -> IndexArray:
+    def _ray(self) -> tuple[IndexArray, FloatArray]:
         _, exists, ray = self._highs.getDualRay()
         if not exists:
-            return np.empty(0, dtype=np.int32)
-        size = np.abs(np.asarray(ray))
-        rows: IndexArray = self._rows[size > RAY_ENTRY * np.max(size, initial=0.0)]
-        return rows
+            return np.empty(0, dtype=np.int32), np.empty(0)
+        entries = np.array(ray, dtype=np.float64)
+        size = np.abs(entries)
+        large = size > RAY_ENTRY * np.max(size, initial=0.0)
+        return self._rows[large], entries[large]

@@ -27,3 +27,14 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # Numba found no folder for its cache
         made = numba.njit(nogil=True, _nrt=False)(function)
     return cast("Callable[..., Any]", made)
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile for compiled callers, once for all of them: what is large, and not called too often.
+
+    Nothing is counted here either, and Python cannot call it.
+    """
+    made = numba.njit(nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        function
+    )
+    return cast("Callable[..., Any]", made)
