@@ -14,9 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from solvers.knapsack.choice.congruence import Congruence
-from solvers.knapsack.choice.core_order import Core
-from solvers.knapsack.choice.past import Past, chosen_at, remembered
-from solvers.knapsack.choice.states import (
+from solvers.knapsack.choice.control import (
     ANCESTOR,
     BEST_ITEM,
     BEST_STAGE,
@@ -29,6 +27,7 @@ from solvers.knapsack.choice.states import (
     HISTORY_BITS,
     ITEMS,
     MODULUS,
+    PAUSE,
     PLACE,
     PROFIT,
     RESIDUE,
@@ -37,19 +36,26 @@ from solvers.knapsack.choice.states import (
     SWAPPED,
     TARGET,
     VISITED,
-    Stages,
+)
+from solvers.knapsack.choice.core_order import Core
+from solvers.knapsack.choice.pairs import best_partner
+from solvers.knapsack.choice.past import Past, chosen_at, remembered
+from solvers.knapsack.choice.stages import Stages, advance, empty_stages
+from solvers.knapsack.choice.states import (
     States,
-    advance,
     chosen_states,
     copy_states,
-    empty_stages,
     empty_states,
-    shift_to,
+    shift_promising,
 )
 from solvers.knapsack.items import IntArray
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning; most problems need no more."""
+
+FIRST_WORK, MORE_WORK = 20_000, 4
+"""States until a list is paired for the first time, which most searches do not live to see, and by
+how much more each time after."""
 
 WORK = 4_000_000
 """States between two looks at the clock: some hundredths of a second."""
@@ -105,6 +111,7 @@ class ChoiceSearch:
         self._waiting: list[Waiting] = []
         self._chosen: IntArray | None = None
         self._settled = False
+        self._portion = FIRST_WORK
         self._control = np.zeros(CONTROLS, dtype=np.int64)
         self._control[[COUNT, PROFIT, TARGET]] = 1, profit, bound
         self._control[[RESIDUE, MODULUS]] = rule.residue, rule.modulus
@@ -123,8 +130,7 @@ class ChoiceSearch:
         until = control[VISITED] + work
         while control[VISITED] < until:
             best = int(control[PROFIT])
-            portion = int(min(WORK, until - control[VISITED]))
-            reason = self._advance(portion)
+            reason = self._advance(int(min(WORK, self._portion, until - control[VISITED])))
             if control[PROFIT] > best:
                 self._chosen = self._selection()
             if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
@@ -134,6 +140,8 @@ class ChoiceSearch:
                 self._remember()
             elif reason == FULL:
                 self._make_room()
+            if reason == PAUSE and control[PROFIT] < control[TARGET]:
+                self._pair()
             if watch(int(control[PROFIT]), int(control[TARGET])):
                 break
         return False
@@ -164,7 +172,7 @@ class ChoiceSearch:
 
     def _selection(self) -> IntArray:
         """Return the items of the best state, from its history and its ancestors'."""
-        core, control = self._core, self._control
+        control = self._control
         items = chosen_at(
             self._stages,
             int(control[BEST_STAGE]),
@@ -172,11 +180,36 @@ class ChoiceSearch:
             int(control[ANCESTOR]),
             self._past,
         )
-        items.append(int(control[BEST_ITEM]))
-        chosen = core.break_item.copy()
-        groups = np.searchsorted(core.first, items, side="right") - 1
+        return self._with_items([*items, int(control[BEST_ITEM])])
+
+    def _with_items(self, items: list[int]) -> IntArray:
+        """Return the break solution with items that were chosen instead of its own."""
+        chosen = self._core.break_item.copy()
+        groups = np.searchsorted(self._core.first, items, side="right") - 1
         chosen[groups] = items
         return chosen
+
+    def _pair(self) -> None:
+        """Look for a better selection among pairs of a state and what the next classes can do."""
+        control, one = self._control, self._one
+        self._portion *= MORE_WORK
+        count = int(control[COUNT])
+        profit, state, items = best_partner(
+            self._core,
+            self._capacity,
+            one,
+            count,
+            int(control[PLACE]),
+            int(control[PROFIT]),
+            max(count, FIRST_ROOM),
+        )
+        if state < 0:
+            return
+        control[PROFIT] = profit
+        stage = int(control[STAGE])
+        history, ancestor = one.history[state], int(one.ancestor[state])
+        past = chosen_at(self._stages, stage, history, ancestor, self._past)
+        self._chosen = self._with_items([*past, *items])
 
     def _remember(self) -> None:
         """Begin a new history: today's states are the ancestors of those to come."""
@@ -224,12 +257,12 @@ class ChoiceSearch:
         control = self._control
         while self._waiting:
             part = self._waiting.pop()
-            control[COUNT] = part.states.profit.size
             control[PART] = part.control
             self._stages, self._past = part.stages, part.past
             up, down = self._sides()
-            control[COUNT] = shift_to(
+            control[COUNT] = shift_promising(
                 part.states,
+                part.states.profit.size,
                 self._one,
                 0,
                 0,

@@ -1,9 +1,7 @@
-"""Lists of undominated states, and what one more class does to them.
+"""Lists of undominated states: shifting, pruning, merging and pairing them.
 
 A state is a selection: the items of the break solution, but for the classes in the core, of which
-anything may be chosen. A list is sorted by weight, and profits rise with it. A class enters the
-core by shifting the list to each of its items, dropping what cannot beat the best profit any more,
-and merging the shifted lists in pairs.
+anything may be chosen. A list is sorted by weight, and profits rise with it.
 
 Each state remembers its choices since the last checkpoint in 64 bits, as many for a class as tell
 its remaining items apart, and by number its ancestor at that checkpoint.
@@ -17,31 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.kernels.twin import compiled, inlined
-from solvers.knapsack.choice.core_order import Core
-from solvers.knapsack.efficiency import relaxed
+from solvers.knapsack.choice.control import (
+    ANCESTOR,
+    BEST_ITEM,
+    BEST_STAGE,
+    HISTORY,
+    MODULUS,
+    PROFIT,
+    RESIDUE,
+    STAGE,
+)
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.wide import RELATIVE_ERROR, exceeds
-
-HISTORY_BITS = 64
-"""Bits of a state's history, which is also the number of stages it holds at most."""
-
-COUNT, PLACE, STAGE, SHIFT, ITEMS = range(5)
-"""Places in the array that controls a search: states in the list; classes in the core; stages in
-this history, the bits they take and the items they chose from."""
-
-PROFIT, HISTORY, ANCESTOR, BEST_STAGE, BEST_ITEM = range(5, 10)
-"""The best profit; history and ancestor of the state that has it, with how many stages were over
-then, and the item of the stage after them."""
-
-VISITED, TARGET, RESIDUE, MODULUS, SWAPPED = range(10, 15)
-"""States visited so far; the profit that no selection exceeds; the numbers that bound a profit; and
-whether the list is in the second pair of arrays."""
-
-CONTROLS = 15
-
-EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
-"""Why :func:`advance` returns: the list is empty, there is no room for the next class, the history
-is full, or the work it was given is done."""
 
 UintArray = npt.NDArray[np.uint64]
 
@@ -53,19 +38,6 @@ class States(NamedTuple):
     weight: IntArray
     history: UintArray
     ancestor: npt.NDArray[np.int32]
-
-
-class Stages(NamedTuple):
-    """The stages of this history: stage s chose among ``item[begin[s]:begin[s + 1]]``.
-
-    The number of the one chosen is in the history from bit ``shift[s]`` to ``shift[s + 1]``.
-    ``run`` is where the shifted lists of a class begin.
-    """
-
-    begin: IntArray
-    shift: IntArray
-    item: IntArray
-    run: IntArray
 
 
 def empty_states(room: int) -> States:
@@ -96,18 +68,8 @@ def copy_states(source: States, count: int, target: States) -> None:
     target.ancestor[:count] = source.ancestor[:count]
 
 
-def empty_stages(most_items: int, largest_class: int) -> Stages:
-    """Return arrays for the stages of one history."""
-    return Stages(
-        np.zeros(HISTORY_BITS + 1, dtype=np.int64),
-        np.zeros(HISTORY_BITS + 1, dtype=np.int64),
-        np.zeros(most_items, dtype=np.int64),
-        np.zeros(largest_class + 1, dtype=np.int64),
-    )
-
-
 @inlined
-def _least_better(best: int, residue: int, modulus: int) -> int:
+def least_better(best: int, residue: int, modulus: int) -> int:
     """Return the least bound that a selection better than ``best`` can have."""
     return best + 1 + (residue - best - 1) % modulus
 
@@ -125,8 +87,9 @@ def _reaches(profit: int, spare: int, needed: int, gain: int, extent: int) -> bo
 
 
 @compiled
-def shift_to(
+def shift_promising(
     now: States,
+    count: int,
     then: States,
     place: int,
     item: int,
@@ -137,21 +100,22 @@ def shift_to(
     down: tuple[int, int],
     control: IntArray,
 ) -> int:
-    """Append the list, shifted by profit and weight ``steps``, behind ``place`` of another.
+    """Append what of a shifted list may still beat the best profit behind ``place`` of another.
 
-    ``up`` and ``down`` are the steps outside the core that bound what a state can become. Returns
-    the end of what was appended, or -1 where there is no room for it.
+    ``steps`` are profit and weight to shift by, ``up`` and ``down`` the steps outside the core that
+    bound what a state can become. Returns the end of what was appended, or -1 where there is no
+    room for it.
     """
-    count, room = control[COUNT], then.profit.size
+    room = then.profit.size
     best, residue, modulus = control[PROFIT], control[RESIDUE], control[MODULUS]
-    needed = _least_better(best, residue, modulus)
+    needed = least_better(best, residue, modulus)
     for k in range(count):
         profit, weight = now.profit[k] + steps[0], now.weight[k] + steps[1]
         spare = capacity - weight
         if spare >= 0:
             if profit > best:
                 best = profit
-                needed = _least_better(best, residue, modulus)
+                needed = least_better(best, residue, modulus)
                 control[PROFIT], control[HISTORY] = best, np.int64(now.history[k])
                 control[ANCESTOR] = now.ancestor[k]
                 control[BEST_STAGE], control[BEST_ITEM] = control[STAGE], item
@@ -169,6 +133,21 @@ def shift_to(
         then.ancestor[place] = now.ancestor[k]
         place += 1
     return place
+
+
+@compiled
+def shift_all(
+    now: States, count: int, then: States, place: int, steps: tuple[int, int], code: np.uint64
+) -> int:
+    """Append a whole list, shifted; return the end, or -1 where there is no room."""
+    if place + count > then.profit.size:
+        return -1
+    for k in range(count):
+        then.profit[place + k] = now.profit[k] + steps[0]
+        then.weight[place + k] = now.weight[k] + steps[1]
+        then.history[place + k] = now.history[k] | code
+        then.ancestor[place + k] = now.ancestor[k]
+    return place + count
 
 
 @compiled
@@ -200,114 +179,7 @@ def _merge(source: States, begin: int, middle: int, end: int, target: States, pl
 
 
 @compiled
-def _remaining_items(
-    core: Core, group: int, capacity: int, needed: int, item: IntArray, begin: int
-) -> int:
-    """List a class's items with which the relaxation reaches ``needed``; return their number.
-
-    The bound is that of all classes' steps at the capacity that the item leaves to them.
-    """
-    count = 0
-    stays = core.break_item[group]
-    total = core.weight_before[-1]
-    for j in range(core.first[group], core.first[group + 1]):
-        left = capacity - (core.weight[j] - core.weight[stays])
-        bound = core.profit[j] - core.profit[stays]
-        bound += relaxed(
-            core.step_profit, core.step_weight, core.profit_before, core.weight_before, left
-        )
-        bound += core.spare_gain * max(left - total, 0)
-        if bound >= needed:
-            item[begin + count] = j
-            count += 1
-    return count
-
-
-@compiled
-def _bits(count: int) -> int:
-    """Return how many bits tell so many things apart."""
-    bits = 0
-    while (np.int64(1) << bits) < count:
-        bits += 1
-    return bits
-
-
-@compiled
-def advance(
-    core: Core,
-    capacity: int,
-    one: States,
-    other: States,
-    stages: Stages,
-    control: IntArray,
-    work: int,
-) -> int:
-    """Let classes into the core one by one; return why it stopped.
-
-    The list is in ``one`` before, and after in ``one`` or where ``control[SWAPPED]`` is set in
-    ``other``. A class of which only the break solution's item can be chosen needs no stage.
-    """
-    now, then = one, other
-    control[SWAPPED] = 0
-    until = control[VISITED] + work
-    while control[VISITED] < until:
-        place, stage = control[PLACE], control[STAGE]
-        if place == core.sequence.size:
-            control[COUNT] = 0  # every class is in the core, and the best profit is known
-        if control[COUNT] == 0 or control[PROFIT] >= control[TARGET]:
-            return EMPTY
-        group = core.sequence[place]
-        stays = core.break_item[group]
-        needed = _least_better(control[PROFIT], control[RESIDUE], control[MODULUS])
-        begin = control[ITEMS]
-        if begin + core.first[group + 1] - core.first[group] > stages.item.size:
-            return CHECKPOINT
-        kept = _remaining_items(core, group, capacity, needed, stages.item, begin)
-        control[VISITED] += kept
-        if kept == 1 and stages.item[begin] == stays:
-            control[PLACE] += 1
-            continue
-        shift = control[SHIFT]
-        bits = _bits(kept)
-        if stage == HISTORY_BITS or shift + bits > HISTORY_BITS:
-            return CHECKPOINT
-        up = (core.up_profit[place + 1], core.up_weight[place + 1])
-        down = (core.down_profit[place + 1], core.down_weight[place + 1])
-        runs, length = 0, 0
-        for k in range(kept):
-            item = stages.item[begin + k]
-            stages.run[runs] = length
-            steps = (
-                core.profit[item] - core.profit[stays],
-                core.weight[item] - core.weight[stays],
-            )
-            # no class needs all bits, so that a shift by 64 has only the code 0 to move
-            code = np.uint64(0) if k == 0 else np.uint64(k) << np.uint64(shift)
-            length = shift_to(now, then, length, item, steps, code, capacity, up, down, control)
-            if length < 0:
-                return FULL
-            if length > stages.run[runs]:
-                runs += 1
-        stages.run[runs] = length
-        control[VISITED] += kept * control[COUNT]
-        now, then = then, now
-        control[SWAPPED] = 1 - control[SWAPPED]
-        while runs > 1:
-            length = _merge_pairs(now, then, stages.run, runs)
-            runs = (runs + 1) // 2
-            now, then = then, now
-            control[SWAPPED] = 1 - control[SWAPPED]
-        control[COUNT] = length
-        control[PLACE] += 1
-        control[STAGE] += 1
-        control[SHIFT] += bits
-        control[ITEMS] += kept
-        stages.begin[stage + 1], stages.shift[stage + 1] = control[ITEMS], control[SHIFT]
-    return PAUSE
-
-
-@compiled
-def _merge_pairs(source: States, target: States, run: IntArray, runs: int) -> int:
+def merge_pairs(source: States, target: States, run: IntArray, runs: int) -> int:
     """Merge runs in pairs from one list into another; return the other's length."""
     length, pairs = 0, (runs + 1) // 2
     for k in range(pairs):
@@ -318,3 +190,25 @@ def _merge_pairs(source: States, target: States, run: IntArray, runs: int) -> in
         run[k] = start
     run[pairs] = length
     return length
+
+
+@compiled
+def best_pair(
+    states: States, count: int, partners: States, others: int, capacity: int, best: int
+) -> tuple[int, int, int]:
+    """Return the largest sum of profits above ``best`` of a state and a partner, and who they are.
+
+    Their weights together keep the capacity. As profits rise with weights, the best partner of a
+    state is the heaviest that fits, and it is the lighter the heavier the state.
+    """
+    first, second = -1, -1
+    j = others - 1
+    for i in range(count):
+        while j >= 0 and states.weight[i] + partners.weight[j] > capacity:
+            j -= 1
+        if j < 0:
+            break
+        profit = states.profit[i] + partners.profit[j]
+        if profit > best:
+            best, first, second = profit, i, j
+    return best, first, second
