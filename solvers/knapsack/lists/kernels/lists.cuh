@@ -102,10 +102,14 @@ __device__ inline Whole sum_over_warp(Whole value) {
     return value;
 }
 
-// The sum over all tiles before this one, for the lanes of one warp.
+// Tells later tiles this one's number; one thread does.
+__device__ inline void publish(INDEX* memory, Whole tile, Bits epoch, int number) {
+    ((volatile Bits*)memory)[tile] = word_of(epoch, tile == 0 ? SUM : OWN, number);
+}
+
+// The sum over all tiles before this one, which has published its own number, for one warp.
 __device__ inline Whole look_back(INDEX* memory, Whole tile, Bits epoch, int number) {
     volatile Bits* words = (volatile Bits*)memory;
-    if (lane_id() == 0) words[tile] = word_of(epoch, tile == 0 ? SUM : OWN, number);
     Whole before = 0;
     for (Whole at = tile - 1; at >= 0; at -= LANES) {
         const Whole mine = at - lane_id();
@@ -137,10 +141,10 @@ __device__ inline Whole next_tile(Shared& shared, INDEX* control) {
 }
 
 // Where a tile's states go; the last tile tells the host how many there are.
-__device__ inline Whole place_of(Shared& shared, Whole tile, Whole all, int number, INDEX* words,
-                                 INDEX* control) {
+__device__ inline Whole place_of(Shared& shared, Whole tile, Whole all, Bits epoch, int number,
+                                 INDEX* words, INDEX* control) {
     if (threadIdx.x < LANES) {
-        const Whole before = look_back(words, tile, Bits(control[EPOCH]) & EPOCH_MASK, number);
+        const Whole before = look_back(words, tile, epoch, number);
         if (threadIdx.x == 0) {
             shared.base = before;
             if (tile == all - 1) control[NEXT_COUNT] = Stored(before + number);

@@ -114,9 +114,10 @@ struct Pair {
         return Whole(profit[i]) >= profit[j] + profit_step;
     }
 
-    // How many of the first `place` merged states are not shifted; lanes look together.
-    __device__ Whole split(Whole place) const {
-        return first_failure(larger(0, place - count), smaller(place, count),
+    // How many of the first `place` merged states are not shifted, when `known` of the first
+    // `before` are not; lanes look together, and near to what the block reads anyway.
+    __device__ Whole split(Whole place, Whole before, Whole known) const {
+        return first_failure(larger(known, place - count), smaller(known + place - before, count),
                              [&](Whole i) { return precedes(i, place - 1 - i); });
     }
 };
@@ -153,7 +154,7 @@ struct Tile {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(256) merge(
+extern "C" __global__ void __launch_bounds__(256, 5) merge(
     int blocks, int room, INDEX* __restrict__ profit, INDEX* __restrict__ weight,
     INDEX* __restrict__ history, ANCESTOR_T* __restrict__ ancestor, INDEX* words, INDEX* control) {
     __shared__ Whole tile_profit[TILE + 2], tile_weight[TILE + 2];
@@ -166,18 +167,22 @@ extern "C" __global__ void __launch_bounds__(256) merge(
     const Sides sides(control);
     const Whole before = control[BEFORE], best = control[PROFIT];
     const Bits bit = tiles ? Bits(1) << (control[STAGE] - 1) : Bits(0);
+    const Bits epoch = Bits(control[EPOCH]) & EPOCH_MASK;
+    Whole behind = 0, own_behind = 0;  // what this block has done ends there
     for (;;) {
         const Whole number = next_tile(shared, control);
         if (number >= tiles) return;
         const Whole first = number * TILE, last = smaller(first + TILE, 2 * pair.count);
         if (warp < 2) {
-            const Whole edge = pair.split(warp == 0 ? first : last);
+            const Whole edge = pair.split(warp == 0 ? first : last, behind, own_behind);
             if (lane_id() == 0) shared.edge[warp] = edge;
         }
         __syncthreads();
         const Whole i = shared.edge[0], j = first - i;
         const int size = int(last - first), own = int(shared.edge[1] - i);
         Tile tile = {tile_profit, tile_weight, own, size - own};
+        behind = last;
+        own_behind = i + own;
         tile.load(0, own, i, pair, 0, 0);
         tile.load(own + 1, size - own, j, pair, pair.profit_step, pair.weight_step);
         __syncthreads();
@@ -203,18 +208,33 @@ extern "C" __global__ void __launch_bounds__(256) merge(
         }
         int all;
         int rank = sum_before(__popc(kept), shared.of_warp, all);
+        if (thread == 0) publish(words, number, epoch, all);
 #pragma unroll
         for (int k = 0; k < EACH; ++k)
             if (kept >> k & 1) order[rank++] = source[k];
-        const Whole base = to + place_of(shared, number, tiles, all, words, control);
-        for (int k = thread; k < all; k += THREADS) {
-            const int at = order[k];
+        __syncthreads();
+        Bits bits[EACH];  // read while the tiles before this one come to their numbers
+        Number ancestors[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int which = thread + k * THREADS;
+            const int at = which < all ? order[which] : 1;
             const bool ours = at <= own;
             const Whole state = from + (ours ? i + at - 1 : j + at - own - 2);
-            profit[base + k] = Stored(tile_profit[at]);
-            weight[base + k] = Stored(tile_weight[at]);
-            history[base + k] = Stored(Bits(history[state]) | (ours ? Bits(0) : bit));
-            ancestor[base + k] = ancestor[state];
+            bits[k] = which < all ? Bits(history[state]) | (ours ? Bits(0) : bit) : Bits(0);
+            ancestors[k] = which < all ? ancestor[state] : Number(0);
+        }
+        const Whole base = to + place_of(shared, number, tiles, epoch, all, words, control);
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int which = thread + k * THREADS;
+            if (which < all) {
+                const int at = order[which];
+                profit[base + which] = Stored(tile_profit[at]);
+                weight[base + which] = Stored(tile_weight[at]);
+                history[base + which] = Stored(bits[k]);
+                ancestor[base + which] = ancestors[k];
+            }
         }
     }
 }
@@ -228,6 +248,7 @@ extern "C" __global__ void __launch_bounds__(256) choose(
     const Whole tiles = control[TILES], count = control[COUNT], level = control[LEVEL];
     const Whole from = control[SIDE] ? room : 0, to = room - from;
     const Sides sides(control);
+    const Bits epoch = Bits(control[EPOCH]) & EPOCH_MASK;
     for (;;) {
         const Whole number = next_tile(shared, control);
         if (number >= tiles) return;
@@ -242,9 +263,10 @@ extern "C" __global__ void __launch_bounds__(256) choose(
         }
         int all;
         int rank = sum_before(__popc(kept), shared.of_warp, all);
+        if (thread == 0) publish(words, number, epoch, all);
         for (int k = 0; k < EACH; ++k)
             if (kept >> k & 1) order[rank++] = (unsigned short)(thread * EACH + k);
-        const Whole base = to + place_of(shared, number, tiles, all, words, control);
+        const Whole base = to + place_of(shared, number, tiles, epoch, all, words, control);
         for (int k = thread; k < all && !(mode & COUNTING); k += THREADS) {
             const Whole state = from + first + order[k];
             profit[base + k] = profit[state];
