@@ -8,6 +8,7 @@ from solvers.simplex.batch.kernels.simplex import (
     ALL_FAR,
     ALL_NEAR,
     COLUMN_VECTORS,
+    HELD_COLUMNS,
     MATRIX_FAR,
     ROW_VECTORS,
     VARIABLE_VECTORS,
@@ -26,6 +27,10 @@ ENTRIES_PER_THREAD = 25
 """Entries of a dictionary for each thread, about: enough of them to hide the waits of a pivot's
 choices behind the other blocks of a multiprocessor."""
 
+HELD_ENTRIES = (10, 20, 40)
+"""Entries of a dictionary that a thread may hold in registers, the first choice first: more
+threads for an LP wait less for each other's work than few, and more LPs run at once with few."""
+
 SMALLEST_BLOCK, LARGEST_BLOCK = 32, 512
 
 WARP = 32
@@ -40,11 +45,13 @@ dictionaries are in global memory, few blocks keep more of them in the cache."""
 class Layout:
     """Launch arguments of the kernel that depend on sizes only; see ``kernels/simplex.py``.
 
-    ``scratch_step`` counts the numbers of a block's part of ``scratch``.
+    ``held`` is none for kernel ``simplex``, else for ``simplex_held``; ``scratch_step`` counts
+    the numbers of a block's part of ``scratch``.
     """
 
     place: int
     leading: int
+    held: int
     block: int
     blocks: int
     shared: int
@@ -68,6 +75,10 @@ def find_layout(
         Bytes of shared memory a block may have on it.
     """
     room = shared_memory - DECLARED_SHARED
+    for held in HELD_ENTRIES:
+        found = _held_layout(rows, columns, held, room, count, processors)
+        if found is not None:
+            return found
     block = _threads(rows, columns)
     vectors = vector_bytes(rows, columns, block)
     # an odd number of rows lets the threads that read along a row meet different banks
@@ -83,7 +94,32 @@ def find_layout(
             place, shared = ALL_FAR, 0
             scratch += vectors // REAL
     most = BLOCKS_PER_PROCESSOR if place == ALL_NEAR else FAR_BLOCKS_PER_PROCESSOR
-    return Layout(place, leading, block, max(1, min(count, most * processors)), shared, scratch)
+    blocks = max(1, min(count, most * processors))
+    return Layout(place, leading, 0, block, blocks, shared, scratch)
+
+
+def _held_layout(
+    rows: int, columns: int, held: int, room: int, count: int, processors: int
+) -> Layout | None:
+    """Return the layout with so many entries in the registers of a thread, where it fits."""
+    shares = -(-columns // held)
+    block = -(-rows * shares // WARP) * WARP
+    if not 0 < block <= LARGEST_BLOCK or columns > HELD_COLUMNS[held]:
+        return None
+    leading = rows | 1
+    shared = vector_bytes(rows, columns, block) + held_bytes(columns, held, block)
+    shared += REAL * leading * columns
+    if shared > room:
+        return None
+    blocks = max(1, min(count, BLOCKS_PER_PROCESSOR * processors))
+    return Layout(ALL_NEAR, leading, held, block, blocks, shared, 0)
+
+
+def held_bytes(columns: int, held: int, block: int) -> int:
+    """Return the bytes of what a block keeps beside a dictionary in registers; see held.cuh."""
+    padded = -(-columns // held) * held
+    alignment = 1
+    return REAL * (alignment + 2 * padded + 2 * block)
 
 
 def vector_bytes(rows: int, columns: int, block: int) -> int:

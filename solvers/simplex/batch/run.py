@@ -189,7 +189,7 @@ class _Launcher:
         ending = xp.empty(count, dtype=np.int32)
         iterations = xp.empty(count, dtype=np.int32)
         layout = self.layout
-        FAMILY["simplex"](
+        FAMILY["simplex_held" if layout.held else "simplex"](
             count,
             m,
             n,
@@ -199,6 +199,7 @@ class _Launcher:
             *self.settings,
             layout.leading,
             layout.place,
+            layout.held,
             layout.block,
             layout.blocks,
             layout.shared,
@@ -224,7 +225,7 @@ class _Launcher:
     def _layout(self) -> Layout:
         m, n = self.shape
         if self.device.kind != "cuda":
-            return Layout(0, m, 1, 1, 0, 0)
+            return Layout(0, m, 0, 1, 1, 0, 0)
         attributes = self.device.xp.cuda.Device().attributes
         return find_layout(
             m,

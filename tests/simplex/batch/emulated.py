@@ -15,7 +15,7 @@ from tests.mip.walkers import emulated as walkers
 
 COMPILER = walkers.COMPILER
 HERE = Path(__file__).parent
-DYNAMIC = "extern __shared__ double memory[];"
+DYNAMIC = "extern __shared__ __align__(16) double memory[];"
 
 MEMORY = 1 << 15
 """Numbers of shared memory that there are; a launch asks for some of them."""
@@ -28,7 +28,7 @@ def build(folder: Path) -> ctypes.CDLL:
     assert COMPILER is not None
     text = FAMILY.source()
     assert DYNAMIC in text
-    text = text.replace(DYNAMIC, f"static double memory[{MEMORY}];")
+    text = text.replace(DYNAMIC, f"alignas(16) static double memory[{MEMORY}];")
     source = folder / "simplex.cpp"
     types = {"real[]": "REAL*", "index[]": "INDEX*"}
     parameters = ", ".join(f"{types.get(a.kind, 'int')} {a.name}" for a in SIMPLEX.arguments)
@@ -40,8 +40,9 @@ def build(folder: Path) -> ctypes.CDLL:
         "    blockDim.x = unsigned(threads);\n"
         "    for (int at = 0; at < grid; ++at) {\n"
         "        blockIdx.x = unsigned(at);\n"
-        f"        emulator::run_block(threads, [&] {{ simplex({names}); }});\n"
-        "    }\n}\n"
+        "        emulator::run_block(threads, [&] {\n"
+        f"            held ? simplex_held({names}) : simplex({names});\n"
+        "        });\n    }\n}\n"
     )
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types()]
     library = source.with_suffix(".so")

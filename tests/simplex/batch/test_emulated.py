@@ -14,16 +14,25 @@ from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex import batch as engine
+from solvers.simplex.batch import Parameters, Settings
 from solvers.simplex.batch.kernels.simplex import (
     ALL_FAR,
     ALL_NEAR,
     FAMILY,
+    HELD_COLUMNS,
     INFEASIBLE,
     MATRIX_FAR,
     OPTIMAL,
     UNBOUNDED,
 )
-from solvers.simplex.batch.layout import REAL, SHARED_MEMORY, find_layout, vector_bytes
+from solvers.simplex.batch.layout import (
+    HELD_ENTRIES,
+    REAL,
+    SHARED_MEMORY,
+    _held_layout,
+    find_layout,
+    vector_bytes,
+)
 from tests.simplex.batch import emulated
 from tests.simplex.batch.cases import boxed_batch, mixed_batch, run_kernel
 
@@ -40,7 +49,7 @@ def by_twin(values):
 
 
 def layout_of(shape, count, place=ALL_NEAR, block=None):
-    """Return a layout with the LP where it is wanted, whatever its size."""
+    """Return a layout with the LP where it is wanted, whatever its size, and nothing held."""
     m, n = shape
     usual = find_layout(m, n, count=count, processors=1)
     block = min(block or usual.block, 256)
@@ -48,7 +57,13 @@ def layout_of(shape, count, place=ALL_NEAR, block=None):
     matrix = REAL * leading * n
     shared = {ALL_NEAR: vectors + matrix, MATRIX_FAR: vectors, ALL_FAR: 0}[place]
     scratch = {ALL_NEAR: 0, MATRIX_FAR: matrix, ALL_FAR: matrix + vectors}[place] // REAL
-    return dataclasses.replace(usual, place=place, block=block, shared=shared, scratch_step=scratch)
+    changes = {"place": place, "held": 0, "block": block, "shared": shared}
+    return dataclasses.replace(usual, **changes, scratch_step=scratch)
+
+
+def held_layout(shape, count, held):
+    """Return a layout with so many entries in the registers of a thread, or None."""
+    return _held_layout(*shape, held, SHARED_MEMORY, count, 1)
 
 
 def assert_same(data, library, layout):
@@ -90,6 +105,26 @@ def test_shapes(library, shape):
 def test_places_and_blocks(library, place, block):
     data = mixed_batch(2, 3, 20, 30, whole=False)
     assert_same(data, library, layout_of((20, 30), 3, place, block))
+
+
+@pytest.mark.parametrize("held", HELD_ENTRIES)
+@pytest.mark.parametrize("shape", [*SHAPES[:8], (3, 64), (8, 65), (12, 128), (20, 200)], ids=str)
+def test_dictionaries_held_in_registers(library, shape, held):
+    layout = held_layout(shape, 6, held)
+    if layout is None or layout.block > 256:
+        assert shape[1] > HELD_COLUMNS[held] or shape[0] * shape[1] / held > 200
+        return
+    assert layout.held == held
+    assert_same(mixed_batch(1, 6, *shape, whole=True), library, layout)
+    here = assert_same(boxed_batch(3, 3, *shape, ("cost", "row_upper")), library, layout)
+    assert (here["ending"] == OPTIMAL).all()
+
+
+def test_held_dictionaries_between_looks_at_their_accuracy(library, monkeypatch):
+    often = Settings(Parameters(check_every=3.0, stalled=2.0))
+    monkeypatch.setattr("tests.simplex.batch.cases.DEFAULT", often)
+    data = mixed_batch(9, 20, 12, 15, whole=True)
+    assert_same(data, library, held_layout((12, 15), 20, 10))
 
 
 @pytest.mark.parametrize("varying", ["cost", "lower", "upper", "row_upper", "values"])
@@ -151,11 +186,12 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
     def emulate(*values, threads):
         emulated.launch(library, values)
 
+    family = {"simplex": emulate, "simplex_held": emulate}
     monkeypatch.setattr("solvers.simplex.batch.layout.LARGEST_BLOCK", 256)
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
     monkeypatch.setattr("solvers.simplex.batch.find_device", lambda wanted: EmulatedGpu("cuda", ""))
-    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", {"simplex": emulate})
+    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit))
     assert there.device == "cuda"
     for name in ("ending", "iterations", "basis"):

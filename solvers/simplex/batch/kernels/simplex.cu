@@ -4,12 +4,14 @@
 // A block takes LPs from a queue until there are none. The dictionary, m x n by columns, stands in
 // shared memory where it fits. A pivot is one pass over it, in which each lane owns a row and all
 // lanes of a warp read the same entry of the pivot row, so that the squares of the rows, the
-// weights of dual steepest edge, come with it for nothing. The first warp makes a pivot's choices,
+// weights of dual steepest edge, come with it for nothing; simplex_held has the dictionary in
+// registers meanwhile. The first warp makes a pivot's choices,
 // without the block having to meet for each of their steps; sums follow fixed trees, and every
 // thread keeps the same scalars. Which block solves an LP makes no difference to its answer.
 
 #include "answer.cuh"
 #include "dual.cuh"
+#include "held.cuh"
 #include "primal.cuh"
 
 #define MOST_SIZE REAL(100)
@@ -95,7 +97,16 @@ __device__ __noinline__ void first_prices(const AnyLp lp) {
     __syncthreads();
 }
 
+// Dual pivots with the dictionary in registers, of which threads have as many as its width asks for.
+__device__ __forceinline__ int pivot_held(
+    const AnyLp& lp, Counts& counts, const REAL* parameters, int* at) {
+    if (lp.held == 10) return dual_held<10, 2>(as_near(lp), lp, counts, parameters, at);
+    if (lp.held == 20) return dual_held<20, 4>(as_near(lp), lp, counts, parameters, at);
+    return dual_held<40, 8>(as_near(lp), lp, counts, parameters, at);
+}
+
 // Pivots of one kind, with a look at the accuracy from time to time.
+template <bool HELD>
 __device__ __forceinline__ int pivot_on(
     const AnyLp& lp, const Given& given, Counts& counts, bool use_dual, int* at) {
     first_prices(lp);
@@ -103,8 +114,12 @@ __device__ __forceinline__ int pivot_on(
         int ending;
         if (use_dual) {
             weigh_rows(lp);
-            ending = lp.near ? dual(as_near(lp), lp, counts, given.parameters, at)
-                             : dual(lp, lp, counts, given.parameters, at);
+            if constexpr (HELD) {
+                ending = pivot_held(lp, counts, given.parameters, at);
+            } else {
+                ending = lp.near ? dual(as_near(lp), lp, counts, given.parameters, at)
+                                 : dual(lp, lp, counts, given.parameters, at);
+            }
         } else {
             ending = lp.near ? primal(as_near(lp), lp, counts, given.parameters, at)
                              : primal(lp, lp, counts, given.parameters, at);
@@ -123,6 +138,7 @@ __device__ __forceinline__ int pivot_on(
 }
 
 // Turns of the two methods on true cost and bounds.
+template <bool HELD>
 __device__ __forceinline__ int run(
     AnyLp& lp, const Given& given, Counts& counts, int* at) {
     const int rounds = (int)given.parameters[ROUNDS];
@@ -138,7 +154,7 @@ __device__ __forceinline__ int run(
             basic_values(lp);
         }
         if (!(feasible && is_dual_feasible(lp))) {
-            ending = pivot_on(lp, given, counts, !feasible, at);
+            ending = pivot_on<HELD>(lp, given, counts, !feasible, at);
             if (ending == AT_LIMIT) return LIMIT;
             if (ending == DONE) continue;
         }
@@ -165,6 +181,7 @@ __device__ __forceinline__ const Value* own_row(
     return values + (((varying >> bit) & 1) ? (long long)k * width : 0LL);
 }
 
+template <bool HELD>
 __device__ __forceinline__ void solve_all(
     AnyLp lp, INDEX count, int limit, const Given& common, int varying, const INDEX* statuses,
     const REAL* dictionary, const INDEX* heads, int start, INDEX* queue, REAL* x, REAL* y,
@@ -189,7 +206,7 @@ __device__ __forceinline__ void solve_all(
         Counts counts = {0, limit, 0, 0};
         begin(lp, given, own_row(statuses, all, k, varying, 6), dictionary, heads, start);
         int at = -1;
-        const int how = run(lp, given, counts, &at);
+        const int how = run<HELD>(lp, given, counts, &at);
         write_answer(lp, given, how, at, x + k * width, y + k * height, ray + k * width);
         for (int v = threadIdx.x; v < n + m; v += blockDim.x) {
             basis[k * all + v] = (INDEX)lp.status()[v];
@@ -202,13 +219,17 @@ __device__ __forceinline__ void solve_all(
     }
 }
 
-extern "C" __launch_bounds__(512, 2) __global__ void simplex(
-    INDEX, INDEX, INDEX, const INDEX*, const INDEX*, int, const REAL*, const REAL*, const REAL*,
-    const REAL*, const REAL*, const REAL*, const INDEX*, const REAL*, const REAL*, const REAL*,
-    const INDEX*, int, const REAL*, int, int, int, int, int, int, INDEX, REAL*, INDEX*, REAL*,
-    REAL*, REAL*, INDEX*, INDEX*, INDEX*);
+// Where an LP of the block stands; `far` is the block's own part of global memory.
+__device__ __forceinline__ AnyLp place_lp(
+    int m, int n, int leading, int held, int place, REAL* far) {
+    REAL* const matrix = place == ALL_NEAR ? (REAL*)memory : far;
+    REAL* rest = (REAL*)memory;
+    if (place != MATRIX_FAR) rest = matrix + (long long)leading * n;
+    return {m, n, leading, held, place == ALL_NEAR, matrix, rest, REAL(0), REAL(0), REAL(0)};
+}
 
-extern "C" __global__ void simplex(
+// Two blocks of 512 threads on a multiprocessor, or more smaller ones.
+extern "C" __global__ void __launch_bounds__(512, 2) simplex(
     INDEX count, INDEX rows, INDEX columns, const INDEX* __restrict__ starts,
     const INDEX* __restrict__ indices, int varying, const REAL* __restrict__ values,
     const REAL* __restrict__ cost, const REAL* __restrict__ lower,
@@ -216,21 +237,41 @@ extern "C" __global__ void simplex(
     const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
     const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
     const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
-    const REAL* __restrict__ parameters, int limit, int leading, int place, int block,
+    const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
     int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
     INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
     REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
     INDEX* __restrict__ iterations) {
-    REAL* const far = scratch + (long long)blockIdx.x * scratch_step;
     const Given common = {starts, indices, values, row_scale, column_scale, cost,
                           lower, upper, row_lower, row_upper, parameters};
-    const int m = (int)rows, n = (int)columns;
-    const long long size = (long long)leading * n;
-    REAL* const matrix = place == ALL_NEAR ? (REAL*)memory : far;
-    REAL* rest = (REAL*)memory;
-    if (place != MATRIX_FAR) rest = matrix + size;
-    const AnyLp lp = {m, n, leading, place == ALL_NEAR, matrix, rest, REAL(0), REAL(0), REAL(0)};
-    solve_all(
+    const AnyLp lp = place_lp(
+        (int)rows, (int)columns, leading, 0, place,
+        scratch + (long long)blockIdx.x * scratch_step);
+    solve_all<false>(
+        lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,
+        basis, ending, iterations);
+}
+
+// One block of 512 threads, or more smaller ones, with room for the dictionary in registers.
+extern "C" __global__ void __launch_bounds__(512, 1) simplex_held(
+    INDEX count, INDEX rows, INDEX columns, const INDEX* __restrict__ starts,
+    const INDEX* __restrict__ indices, int varying, const REAL* __restrict__ values,
+    const REAL* __restrict__ cost, const REAL* __restrict__ lower,
+    const REAL* __restrict__ upper, const REAL* __restrict__ row_lower,
+    const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
+    const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
+    const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
+    const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
+    int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
+    INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
+    REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
+    INDEX* __restrict__ iterations) {
+    const Given common = {starts, indices, values, row_scale, column_scale, cost,
+                          lower, upper, row_lower, row_upper, parameters};
+    const AnyLp lp = place_lp(
+        (int)rows, (int)columns, leading, held, place,
+        scratch + (long long)blockIdx.x * scratch_step);
+    solve_all<true>(
         lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,
         basis, ending, iterations);
 }

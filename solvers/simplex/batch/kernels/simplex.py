@@ -38,64 +38,63 @@ MOST_SIZE = 100.0
 ROUNDING = 1e-15
 """Part of the largest cost that reduced costs may be wrong by, whatever the tolerance."""
 
+HELD_COLUMNS = {10: 64, 20: 128, 40: 256}
+"""Entries of a row that a thread may hold in registers, and the columns of an LP up to which."""
+
 COLUMN_VECTORS = 5
 ROW_VECTORS = 3
 VARIABLE_VECTORS = 3
 """Vectors of an LP; see state.cuh."""
 
-SIMPLEX = Kernel(
-    name="simplex",
-    arguments=(
-        Argument("count", "index"),
-        Argument("rows", "index"),
-        Argument("columns", "index"),
-        Argument("starts", "index[]"),
-        Argument("indices", "index[]"),
-        Argument("varying", "int"),
-        Argument("values", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("given", "index[]"),
-        Argument("row_scale", "real[]"),
-        Argument("column_scale", "real[]"),
-        Argument("dictionary", "real[]"),
-        Argument("heads", "index[]"),
-        Argument("start", "int"),
-        Argument("parameters", "real[]"),
-        Argument("limit", "int"),
-        Argument("leading", "int"),
-        Argument("place", "int"),
-        Argument("block", "int"),
-        Argument("blocks", "int"),
-        Argument("shared", "int"),
-        Argument("scratch_step", "index"),
-        Argument("scratch", "real[]", "inout"),
-        Argument("queue", "index[]", "inout"),
-        Argument("x", "real[]", "out"),
-        Argument("y", "real[]", "out"),
-        Argument("ray", "real[]", "out"),
-        Argument("basis", "index[]", "out"),
-        Argument("ending", "index[]", "out"),
-        Argument("iterations", "index[]", "out"),
-    ),
-    contract="x (count, n), y (count, m) and basis (count, n + m) get each LP's last basic point, "
-    "within its bounds and in the units of the problem, its row duals and statuses; y the Farkas "
-    "row of an INFEASIBLE one, ray (count, n) the direction of an UNBOUNDED one and nothing "
-    "else. given (count or 1, n + m) are statuses to start from; start DICTIONARY takes "
-    "dictionary (n, m), by columns, with heads (m + n), basic then nonbasic variables, for all. "
-    "queue (1,) is zero before. Sums are of different order on device and in twin: the same "
-    "pivots up to rounding, and the same vertex where the optimum is one.",
-    launch=lambda values: _launch(values),
-    work=lambda values: (
-        100 * int(values["count"]) * int(values["rows"]) * max(1, int(values["columns"]))
-    ),
-    bytes_moved=lambda values: sum(
-        int(values[name].nbytes) for name in (*VARYING, "x", "y", "basis", "ending", "iterations")
-    ),
+_ARGUMENTS = (
+    Argument("count", "index"),
+    Argument("rows", "index"),
+    Argument("columns", "index"),
+    Argument("starts", "index[]"),
+    Argument("indices", "index[]"),
+    Argument("varying", "int"),
+    Argument("values", "real[]"),
+    Argument("cost", "real[]"),
+    Argument("lower", "real[]"),
+    Argument("upper", "real[]"),
+    Argument("row_lower", "real[]"),
+    Argument("row_upper", "real[]"),
+    Argument("given", "index[]"),
+    Argument("row_scale", "real[]"),
+    Argument("column_scale", "real[]"),
+    Argument("dictionary", "real[]"),
+    Argument("heads", "index[]"),
+    Argument("start", "int"),
+    Argument("parameters", "real[]"),
+    Argument("limit", "int"),
+    Argument("leading", "int"),
+    Argument("place", "int"),
+    Argument("held", "int"),
+    Argument("block", "int"),
+    Argument("blocks", "int"),
+    Argument("shared", "int"),
+    Argument("scratch_step", "index"),
+    Argument("scratch", "real[]", "inout"),
+    Argument("queue", "index[]", "inout"),
+    Argument("x", "real[]", "out"),
+    Argument("y", "real[]", "out"),
+    Argument("ray", "real[]", "out"),
+    Argument("basis", "index[]", "out"),
+    Argument("ending", "index[]", "out"),
+    Argument("iterations", "index[]", "out"),
 )
+
+_WORK = 100
+"""Passes over its dictionary that an LP takes, about."""
+
+
+def _work(values: Values) -> int:
+    return _WORK * int(values["count"]) * int(values["rows"]) * max(1, int(values["columns"]))
+
+
+def _bytes_moved(values: Values) -> int:
+    names = (*VARYING, "x", "y", "basis", "ending", "iterations")
+    return sum(int(values[name].nbytes) for name in names)
 
 
 def _launch(values: Values) -> Launch:
@@ -104,4 +103,31 @@ def _launch(values: Values) -> Launch:
     return Launch(grid, int(values["block"]), int(values["shared"]))
 
 
-FAMILY = Family("solvers.simplex.batch.kernels", "simplex", (SIMPLEX,))
+SIMPLEX = Kernel(
+    name="simplex",
+    arguments=_ARGUMENTS,
+    contract="x (count, n), y (count, m) and basis (count, n + m) get each LP's last basic point, "
+    "within its bounds and in the units of the problem, its row duals and statuses; y the Farkas "
+    "row of an INFEASIBLE one, ray (count, n) the direction of an UNBOUNDED one and nothing "
+    "else. given (count or 1, n + m) are statuses to start from; start DICTIONARY takes "
+    "dictionary (n, m), by columns, with heads (m + n), basic then nonbasic variables, for all. "
+    "queue (1,) is zero before. Sums are of different order on device and in twin: the same "
+    "pivots up to rounding, and the same vertex where the optimum is one.",
+    launch=_launch,
+    work=_work,
+    bytes_moved=_bytes_moved,
+)
+
+HELD = Kernel(
+    name="simplex_held",
+    arguments=_ARGUMENTS,
+    contract="The same for LPs that are kept ALL_NEAR, with at least one row and column, where "
+    "each thread holds `held` entries of a row in registers during dual pivots: a key of "
+    "HELD_COLUMNS, no fewer columns than those of the LP, and `block` at least rows times the "
+    "shares of that size that a row has.",
+    launch=_launch,
+    work=_work,
+    bytes_moved=_bytes_moved,
+)
+
+FAMILY = Family("solvers.simplex.batch.kernels", "simplex", (SIMPLEX, HELD))

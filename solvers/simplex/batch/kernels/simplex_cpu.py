@@ -251,8 +251,8 @@ def solve_one(data, A, first, start, given, parameters, limit, x, y, ray, basis)
 def simplex(
     count, rows, columns, starts, indices, varying, values, cost, lower, upper, row_lower,
     row_upper, given, row_scale, column_scale, dictionary, heads, start, parameters, limit,
-    leading, place, block, blocks, shared, scratch_step, scratch, queue, x, y, ray, basis, ending,
-    iterations,
+    leading, place, held, block, blocks, shared, scratch_step, scratch, queue, x, y, ray, basis,
+    ending, iterations,
 ):  # fmt: skip
     """Solve LP after LP."""
     for member in prange(count):
@@ -274,3 +274,7 @@ def simplex(
         )  # fmt: skip
         ending[k] = how
         iterations[k] = made
+
+
+simplex_held = simplex
+"""Where a dictionary is held makes no difference here."""

@@ -29,6 +29,10 @@
 #define INACCURATE 3
 #define PAUSED 4
 
+#define COLUMN_VECTORS 5
+#define ROW_VECTORS 3
+#define VARIABLE_VECTORS 3
+
 #define NOBODY 0x7fffffff
 #define FULL_WARP 0xffffffffu
 
@@ -36,7 +40,7 @@ enum Parameter {
     TOLERANCE, SMALLEST_PIVOT, WANTED_PIVOT, ACCURACY, STALLED, CHECK_EVERY, PERTURBATION, ROUNDS
 };
 
-extern __shared__ double memory[];
+extern __shared__ __align__(16) double memory[];
 
 // What the first warp has chosen, for the block to read.
 struct Choice {
@@ -68,10 +72,11 @@ struct Counts {
 
 // Where the LP stands: the dictionary by columns, `leading` numbers apart, and its vectors one after
 // the other. With NEAR both are in shared memory, which the compiler then knows; what is not done in
-// every pivot is compiled once, without.
+// every pivot is compiled once, without. `held` is how many entries a thread holds in registers in
+// dual pivots, none in most layouts.
 template <bool NEAR>
 struct Lp {
-    int m, n, leading;
+    int m, n, leading, held;
     bool near;
     REAL *matrix, *rest;
     REAL primal_tolerance, dual_tolerance, cost_size;
@@ -118,7 +123,7 @@ using AnyLp = Lp<false>;
 
 // The same LP where the compiler is to know that it is in shared memory.
 __device__ __forceinline__ Lp<true> as_near(const AnyLp& lp) {
-    return {lp.m, lp.n, lp.leading, true, lp.matrix, lp.rest,
+    return {lp.m, lp.n, lp.leading, lp.held, true, lp.matrix, lp.rest,
             lp.primal_tolerance, lp.dual_tolerance, lp.cost_size};
 }
 
