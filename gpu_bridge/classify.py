@@ -13,8 +13,9 @@ MOST_ROWS = 50
 """Rows up to which a model is looked at as a multidimensional knapsack problem."""
 
 MOST_ENTRIES = 4
-"""Entries for each column up to which a model is looked at as a multiple-choice knapsack problem,
-where a column has one in a capacity, one in a class and perhaps two in rows that are bounds."""
+"""Entries for each column up to which a model is looked at as a multiple-choice or a multiple
+knapsack problem, where a column has one in a capacity, one in a class or in an item's row, and
+perhaps two in rows that are bounds."""
 
 
 class ProblemKind(Enum):
@@ -25,6 +26,7 @@ class ProblemKind(Enum):
     MIP = "mixed-integer linear program"
     KNAPSACK = "knapsack problem"
     KNAPSACK_CHOICE = "multiple-choice knapsack problem"
+    KNAPSACK_MULTIPLE = "multiple knapsack problem"
     KNAPSACK_ROWS = "multidimensional knapsack problem"
 
 
@@ -48,6 +50,9 @@ def classify(problem: Problem) -> ProblemClass:
     choice = _knapsack_choice(problem)
     if choice is not None:
         return ProblemClass(ProblemKind.KNAPSACK_CHOICE, choice)
+    multiple = _knapsack_multiple(problem)
+    if multiple is not None:
+        return ProblemClass(ProblemKind.KNAPSACK_MULTIPLE, multiple)
     rows = _knapsack_rows(problem)
     if rows is not None:
         return ProblemClass(ProblemKind.KNAPSACK_ROWS, rows)
@@ -73,6 +78,18 @@ def _knapsack_choice(problem: Problem) -> str | None:
     from solvers.knapsack.choice.recognise import recognise_choice  # loads engine libraries
 
     model = recognise_choice(problem)
+    return None if model is None else model.sentence
+
+
+def _knapsack_multiple(problem: Problem) -> str | None:
+    """Say which multiple knapsack problem this is, if it is one."""
+    if problem.matrix.nnz > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
+        return None
+    if count_long_rows(problem) < 2:
+        return None
+    from solvers.knapsack.multiple.recognise import recognise_multiple  # loads engine libraries
+
+    model = recognise_multiple(problem)
     return None if model is None else model.sentence
 
 

@@ -25,7 +25,7 @@ from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.log_streams import asked_streams
-from gpu_bridge.mip_road import mip_road
+from gpu_bridge.mip_road import go_on, mip_road
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
@@ -48,12 +48,23 @@ EXPLANATION_SHARE = 0.5
 
 
 KNAPSACKS = frozenset(
-    {ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_CHOICE, ProblemKind.KNAPSACK_ROWS}
+    {
+        ProblemKind.KNAPSACK,
+        ProblemKind.KNAPSACK_CHOICE,
+        ProblemKind.KNAPSACK_MULTIPLE,
+        ProblemKind.KNAPSACK_ROWS,
+    }
 )
 
 EXACT_ROWS, EXACT_ITEMS = 10, 500
 """Rows and items of a multidimensional knapsack problem up to which ``auto`` has it solved exactly:
 where a proof is seconds or minutes away; larger ones keep heuristics beside branch and bound."""
+
+MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
+"""Part of the time left that the exact engine may take for a multiple knapsack problem with
+``auto``, and seconds without a limit. Its packings and bounds are better than those of branch and
+bound from the first second, but where a few items go into each knapsack it may not end; then branch
+and bound has the rest, from the best packing."""
 
 KNAPSACK_PATIENCE = 0.9
 """Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
@@ -86,13 +97,15 @@ class Choice:
     """The engine that will answer, where it runs, and why it was picked.
 
     In a race ``method`` is ``race``, ``lanes`` names the engines, and ``device`` is the fastest
-    one that any of them uses.
+    one that any of them uses. With ``then`` branch and bound goes on where the engine does not end
+    in its share of the time.
     """
 
     method: str
     device: str
     reason: str
     lanes: tuple[str, ...] = ()
+    then: bool = False
 
     @property
     def title(self) -> str:
@@ -131,7 +144,8 @@ def choose(problem: Problem, options: Options) -> Choice:
             place = options.device if on_gpu else find_device(options.device).kind
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
-        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly")
+        then = found.kind is ProblemKind.KNAPSACK_MULTIPLE
+        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly", then=then)
     if found.kind in ENGINES["mip"].kinds:
         seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
         place = options.device if on_gpu else "cuda" if seen else "cpu"
@@ -157,9 +171,9 @@ def _unfit(method: str, found: ProblemClass) -> str:
     if method.startswith("knapsack"):
         return (
             f"method='{method}' treats models of one capacity constraint over whole-number columns "
-            "(or, but for 'knapsack-bb', of a few dense ones, or of one beside constraints that "
-            f"choose one column each) with rational coefficients, and this is {found.sentence}; "
-            "use method='auto'."
+            "(or, but for 'knapsack-bb', of a few dense ones, of one beside constraints that "
+            "choose one column each, or of several knapsacks that share their items) with rational "
+            f"coefficients, and this is {found.sentence}; use method='auto'."
         )
     if ProblemKind.MIP in ENGINES[method].kinds:
         return (
@@ -311,12 +325,7 @@ def _run(
             lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
         )
     elif choice.method.startswith("knapsack"):
-        answer = within_limit(
-            lambda deputy: _run_knapsack(problem, options, choice, deputy),
-            progress,
-            choice.method,
-            KNAPSACK_PATIENCE,
-        )
+        answer = _run_exactly(problem, options, choice, progress)
     elif choice.method == "mip":
         answer = mip_road(problem, options, progress, start)
     else:
@@ -330,6 +339,27 @@ def _run_highs(
     from solvers import highs
 
     return highs.solve(problem, options, progress, start)
+
+
+def _run_exactly(
+    problem: Problem, options: Options, choice: Choice, progress: BridgeProgress
+) -> solvers.outcome.Outcome:
+    """Run a knapsack engine, and branch and bound if that is to go on."""
+    allowed = progress.time_left
+    if choice.then:
+        allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
+    with progress.budget(allowed):
+        answer = within_limit(
+            lambda deputy: _run_knapsack(problem, options, choice, deputy),
+            progress,
+            choice.method,
+            KNAPSACK_PATIENCE,
+        )
+    if not choice.then or progress.should_stop() is not None:
+        return answer
+    verified = verify(problem, answer, options)
+    settled = verified.solution_status not in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
+    return answer if settled else go_on(problem, verified, options, progress)
 
 
 def _run_knapsack(

@@ -31,6 +31,10 @@ def knapsack_road(
         from solvers.knapsack.choice.engine import solve as solve_choice
 
         return solve_choice(problem, options, progress)
+    if kind is ProblemKind.KNAPSACK_MULTIPLE:
+        from solvers.knapsack.multiple.engine import solve as solve_multiple
+
+        return solve_multiple(problem, options, progress)
     if kind is ProblemKind.KNAPSACK_ROWS:
         from solvers.knapsack.rows.engine import solve as solve_rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +27,25 @@ KNAPSACK_SHARE = 0.3
 branch and bound; the heuristics have the rest."""
 
 
+SETTLED = (
+    ProblemKind.KNAPSACK,
+    ProblemKind.KNAPSACK_CHOICE,
+    ProblemKind.KNAPSACK_MULTIPLE,
+)
+"""Kinds that are solved exactly where presolve shows them."""
+
+
 def mip_road(
-    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    exactly: bool = True,
 ) -> Outcome:
     """Solve a mixed-integer program by heuristics and branch and bound side by side.
+
+    What presolve turns into a knapsack problem is solved as such; not so without ``exactly``.
 
     Returns
     -------
@@ -39,12 +55,12 @@ def mip_road(
     from solvers import mip
 
     def reduce(whole: Progress) -> mip.Reduced:
-        return _reduce(problem, options, whole)
+        return _reduce(problem, options, whole, exactly)
 
     return mip.solve(problem, options, progress, start, reduce=reduce if options.presolve else None)
 
 
-def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduced:
+def _reduce(problem: Problem, options: Options, progress: Progress, exactly: bool) -> mip.Reduced:
     from gpu_bridge import presolve
     from solvers import mip
 
@@ -70,7 +86,7 @@ def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduc
         return there
 
     settled = reduction.settled
-    whole = settled is None and not options.heuristics_only
+    whole = settled is None and exactly and not options.heuristics_only
     if whole and reduction.problem is not problem:
         settled = _settled_exactly(reduction, options, progress)
     return mip.Reduced(
@@ -81,7 +97,7 @@ def _reduce(problem: Problem, options: Options, progress: Progress) -> mip.Reduc
 def _settled_exactly(reduction: Reduction, options: Options, progress: Progress) -> Outcome | None:
     """Solve what presolve left if it is a knapsack problem; None without a proven optimum."""
     found = classify(reduction.problem)
-    if found.kind not in (ProblemKind.KNAPSACK, ProblemKind.KNAPSACK_CHOICE):
+    if found.kind not in SETTLED:
         return None
     progress.log(f"Presolve leaves {found.sentence}, which is solved exactly.")
     deputy = Deputy(progress)
@@ -92,3 +108,22 @@ def _settled_exactly(reduction: Reduction, options: Options, progress: Progress)
     if answer.solution_status is SolutionStatus.OPTIMAL:
         return reduction.undo(answer)
     return None
+
+
+def go_on(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Go on from a packing that an exact engine could not prove to be best in its share of time.
+
+    The outcome has the larger of both bounds, and is optimal where that meets its objective.
+    """
+    progress.log("It is not proven in its share of the time: branch and bound goes on from there.")
+    start = Start(x=answer.x) if answer.solution_status.has_point else None
+    found = mip_road(problem, options, progress, start, exactly=False)
+    if not found.solution_status.has_point:
+        return answer if answer.solution_status.has_point else found
+    if answer.solution_status.has_point and answer.objective < found.objective:
+        found = replace(found, objective=answer.objective, x=answer.x, row_activity=None)
+    bound = float(np.fmax(answer.bound, found.bound))
+    proven = bound >= found.objective
+    status = SolutionStatus.OPTIMAL if proven else found.solution_status
+    reason = StopReason.CONVERGED if proven else found.stop_reason
+    return replace(found, bound=bound, solution_status=status, stop_reason=reason)

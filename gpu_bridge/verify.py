@@ -36,7 +36,15 @@ from solvers.rays import proves_infeasible, proves_unbounded
 from solvers.vectors import euclidean
 
 TRUSTED_PROVERS = frozenset(
-    {"highs", "presolve", "mip", "knapsack", "knapsack-choice", "knapsack-rows"}
+    {
+        "highs",
+        "presolve",
+        "mip",
+        "knapsack",
+        "knapsack-choice",
+        "knapsack-multiple",
+        "knapsack-rows",
+    }
 )
 """Engines whose proof of infeasibility stands without a certificate; that of the heuristics is by
 propagation with all sides widened, those of the knapsack engines by whole numbers."""

@@ -97,6 +97,7 @@ def _solve_knapsack() -> None:
     """Solve one whose search is long enough for every part of it."""
     from solvers.knapsack import Knapsack, solve_knapsack
     from solvers.knapsack.many import solve_many_knapsacks
+    from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
     from solvers.progress import Progress
 
     generator = np.random.default_rng(0)
@@ -104,6 +105,9 @@ def _solve_knapsack() -> None:
     for profit in (weight + 10**5, weight + 10**5 + generator.integers(-1000, 1000, weight.size)):
         solve_knapsack(Knapsack.binary(profit, weight, int(weight.sum()) // 2), Progress(20.0))
     solve_many_knapsacks([[1, 2]], [[1, 2]], [2], "cpu")
+    weight = generator.integers(10, 1000, SIZE // 8)
+    few = np.full(4, int(weight.sum()) // 8)
+    solve_multiple(MultipleKnapsack(weight + 7, weight, few), Progress(20.0))
 
 
 def _problems() -> list[Problem]:

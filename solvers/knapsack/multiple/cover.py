@@ -286,8 +286,11 @@ def _push(cover: Cover, stack: Stack, level: int, place: int) -> bool:
 
 
 @compiled
-def _falls_short(cover: Cover, stack: Stack, level: int, target: int) -> bool:
-    """Whether the surrogate problem of a node, one knapsack with all the room left, does."""
+def _falls_short(cover: Cover, stack: Stack, level: int, target: int, least_of: IntArray) -> bool:
+    """Whether the surrogate problem of a node, one knapsack with all room that may be used, does.
+
+    Every knapsack wastes what the fullest of its patterns does at least.
+    """
     n = cover.good.shape[1]
     profit, weight = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     state = stack.state
@@ -300,7 +303,8 @@ def _falls_short(cover: Cover, stack: Stack, level: int, target: int) -> bool:
             total += cover.good[PROFIT, i]
             count += 1
     for t in range(cover.capacity.size):
-        room += stack.left[level, t] * cover.capacity[t]
+        if stack.left[level, t] > 0:
+            room += stack.left[level, t] * (cover.capacity[t] - least_of[1, t])
     floor = target - 1 - packed
     if floor < 0 or total <= floor:
         return bool(total <= floor)
@@ -325,7 +329,8 @@ def search(cover: Cover, stack: Stack, control: IntArray, found: IntArray, nodes
         control[NODES] += 1
         least = _propagate(cover, stack, level, control, least_of, holding)
         last = stack.left[level, kinds] == 0
-        if least < 0 or (not last and _falls_short(cover, stack, level, control[TARGET])):
+        target = control[TARGET]
+        if least < 0 or (not last and _falls_short(cover, stack, level, target, least_of)):
             control[LEVEL] -= 1
             continue
         if last:

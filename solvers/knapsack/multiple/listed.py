@@ -28,8 +28,8 @@ FIRST_PATTERNS, MOST_PATTERNS = 1_000, 512_000
 LONGEST = 48
 """Items of a pattern at most."""
 
-LISTING_NODES = 50_000_000
-"""Nodes of the listing of one kind's patterns at most: some seconds."""
+LISTING_NODES = 3_000_000
+"""Nodes of the listing of one kind's patterns at most: some tenths of a second."""
 
 VISITS = 5_000_000
 """Patterns looked at between two looks at the clock: some hundredths of a second."""

@@ -67,7 +67,7 @@ def _relaxed(
 
 
 @compiled
-def list_patterns(  # noqa: C901 - one loop over a stack
+def list_patterns(  # noqa: C901 (one hot loop)
     value: IntArray,
     weight: IntArray,
     order: IntArray,

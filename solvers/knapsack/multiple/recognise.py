@@ -126,12 +126,14 @@ def _families(rows: _Rows) -> tuple[IntArray, IntArray] | None:
         return None
     first = by_column.indices[by_column.indptr[:-1]].astype(np.int64)
     last = by_column.indices[by_column.indptr[1:] - 1].astype(np.int64)
-    colour = _colours(rows.matrix.shape[0], first[count == 2], last[count == 2])
+    joined = np.zeros(rows.matrix.shape[0], dtype=np.bool_)
+    joined[first[count == 2]] = joined[last[count == 2]] = True
+    colour = _colours(joined, first[count == 2], last[count == 2])
     if colour is None:
         return None
     for items in (0, 1):
-        of_item = colour == items
-        if not (rows.is_item[of_item]).all() or of_item.all() or not of_item.any():
+        of_item = (colour == items) | ~joined  # a row that joins no other is of a weightless item
+        if not rows.is_item[of_item].all() or of_item.all() or not of_item.any():
             continue
         here = of_item[first]
         single = count == 1
@@ -141,17 +143,20 @@ def _families(rows: _Rows) -> tuple[IntArray, IntArray] | None:
     return None
 
 
-def _colours(size: int, first: IntArray, last: IntArray) -> IntArray | None:
-    """Colour the ends of every edge differently; None where that fails or there are two ways."""
-    edges = np.concatenate([first, last + size]), np.concatenate([last + size, first])
-    crossed = np.concatenate([first + size, last]), np.concatenate([last, first + size])
-    both = np.concatenate([edges[0], crossed[0]]), np.concatenate([edges[1], crossed[1]])
-    graph = sp.csr_array((np.ones(both[0].size), both), shape=(2 * size, 2 * size))
-    parts, label = sp.csgraph.connected_components(graph, directed=False)
+def _colours(joined: BoolArray, first: IntArray, last: IntArray) -> IntArray | None:
+    """Colour the ends of every edge differently; None where that fails or there are two ways.
+
+    ``joined`` are the rows at the ends of edges, whose colours are 0 and 1.
+    """
+    size = joined.size
     # every row stands there twice, once in each colour: two parts if it can be done in one way
-    if parts != 2 or (label[:size] == label[size:]).any():
+    ends = np.concatenate([first, first + size]), np.concatenate([last + size, last])
+    graph = sp.csr_array((np.ones(ends[0].size), ends), shape=(2 * size, 2 * size))
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    one, other = label[:size][joined], label[size:][joined]
+    if not one.size or (one == other).any() or np.unique(label[np.tile(joined, 2)]).size != 2:
         return None
-    return np.asarray(label[:size], dtype=np.int64)
+    return np.asarray(label[:size] == one[0], dtype=np.int64)
 
 
 def _as_items(

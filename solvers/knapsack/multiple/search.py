@@ -139,8 +139,7 @@ def _solve(best: Best, progress: Progress) -> None:
         _refill(best, ROUNDS, seed=2)
         if prices.best is not None and not best.over:
             search_patterns(best, prices)
-    if not best.over:
-        _search_items(best)
+    _search_items(best)
 
 
 def _surrogate(best: Best, progress: Progress) -> IntArray:

@@ -72,6 +72,15 @@ def split(weight: IntArray, capacity: IntArray, order: IntArray, place: IntArray
 
 
 @compiled
+def gathered(values: IntArray, places: IntArray) -> IntArray:
+    """Return the values at some places."""
+    found = np.empty(places.size, np.int64)
+    for k in range(places.size):
+        found[k] = values[places[k]]
+    return found
+
+
+@compiled
 def candidates(
     profit: IntArray, weight: IntArray, place: IntArray, a: int, b: int, room: int
 ) -> tuple[IntArray, int, int]:
@@ -100,7 +109,9 @@ def refill(profit: IntArray, weight: IntArray, place: IntArray, j: int, capacity
     if outside == 0:
         return 0
     chosen = np.zeros(item.size, dtype=np.bool_)
-    found, _ = best_subset(profit[item], weight[item], item.size, capacity, before, NODES, chosen)
+    found, _ = best_subset(
+        gathered(profit, item), gathered(weight, item), item.size, capacity, before, NODES, chosen
+    )
     if found > before:
         for k in range(item.size):
             place[item[k]] = j if chosen[k] else -1
@@ -124,8 +135,11 @@ def divide(
         other = drawn(state, k + 1)
         items[k], items[other] = items[other], items[k]
     first = np.zeros(items.size, dtype=np.bool_)
-    filled = closest_subset(weight[items], items.size, capacity[pair[0]], first)
-    if weight[items].sum() - filled > capacity[pair[1]]:
+    weights = gathered(weight, items)
+    rest = -np.int64(closest_subset(weights, items.size, capacity[pair[0]], first))
+    for k in range(items.size):
+        rest += weights[k]
+    if rest > capacity[pair[1]]:
         return False
     for k in range(items.size):
         place[items[k]] = pair[0] if first[k] else pair[1]
@@ -150,13 +164,26 @@ def refill_pair(
     room = capacity[a] + capacity[b]
     item, _, before = candidates(profit, weight, place, a, b, room)
     chosen = np.zeros(item.size, dtype=np.bool_)
-    found, _ = best_subset(profit[item], weight[item], item.size, room, before, NODES, chosen)
-    if found > before and divide(weight, place, item[chosen], pair, capacity, state):
-        for i in item[~chosen]:
-            place[i] = -1
+    found, _ = best_subset(
+        gathered(profit, item), gathered(weight, item), item.size, room, before, NODES, chosen
+    )
+    kept = np.empty(item.size, np.int64)
+    for again in range(2):
+        if again == 0 and found == before:
+            continue
+        count = 0
+        for k in range(item.size):
+            if chosen[k] if again == 0 else place[item[k]] >= 0:
+                kept[count] = item[k]
+                count += 1
+        if not divide(weight, place, kept[:count], pair, capacity, state):
+            continue
+        if again == 1:
+            return int(refill(profit, weight, place, b, capacity[b]))
+        for k in range(item.size):
+            if not chosen[k]:
+                place[item[k]] = -1
         return int(found - before)
-    if divide(weight, place, item[place[item] >= 0], pair, capacity, state):
-        return int(refill(profit, weight, place, b, capacity[b]))
     return 0
 
 

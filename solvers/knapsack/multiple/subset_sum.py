@@ -33,13 +33,14 @@ def marked_subset(weight: IntArray, count: int, target: int, chosen: BoolArray) 
     marks = np.zeros((count + 1, words), dtype=np.uint64)
     marks[0, 0] = ONE
     for k in range(count):
-        marks[k + 1] = marks[k]
         shift, bits = weight[k] >> 6, np.uint64(weight[k] & 63)
-        for word in range(words - 1, shift - 1, -1):
-            moved = marks[k, word - shift] << bits
-            if bits and word > shift:
-                moved |= marks[k, word - shift - 1] >> (np.uint64(64) - bits)
-            marks[k + 1, word] |= moved
+        for word in range(words):
+            now = marks[k, word]
+            if word >= shift:
+                now |= marks[k, word - shift] << bits
+                if bits and word > shift:
+                    now |= marks[k, word - shift - 1] >> (np.uint64(64) - bits)
+            marks[k + 1, word] = now
     best = target
     while not (marks[count, best >> 6] >> np.uint64(best & 63)) & ONE:
         best -= 1
@@ -59,7 +60,8 @@ def listed_sums(weight: IntArray, first: int, last: int, target: int) -> tuple[I
     one, one_bits = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     length = 1
     for k in range(first, last):
-        one[:length], one_bits[:length] = sums[:length], bits[:length]
+        for i in range(length):
+            one[i], one_bits[i] = sums[i], bits[i]
         i = j = place = 0
         while i < length or j < length:
             if j == length or (i < length and one[i] <= one[j] + weight[k]):
@@ -106,12 +108,12 @@ def closest_subset(weight: IntArray, count: int, target: int, chosen: BoolArray)
     The best choice, or the best among the first items where there are too many sums. Return the
     weight; ``chosen`` gets the flags.
     """
-    chosen[:count] = False
     total = np.int64(0)
     for k in range(count):
         total += weight[k]
+    for k in range(count):
+        chosen[k] = total <= target
     if total <= target:
-        chosen[:count] = True
         return int(total)
     if ((target >> 6) + 1) * (count + 1) <= WORDS:
         return int(marked_subset(weight, count, target, chosen))
@@ -147,11 +149,12 @@ def best_subset(
         if k < count:
             bound += left * (profit[k] / weight[k])
         if bound * (1.0 + ERROR) >= best + 1:
-            taken[j:k] = True
+            for i in range(j, k):
+                taken[i] = True
             if value > best:
                 best = value
-                chosen[:k] = taken[:k]
-                chosen[k:count] = False
+                for i in range(count):
+                    chosen[i] = taken[i] if i < k else False
             now, room = value, left
             if k < count:
                 taken[k] = False

@@ -117,10 +117,12 @@ def _is_dominated(tree: Tree, i: int, choice: int) -> bool:
 
 
 @compiled
-def search(tree: Tree, best: IntArray, nodes: int) -> int:
+def search(tree: Tree, best: IntArray, nodes: int) -> int:  # noqa: C901 (one hot loop)
     """Search for packings; ``best`` (n,) gets the choices of the best one."""
     control, n, m = tree.control, tree.profit.size, tree.room.size
-    least = tree.weight.min()
+    least = tree.weight[0]
+    for i in range(n):
+        least = min(least, tree.weight[i])
     for _ in range(nodes):
         i = control[DEPTH]
         if i < 0:
@@ -133,7 +135,8 @@ def search(tree: Tree, best: IntArray, nodes: int) -> int:
         back = i == n
         if back and control[PROFIT] > control[BEST]:
             control[BEST] = control[PROFIT]
-            best[:] = tree.choice
+            for k in range(n):
+                best[k] = tree.choice[k]
         if not back and last == UNTRIED:
             back = control[PROFIT] + _bound(tree, i, least) < control[BEST] + 1
         choice = -1 if back else _next_choice(tree, i)

@@ -14,7 +14,9 @@ from solvers.problem import Problem
 def best_profit(problem: MultipleKnapsack) -> int:
     """Return the largest profit of a packing, looking at all."""
     n, m = problem.num_items, problem.num_knapsacks
-    places = np.array(list(product(range(m + 1), repeat=n)), dtype=np.int64).reshape((m + 1) ** n, n)
+    places = np.array(list(product(range(m + 1), repeat=n)), dtype=np.int64).reshape(
+        (m + 1) ** n, n
+    )
     inside = places[:, :, None] == np.arange(m)
     loads = (inside * problem.weight[:, None]).sum(axis=1)
     fits = (loads <= problem.capacity).all(axis=1)
