@@ -65,6 +65,67 @@ class Answer(Protocol):
         """Where it ran."""
 
 
+class Gate:
+    """The check of an engine's claims on a batch, all at once or slice by slice as they come.
+
+    ``arrays`` are those of all members, the engine's own where it has them: the duals of those
+    that are checked are clipped in place. ``figures`` are those of ``many_check`` and ``optimal``
+    says who passed.
+    """
+
+    def __init__(self, data: BatchData, options: Options) -> None:
+        from gpu_bridge.many_check import FIGURES
+
+        m, n = data.pattern.shape
+        self._data = data
+        self._options = options
+        self.arrays: dict[str, FloatArray] = {
+            "row_activity": np.zeros((data.count, m)),
+            "reduced_cost": np.zeros((data.count, n)),
+        }
+        self.optimal = np.zeros(data.count, dtype=np.bool_)
+        self._figures = np.full((data.count, len(FIGURES)), np.nan)
+
+    @property
+    def figures(self) -> Mapping[str, FloatArray]:
+        """What was found out about each member, by the names of ``FIGURES``."""
+        from gpu_bridge.many_check import FIGURES
+
+        return {name: self._figures[:, place] for place, name in enumerate(FIGURES)}
+
+    def check(self, answer: Answer, claimed: BoolArray, first: int, last: int) -> None:
+        """Check those of the members from ``first`` to ``last`` who are optimal by claim.
+
+        Parameters
+        ----------
+        answer : Answer
+        claimed : (last - first,) array of bool
+        first, last : int
+        """
+        from gpu_bridge.many_check import check
+        from solvers.kernels.twin import run_twin, threads_for
+
+        self.arrays["x"], self.arrays["row_dual"] = answer.x, answer.row_dual
+        data, part = self._data, slice(first, last)
+        self.optimal[part], self._figures[part] = False, np.nan  # whatever was there before
+        names = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
+        given = [getattr(data, name) for name in names]
+        run_twin(
+            check,
+            (
+                data.pattern.indptr,
+                data.pattern.indices,
+                *(array if array.shape[0] == 1 else array[part] for array in given),
+                self._options.tolerance,
+                claimed,
+                *(self.arrays[name][part] for name in ARRAYS),
+                self._figures[part],
+                self.optimal[part],
+            ),
+            threads_for(STEPS_PER_ENTRY * (last - first) * data.pattern.nnz, self._options.threads),
+        )
+
+
 def settle(
     batch: Batch,
     data: BatchData,
@@ -79,10 +140,35 @@ def settle(
 
     Parameters
     ----------
-    batch, data, answer
-        The batch, the same as arrays, and what the engine says.
+    data : BatchData
+        The batch as arrays.
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
+    batch, answer, grade, options, progress, **known
+        As in :func:`settle_checked`.
+    """
+    gate = Gate(data, options)
+    gate.check(answer, claimed, 0, len(batch))
+    return settle_checked(batch, answer, gate, grade, options, progress, **known)
+
+
+def settle_checked(
+    batch: Batch,
+    answer: Answer,
+    gate: Gate,
+    grade: Grade,
+    options: Options,
+    progress: BridgeProgress,
+    **known: Any,
+) -> Together:
+    """Have the members that an engine's claims left open solved one by one.
+
+    Parameters
+    ----------
+    batch, answer
+        The batch, and what the engine says.
+    gate : Gate
+        With all claims checked.
     grade : callable
         The gate for one member whose claim is another, or did not hold.
     options, progress
@@ -90,58 +176,14 @@ def settle(
     **known
         More that is known of those settled together: fields of :class:`Together`.
     """
-    arrays, figures, optimal = _check(data, answer, claimed, options)
-    engine_optimal = int(np.count_nonzero(optimal))
+    engine_optimal = int(np.count_nonzero(gate.optimal))
     progress.log(
         f"{len(batch)} LPs together on {answer.device}: {engine_optimal} optimal, "
         f"{int(np.median(answer.iterations)) if len(batch) else 0} iterations in the median, "
         f"{int(np.max(answer.iterations, initial=0))} at the most."
     )
-    others = _leftovers(batch, answer, np.flatnonzero(~optimal), grade, options, progress)
-    return _together(batch, answer, arrays, figures, others, progress, known)
-
-
-def _check(
-    data: BatchData, answer: Answer, claimed: BoolArray, options: Options
-) -> tuple[dict[str, FloatArray], Mapping[str, FloatArray], BoolArray]:
-    """Return the arrays of all members, the figures of the check, and who is optimal."""
-    from gpu_bridge.many_check import FIGURES, check
-    from solvers.kernels.twin import run_twin, threads_for
-
-    arrays = {
-        "x": answer.x,
-        "row_dual": answer.row_dual.copy(),  # an engine's rays are still to be read
-        "row_activity": np.zeros_like(answer.row_dual),
-        "reduced_cost": np.zeros_like(answer.x),
-    }
-    figures = np.full((data.count, len(FIGURES)), np.nan)
-    optimal = np.zeros(data.count, dtype=np.bool_)
-    work = STEPS_PER_ENTRY * data.count * data.pattern.nnz
-    run_twin(
-        check,
-        (
-            data.pattern.indptr,
-            data.pattern.indices,
-            data.values,
-            data.cost,
-            data.lower,
-            data.upper,
-            data.row_lower,
-            data.row_upper,
-            data.offset,
-            options.tolerance,
-            claimed,
-            arrays["x"],
-            arrays["row_dual"],
-            arrays["row_activity"],
-            arrays["reduced_cost"],
-            figures,
-            optimal,
-        ),
-        threads_for(work, options.threads),
-    )
-    by_name = {name: figures[:, place] for place, name in enumerate(FIGURES)}
-    return arrays, by_name, optimal
+    others = _leftovers(batch, answer, np.flatnonzero(~gate.optimal), grade, options, progress)
+    return _together(batch, answer, gate.arrays, gate.figures, others, progress, known)
 
 
 def _leftovers(

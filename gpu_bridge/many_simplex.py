@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.many_outcomes import Together
-from gpu_bridge.many_settle import settle
+from gpu_bridge.many_settle import Gate, settle_checked
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
@@ -47,15 +47,21 @@ def solve_by_simplex(
     from gpu_bridge.many_together import engine_data
     from solvers.simplex import batch as engine
 
-    answer = engine.solve(simplex_data(batch, start), options, progress)
-    claimed = ~batch.crossed & (answer.ending == engine.Ending.OPTIMAL)
+    gate = Gate(engine_data(batch), options)
+
+    def check(found: BatchAnswer, first: int, last: int) -> None:
+        part = slice(first, last)
+        claimed = ~batch.crossed[part] & (found.ending[part] == engine.Ending.OPTIMAL)
+        gate.check(found, claimed, first, last)
+
+    answer = engine.solve(simplex_data(batch, start), options, progress, watch=check)
+    gate.arrays.update(x=answer.x, row_dual=answer.row_dual)
 
     def grade(problem: Problem, k: int) -> Claim:
         return _grade(problem, k, answer, options)
 
-    data = engine_data(batch)
     known: dict[str, Any] = {"engine": "simplex", "basis": answer.basis}
-    return settle(batch, data, answer, claimed, grade, options, progress, **known)
+    return settle_checked(batch, answer, gate, grade, options, progress, **known)
 
 
 def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:

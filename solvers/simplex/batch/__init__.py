@@ -15,14 +15,19 @@ from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.data import BatchData
 from solvers.simplex.batch.prepare import prepare
-from solvers.simplex.batch.run import run
+from solvers.simplex.batch.run import Watch, run
 from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
 
-__all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
+__all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "Watch", "solve"]
 
 
 def solve(
-    data: BatchData, options: EngineOptions, progress: Progress, *, settings: Settings = DEFAULT
+    data: BatchData,
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    settings: Settings = DEFAULT,
+    watch: Watch | None = None,
 ) -> BatchAnswer:
     """Solve all LPs of ``data``, each to a vertex, a Farkas row or a ray.
 
@@ -37,6 +42,9 @@ def solve(
         Asked about time and interruption between launches.
     settings : Settings
         Constants of the method.
+    watch : callable, optional
+        Called with the answer and two numbers when the LPs from one to the other are solved, in
+        their order, while the device goes on with others; all again where a GPU gave up.
 
     Returns
     -------
@@ -51,13 +59,13 @@ def solve(
     """
     device = find_device(options.device)
     try:
-        return _solve_on(device, data, options, progress, settings)
+        return _solve_on(device, data, options, progress, settings, watch)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
     device.release_memory()
     progress.log(f"{device.name} is out of memory; going on on the CPU.")
-    return _solve_on(cpu(), data, options, progress, settings)
+    return _solve_on(cpu(), data, options, progress, settings, watch)
 
 
 def _solve_on(
@@ -66,6 +74,7 @@ def _solve_on(
     options: EngineOptions,
     progress: Progress,
     settings: Settings,
+    watch: Watch | None,
 ) -> BatchAnswer:
     with device.activate():
-        return run(prepare(data, settings), device, options, progress, settings)
+        return run(prepare(data, settings), device, options, progress, settings, watch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -18,18 +19,29 @@ from solvers.device import Device
 from solvers.kernels.upload import Upload
 from solvers.options import EngineOptions
 from solvers.progress import Progress
-from solvers.simplex.batch.answer import BatchAnswer, Ending
+from solvers.simplex.batch.answer import BatchAnswer
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
 from solvers.simplex.batch.layout import Layout, find_layout
 from solvers.simplex.batch.prepare import Prepared
+from solvers.simplex.batch.results import (
+    SliceResults,
+    empty_answer,
+    leave_out,
+    put_down,
+    send_home,
+    slice_results,
+)
 from solvers.simplex.batch.settings import Settings
 
-MOST_IN_SLICE = 16_384
-"""LPs in a launch at most: an interruption waits for it."""
+SLICES = 6
+"""Launches on a GPU at least, so that checks and transfers have something to run beside."""
+
+FEWEST_IN_SLICE = 2048
+"""LPs in such a launch at least: fewer leave a GPU's multiprocessors without work."""
 
 SLICE_STEPS = {"cuda": 1e11, "cpu": 2e9}
-"""Steps of a launch at most, about, for the same reason: entries of the dictionary times rows and
-columns, which the pivots of an LP grow with."""
+"""Steps of a launch at most, about, since an interruption waits for it: entries of the dictionary
+times rows and columns, which the pivots of an LP grow with."""
 
 FIRST_WATCHED = 64
 """LPs in the first launch where there is a time limit; the next ones follow from its time."""
@@ -40,14 +52,22 @@ SLICE_BYTES = 64 * 2**20
 STREAMS = 2
 
 
+Watch = Callable[[BatchAnswer, int, int], None]
+"""Called with the answer and the numbers of LPs, from and to, that have just been solved."""
+
+
 @dataclass(eq=False)
 class _Launched:
-    """A slice on its way: its place in the batch, its results, and its stream."""
+    """A slice on its way: its results, and its stream."""
 
-    first: int
-    last: int
-    results: tuple[Any, ...]
+    results: SliceResults
     stream: Any
+
+    def arrive(self, device: Device, answer: BatchAnswer) -> None:
+        """Wait for the slice, and put its results where they belong."""
+        with self.stream:
+            device.synchronize()
+            put_down(device, self.results, answer)
 
 
 def run(
@@ -56,66 +76,59 @@ def run(
     options: EngineOptions,
     progress: Progress,
     settings: Settings,
+    watch: Watch | None = None,
 ) -> BatchAnswer:
-    """Solve slice after slice until the end of the batch or of the time."""
+    """Solve slice after slice until the end of the batch or of the time.
+
+    While ``watch`` looks at a slice, the next ones are on their way.
+    """
     data = prepared.data
     m, n = data.pattern.shape
-    answer = BatchAnswer(
-        x=np.zeros((data.count, n)),
-        row_dual=np.zeros((data.count, m)),
-        basis=np.zeros((data.count, n + m), dtype=np.int8),
-        ending=np.full(data.count, Ending.NOT_REACHED, dtype=np.int32),
-        iterations=np.zeros(data.count, dtype=np.int32),
-        device=device.kind,
-    )
-    launcher = _Launcher(prepared, device, options, settings)
+    answer = empty_answer(device, data.count, m, n)
+    launcher = _Launcher(prepared, device, options, settings, answer)
     watched = np.isfinite(progress.time_limit)
-    size = min(launcher.most, FIRST_WATCHED if watched else MOST_IN_SLICE)
+    size = min(launcher.most, FIRST_WATCHED) if watched else launcher.most
     on_their_way: deque[_Launched] = deque()
     first = 0
-    while first < data.count and progress.should_stop() is None:
+
+    def launch_more() -> None:
+        nonlocal first
+        while first < data.count and len(on_their_way) < (1 if watched else STREAMS):
+            if progress.should_stop() is not None:
+                return
+            last = min(data.count, first + size)
+            on_their_way.append(launcher.launch(first, last))
+            first = last
+
+    launch_more()
+    while on_their_way:
         began = time.perf_counter()
-        last = min(data.count, first + size)
-        on_their_way.append(launcher.launch(first, last))
-        if watched or len(on_their_way) == STREAMS:
-            _collect(on_their_way.popleft(), device, answer)
-        first = last
+        launched = on_their_way.popleft()
+        launched.arrive(device, answer)
         if watched:
             allowed = min(settings.seconds_unwatched, 0.1 * progress.time_left)
             growth = allowed / max(1e-6, time.perf_counter() - began)
-            size = int(np.clip(size * min(4.0, growth), 1, min(launcher.most, MOST_IN_SLICE)))
-    while on_their_way:
-        _collect(on_their_way.popleft(), device, answer)
+            size = int(np.clip(size * min(4.0, growth), 1, launcher.most))
+        launch_more()
+        if watch is not None:
+            watch(answer, launched.results.first, launched.results.last)
+    leave_out(answer, first)
     return answer
-
-
-def _collect(launched: _Launched, device: Device, answer: BatchAnswer) -> None:
-    """Wait for a slice and put its results where they belong."""
-    part = slice(launched.first, launched.last)
-    with launched.stream:
-        *results, ray = launched.results
-        arrays: tuple[Any, ...] = (
-            answer.x,
-            answer.row_dual,
-            answer.basis,
-            answer.ending,
-            answer.iterations,
-        )
-        for whole, found in zip(arrays, results, strict=True):
-            whole[part] = device.to_host(found).reshape(whole[part].shape)
-        unbounded = np.flatnonzero(answer.ending[part] == Ending.UNBOUNDED).tolist()
-        if unbounded:
-            directions = device.to_host(ray).reshape(answer.x[part].shape)
-            answer.rays.update({launched.first + k: directions[k].copy() for k in unbounded})
 
 
 class _Launcher:
     """Launches slices; what all LPs share is brought to the device once."""
 
     def __init__(
-        self, prepared: Prepared, device: Device, options: EngineOptions, settings: Settings
+        self,
+        prepared: Prepared,
+        device: Device,
+        options: EngineOptions,
+        settings: Settings,
+        answer: BatchAnswer,
     ) -> None:
         self.device = device
+        self.answer = answer
         data = prepared.data
         self.shape = m, n = data.pattern.shape
         arrays = {name: getattr(data, name) for name in VARYING[:-1]}
@@ -130,15 +143,7 @@ class _Launcher:
         }
         self.varying = sum(1 << bit for bit, name in enumerate(VARYING) if name in self.own)
         width = sum(array.shape[1] for array in self.own.values())
-        steps = max(1, m * n * (m + n))
-        self.most = max(
-            1,
-            min(
-                data.count,
-                int(SLICE_STEPS[device.kind] // steps),
-                SLICE_BYTES // max(1, 8 * width),
-            ),
-        )
+        self.most = self._largest_slice(data.count, max(1, m * n * (m + n)), 8 * width)
         limit = settings.most_pivots(m, n)
         if options.iteration_limit is not None:
             limit = min(options.iteration_limit, limit)
@@ -167,6 +172,14 @@ class _Launcher:
         device.synchronize()
         self.launches = 0
 
+    def _largest_slice(self, count: int, steps: int, own_bytes: int) -> int:
+        """Return the LPs of a launch at most, of so many steps and bytes of its own each."""
+        kind = self.device.kind
+        most = min(count, int(SLICE_STEPS[kind] // steps), SLICE_BYTES // max(1, own_bytes))
+        if kind == "cuda":
+            most = min(most, max(FEWEST_IN_SLICE, -(-count // SLICES)))
+        return max(1, most)
+
     def launch(self, first: int, last: int) -> _Launched:
         """Bring the data of the LPs from ``first`` to ``last`` in and start on them."""
         turn = self.launches % STREAMS
@@ -176,18 +189,15 @@ class _Launcher:
         with context:
             scratch = self.scratch[turn % len(self.scratch)]
             results = self._launch(first, last, scratch, self.uploads[turn])
-        return _Launched(first, last, results, context)
+            send_home(self.device, results, self.answer)
+        return _Launched(results, context)
 
-    def _launch(self, first: int, last: int, scratch: Any, upload: Upload) -> tuple[Any, ...]:
-        xp = self.device.xp
+    def _launch(self, first: int, last: int, scratch: Any, upload: Upload) -> SliceResults:
         m, n = self.shape
         count = last - first
         arrays = {name: self._bring(name, first, last, upload) for name in self.own}
         arrays |= self.common
-        x, y, ray = xp.empty(count * n), xp.empty(count * m), xp.empty(count * n)
-        basis = xp.empty(count * (n + m), dtype=np.int32)
-        ending = xp.empty(count, dtype=np.int32)
-        iterations = xp.empty(count, dtype=np.int32)
+        found = slice_results(self.device, self.answer, first, last)
         layout = self.layout
         FAMILY["simplex_held" if layout.held else "simplex"](
             count,
@@ -205,16 +215,16 @@ class _Launcher:
             layout.shared,
             layout.scratch_step,
             scratch,
-            xp.zeros(1, dtype=np.int32),
-            x,
-            y,
-            ray,
-            basis,
-            ending,
-            iterations,
+            self.device.xp.zeros(1, dtype=np.int32),
+            found.x,
+            found.y,
+            found.ray,
+            found.basis,
+            found.ending,
+            found.iterations,
             threads=self.threads,
         )
-        return x, y, basis, ending, iterations, ray
+        return found
 
     def _bring(self, name: str, first: int, last: int, upload: Upload) -> Any:
         rows = self.own[name][first:last]

@@ -156,6 +156,15 @@ def test_a_batch_larger_than_its_grid(library):
     assert_same(data, library, layout)
 
 
+class ArrayThere(np.ndarray):
+    def get(self, stream, out, blocking):
+        out[:] = self
+
+
+def empty_there(size, dtype=np.float64):
+    return np.empty(size, dtype).view(ArrayThere)
+
+
 class EmulatedGpu(Device):
     """A GPU whose memory is the host's, for what the engine does on the way to a launch."""
 
@@ -165,8 +174,10 @@ class EmulatedGpu(Device):
         cuda = SimpleNamespace(
             Stream=lambda non_blocking: nullcontext(),
             Device=lambda: SimpleNamespace(attributes=attributes),
+            alloc_pinned_memory=bytearray,
+            get_current_stream=lambda: None,
         )
-        return SimpleNamespace(empty=np.empty, zeros=np.zeros, cuda=cuda)
+        return SimpleNamespace(empty=empty_there, zeros=np.zeros, cuda=cuda)
 
     def activate(self):
         return nullcontext()
@@ -175,7 +186,7 @@ class EmulatedGpu(Device):
         return np.array(array, order="C", copy=True)
 
     def to_host(self, array):
-        return np.array(array, copy=True)
+        return np.array(array, copy=True, subok=False)
 
     def synchronize(self):
         pass

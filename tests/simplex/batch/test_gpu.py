@@ -17,8 +17,9 @@ from tests.simplex.batch.cases import batch_of, boxed_batch, member, mixed_batch
 pytestmark = pytest.mark.gpu
 
 PLACES = {
-    "near": {},
-    "dictionary far": {"far": True},
+    "held": {},
+    "near": {"HELD_ENTRIES": ()},
+    "dictionary far": {"HELD_ENTRIES": (), "far": True},
     "all far": {"DECLARED_SHARED": 10**9},
 }
 
@@ -77,6 +78,14 @@ SHAPES = [(1, 1), (1, 40), (3, 7), (9, 17), (40, 1), (31, 33), (33, 70), (50, 10
 @pytest.mark.parametrize("whole", [False, True])
 def test_shapes_and_endings(place, shape, whole):
     assert_same(mixed_batch(5, 30, *shape, whole=whole))
+
+
+@pytest.mark.parametrize("held", layout.HELD_ENTRIES)
+@pytest.mark.parametrize("shape", [(1, 9), (20, 40), (33, 64), (50, 100), (73, 250), (100, 200)])
+def test_entries_in_registers(monkeypatch, held, shape):
+    monkeypatch.setattr(layout, "HELD_ENTRIES", (held,))
+    assert_same(boxed_batch(7, 40, *shape, ("cost", "row_upper")))
+    assert_same(mixed_batch(7, 40, *shape, whole=True))
 
 
 def test_sizes_of_the_benchmark():
