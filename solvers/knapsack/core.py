@@ -333,3 +333,13 @@ def flags_to_copies(items: Ordered, flags: npt.NDArray[np.bool_], num_items: int
     x = np.zeros(num_items, dtype=np.int64)
     np.add.at(x, items.origin[flags], items.times[flags])
     return x
+
+
+def copies_to_flags(items: Ordered, x: IntArray) -> npt.NDArray[np.bool_]:
+    """Return flags of 0/1 items that stand for one copy each, from copies packed."""
+    order = np.argsort(items.origin, kind="stable")
+    origin = items.origin[order]
+    first = np.searchsorted(origin, origin)
+    flags = np.empty(items.num_items, dtype=np.bool_)
+    flags[order] = np.arange(origin.size) - first < x[origin]
+    return flags

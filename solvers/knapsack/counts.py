@@ -13,40 +13,38 @@ falls to the best profit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.efficiency import Ordered, by_efficiency, relaxed
-from solvers.knapsack.items import LARGEST, IntArray, Knapsack
-from solvers.knapsack.normal_form import NormalForm, normal_form
+from solvers.knapsack.efficiency import Ordered, by_efficiency, relaxed, sums_before
+from solvers.knapsack.items import LARGEST, Knapsack
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Packings of ``count`` items, relaxed to a knapsack problem in differences from an item.
+    """Packings of so many items, relaxed to a knapsack problem in differences from an item.
 
     Parameters
     ----------
-    count : int
-    form : NormalForm
-        Of the problem in differences.
-    added : int
-        What the items taken away are worth: ``count`` times the pivot's profit.
+    items : Ordered
+        Exchanges of positive weight and profit; ``origin`` is the place of the given item.
+    profit_unit, base : int
+        A packing of these is worth profit_unit * its profit + base in terms of the given items.
     """
 
-    count: int
-    form: NormalForm
-    added: int
+    items: Ordered
+    profit_unit: int
+    base: int
 
     def profit_back(self, profit: int) -> int:
-        """Return a profit or bound of the normal form in terms of the given items."""
-        return self.form.profit_back(profit) + self.added
+        """Return a profit or bound of the relaxation in terms of the given items."""
+        return self.profit_unit * profit + self.base
 
     def floor(self, profit: int) -> int:
-        """Return the largest profit of the normal form that is worth no more than ``profit``."""
-        return (profit - self.added - self.form.base) // self.form.profit_unit
+        """Return the largest profit of the relaxation that is worth no more than ``profit``."""
+        return (profit - self.base) // self.profit_unit
 
 
 class Differences:
@@ -62,18 +60,18 @@ class Differences:
     def __init__(self, items: Ordered, pivot: int) -> None:
         self._given = items
         self._pivot_weight, self._pivot_profit = int(items.weight[pivot]), int(items.profit[pivot])
-        self._weight = items.weight - self._pivot_weight
-        self._profit = items.profit - self._pivot_profit
-        self._same = (self._weight == 0) & (self._profit == 0)
-        lighter = self._weight < 0
-        self._base = int(self._profit[lighter].sum())
-        self._freed = -int(self._weight[lighter].sum())
-        self._gift = int(self._profit[(self._weight == 0) & (self._profit > 0)].sum())
-        sign = np.where(lighter, -1, 1)
-        worth = np.flatnonzero((self._weight != 0) & (sign * self._profit > 0))
-        self._sorted = by_efficiency(
-            Knapsack.binary((sign * self._profit)[worth], np.abs(self._weight[worth]), 0)
-        )
+        weight, profit = items.weight - self._pivot_weight, items.profit - self._pivot_profit
+        self._same = (weight == 0) & (profit == 0)
+        # what frees capacity or costs none is packed first; exchanges take it out or put others in
+        self._packed = (weight < 0) | ((weight == 0) & (profit > 0))
+        self._base = int(profit[self._packed].sum())
+        self._freed = -int(weight[self._packed].sum())
+        profit = np.where(self._packed, -profit, profit)
+        worth = np.flatnonzero((weight != 0) & (profit > 0))
+        exchanges = by_efficiency(Knapsack.binary(profit[worth], np.abs(weight[worth]), 0))
+        self._sorted = replace(exchanges, origin=worth[exchanges.origin])
+        self._weight_unit = max(int(np.gcd.reduce(self._sorted.weight)), 1)
+        self._profit_unit = max(int(np.gcd.reduce(self._sorted.profit)), 1)
         # the pivot's efficiency is the dual of the relaxation for the best number of items
         before = int(items.weight_before[pivot])
         most = pivot + (items.capacity - before) // self._pivot_weight
@@ -100,29 +98,59 @@ class Differences:
         If this is at most some profit, so it is for all larger counts where ``count`` is beyond
         ``most_likely``, and for all smaller ones where it is not.
         """
-        capacity = self._given.capacity - count * self._pivot_weight + self._freed
-        if not 0 <= count <= self._given.num_items or capacity < 0:
+        capacity = self._capacity(count)
+        if capacity < 0:
             return -1
         items = self._sorted
         value = relaxed(
             items.profit, items.weight, items.profit_before, items.weight_before, capacity
         )
-        return int(value) + self._base + self._gift + count * self._pivot_profit
+        return int(value) + self._base + count * self._pivot_profit
 
-    def relaxation(self, count: int) -> Counted:
-        """Return the problem in differences for packings of ``count`` items."""
-        capacity = self._given.capacity - count * self._pivot_weight
-        form = normal_form(Knapsack.binary(self._profit, self._weight, capacity))
-        return Counted(count, form, count * self._pivot_profit)
+    def relaxation(self, count: int) -> Counted | None:
+        """Return the problem in differences for packings of so many items; None if there are none.
 
-    def packing(self, count: int, x: IntArray) -> npt.NDArray[np.bool_] | None:
+        Differences that exceed the capacity alone are left out, which says nothing about other
+        numbers of items.
+        """
+        capacity = self._capacity(count)
+        if capacity < 0:
+            return None
+        items = self._sorted
+        fits = items.weight <= capacity
+        capacity //= self._weight_unit
+        profit = items.profit[fits] // self._profit_unit
+        weight = items.weight[fits] // self._weight_unit
+        weight_before = sums_before(weight)
+        problem = Ordered(
+            profit,
+            weight,
+            items.origin[fits],
+            items.times[fits],
+            sums_before(profit),
+            weight_before,
+            capacity,
+            int(np.searchsorted(weight_before, capacity, side="right")) - 1,
+        )
+        return Counted(problem, self._profit_unit, self._base + count * self._pivot_profit)
+
+    def packing(
+        self, count: int, problem: Counted, exchanged: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_] | None:
         """Return flags of a packing of the relaxation if it keeps the items' own capacity.
 
         Items like the pivot make no difference to the relaxation, and make up the number.
         """
-        flags = x.astype(np.bool_)
+        flags = self._packed.copy()
+        places = problem.items.origin[exchanged]
+        flags[places] = ~flags[places]
         same = np.flatnonzero(self._same)
-        flags[same] = False
         lacking = min(max(count - int(np.count_nonzero(flags)), 0), same.size)
         flags[same[:lacking]] = True
         return flags if int(self._given.weight[flags].sum()) <= self._given.capacity else None
+
+    def _capacity(self, count: int) -> int:
+        """Return what exchanges may weigh; negative if there is no packing of so many items."""
+        if not 0 <= count <= self._given.num_items:
+            return -1
+        return self._given.capacity - count * self._pivot_weight + self._freed

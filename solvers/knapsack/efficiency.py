@@ -62,16 +62,20 @@ class Ordered:
         )
 
 
-def by_efficiency(knapsack: Knapsack) -> Ordered:
-    """Split many copies into 0/1 items of 1, 2, 4, ... of them, and sort by efficiency."""
-    profit, weight, origin, times = _single_items(knapsack)
+def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:
+    """Split many copies into 0/1 items of 1, 2, 4, ... of them, and sort by efficiency.
+
+    With ``single`` every copy becomes an item of its own, however many there are.
+    """
+    few = int(knapsack.copies.sum()) <= FEW_COPIES * knapsack.num_items
+    split = _copies if single or few else _powers_of_two
+    profit, weight, origin, times = split(knapsack)
     order = np.argsort(-(profit / weight), kind="stable")
     profit, weight = profit[order], weight[order]
     place = np.arange(order.size)
     _settle(profit, weight, place)
     order = order[place]
-    profit_before = np.concatenate([[0], np.cumsum(profit)])
-    weight_before = np.concatenate([[0], np.cumsum(weight)])
+    profit_before, weight_before = sums_before(profit), sums_before(weight)
     break_item = int(np.searchsorted(weight_before, knapsack.capacity, side="right")) - 1
     return Ordered(
         profit,
@@ -85,11 +89,21 @@ def by_efficiency(knapsack: Knapsack) -> Ordered:
     )
 
 
-def _single_items(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def sums_before(values: IntArray) -> IntArray:
+    """Return the sums of the first 0, 1, ..., n values."""
+    sums = np.zeros(values.size + 1, dtype=np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def _copies(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return every copy as an item."""
+    item = np.repeat(np.arange(knapsack.num_items), knapsack.copies)
+    return knapsack.profit[item], knapsack.weight[item], item, np.ones_like(item)
+
+
+def _powers_of_two(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return 0/1 items whose subsets are worth what any number of copies is."""
-    if int(knapsack.copies.sum()) <= FEW_COPIES * knapsack.num_items:
-        item = np.repeat(np.arange(knapsack.num_items), knapsack.copies)
-        return knapsack.profit[item], knapsack.weight[item], item, np.ones_like(item)
     left = knapsack.copies.copy()
     origin, times, size = [], [], 1
     while left.any():

@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.knapsack.core import CoreSearch
+from solvers.knapsack.core import CoreSearch, flags_to_copies
 from solvers.knapsack.counts import Differences
-from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.items import IntArray
-from solvers.knapsack.normal_form import NormalForm, normal_form
+from solvers.knapsack.efficiency import Ordered, by_efficiency
+from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.surrogate import cases, surrogate
 
 PIVOTS = ((0,), (-1, 1), (0, -1, 1, -2, 2, -4, 4))
 """Pivots of three rounds, as places behind the break item: neighbours relax differently."""
-MOST_COUNTS = 40
+SET_UP_PER_ITEM = 1
+"""States that take as long as it takes to set up a relaxation, for each item."""
+
+MOST_COUNTS = 500
 """Numbers of items, on each side of the likeliest, beyond which they are not told apart."""
 
 
@@ -24,12 +27,12 @@ MOST_COUNTS = 40
 class Solved:
     """A packing of a relaxation that is better than asked for, if there is one, and its bound."""
 
-    x: IntArray | None
+    flags: npt.NDArray[np.bool_] | None
     bound: int
     states: int = 0
 
 
-Solve = Callable[[NormalForm, int], Solved]
+Solve = Callable[[Ordered, int], Solved]
 """Solves a problem as far as its work allows; told which of its profits is not good enough."""
 
 
@@ -46,7 +49,7 @@ class CountBounds:
         self._items, self._solve = items, solve
         self._open: dict[int, int] | None = None
         self._left = 0
-        self.given_up = False
+        self.given_up = bool((items.times > 1).any())  # then numbers of items mean little
 
     def improve(self, search: CoreSearch, pivot: int, work: int) -> int:
         """Look at numbers of items with a pivot; return the bound, improve the packing.
@@ -90,12 +93,14 @@ class CountBounds:
     def _bound(self, differences: Differences, count: int, search: CoreSearch) -> int:
         """Solve the relaxation for a number of items; improve the search by its packing."""
         problem = differences.relaxation(count)
-        if not problem.form.is_feasible:
+        if problem is None:
             return search.profit
-        solved = self._solve(problem.form, problem.floor(search.profit))
+        self._left -= SET_UP_PER_ITEM * self._items.num_items
+        floor = problem.floor(search.profit)
+        solved = self._solve(problem.items, floor)
         self._left -= solved.states
-        if solved.x is not None:
-            flags = differences.packing(count, solved.x)
+        if solved.flags is not None:
+            flags = differences.packing(count, problem, solved.flags)
             if flags is not None:
                 search.improve(int(self._items.profit[flags].sum()), flags)
         return problem.profit_back(solved.bound)
@@ -109,9 +114,14 @@ def surrogate_bound(items: Ordered, search: CoreSearch, solve: Solve) -> int:
         if problem is None:
             return search.target
         form = normal_form(problem)
+        if not form.is_feasible:
+            continue
+        small = by_efficiency(form.knapsack)
         # what is no better than the packing at hand need not be found
-        solved = solve(form, (search.profit - form.base) // form.profit_unit)
+        solved = solve(small, (search.profit - form.base) // form.profit_unit)
         bound = max(bound, form.profit_back(solved.bound))
-        if solved.x is not None and int((items.weight * solved.x).sum()) <= items.capacity:
-            search.improve(int((items.profit * solved.x).sum()), solved.x.astype(np.bool_))
+        if solved.flags is not None:
+            x = form.packing_back(flags_to_copies(small, solved.flags, form.knapsack.num_items))
+            if int((items.weight * x).sum()) <= items.capacity:
+                search.improve(int((items.profit * x).sum()), x.astype(np.bool_))
     return bound

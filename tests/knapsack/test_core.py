@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import ProblemError
-from solvers.knapsack.core import FIRST_ROOM, CoreSearch
+from solvers.knapsack.core import FIRST_ROOM, CoreSearch, copies_to_flags, flags_to_copies
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.items import Knapsack
@@ -53,6 +53,23 @@ def test_classes_agree_with_a_dense_table(kind: str, seed: int) -> None:
     problem = instance(kind, 60, 300 if kind != "similar" else 20, seed)
     answer = solve_knapsack(problem)
     assert answer.profit == answer.bound == dense_profit(problem)
+
+
+@pytest.mark.parametrize("kind", ["strongly", "inverse", "circle", "multiple strongly"])
+def test_many_equal_items_agree_with_a_dense_table(kind: str) -> None:
+    problem = instance(kind, 900, 60, 4)
+    answer = solve_knapsack(problem)
+    assert answer.profit == answer.bound == dense_profit(problem)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(0, 9)), max_size=6))
+def test_copies_become_flags_of_single_items_and_back(types: list[tuple[int, int, int]]) -> None:
+    profit, weight, copies = (np.array([row[k] for row in types], dtype=int) for k in range(3))
+    items = by_efficiency(Knapsack(profit, weight, copies, 20), single=True)
+    assert items.num_items == copies.sum()
+    flags = copies_to_flags(items, copies // 2)
+    np.testing.assert_array_equal(flags_to_copies(items, flags, copies.size), copies // 2)
 
 
 @pytest.mark.parametrize("kind", ["almost", "circle", "weakly"])

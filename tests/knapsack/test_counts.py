@@ -15,9 +15,9 @@ from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.items import LARGEST, Knapsack
 from solvers.knapsack.relaxations import PIVOTS, CountBounds, Solved
 from solvers.knapsack.search import solve_knapsack
-from tests.knapsack.brute import best_profit, instance
+from tests.knapsack.brute import instance
 
-SUBSETS = {n: np.array(list(product((0, 1), repeat=n)), dtype=np.int64) for n in range(1, 9)}
+SUBSETS = {n: np.array(list(product((0, 1), repeat=n)), dtype=np.int64) for n in range(9)}
 
 
 @st.composite
@@ -31,6 +31,12 @@ def ordered(draw: st.DrawFn, largest: int = 10**15) -> Ordered:
     items = by_efficiency(Knapsack.binary(profit, weight, capacity))
     assume(items.break_item < n)
     return items
+
+
+def best_of(items: Ordered) -> int:
+    """Return the optimum."""
+    x = SUBSETS[items.num_items]
+    return int((x @ items.profit)[x @ items.weight <= items.capacity].max())
 
 
 def best_of_each_count(items: Ordered) -> dict[int, int]:
@@ -55,8 +61,8 @@ def test_no_packing_exceeds_the_bound_of_its_number_of_items(
     for count, profit in best.items():
         assert profit <= differences.bound(count)
         problem = differences.relaxation(count)
-        relaxed = best_profit(problem.form.knapsack)
-        assert relaxed is not None
+        assert problem is not None
+        relaxed = best_of(problem.items)
         assert profit <= problem.profit_back(relaxed) <= differences.bound(count)
         assert problem.profit_back(problem.floor(profit)) <= profit
 
@@ -83,10 +89,12 @@ def test_bounds_by_counts_hold_and_packings_of_relaxations_fit(items: Ordered) -
     optimum = max(best_of_each_count(items).values())
     search = CoreSearch(items, 0, items.dantzig_bound, 10**4)
 
-    def solve(form: object, floor: int) -> Solved:
-        found = solve_knapsack(form.knapsack)  # type: ignore[attr-defined]
-        x = form.packing_back(found.x) if found.profit > floor else None  # type: ignore[attr-defined]
-        return Solved(x, max(found.bound, floor), found.states)
+    def solve(relaxation: Ordered, floor: int) -> Solved:
+        x = SUBSETS[relaxation.num_items]
+        profit = np.where(x @ relaxation.weight <= relaxation.capacity, x @ relaxation.profit, -1)
+        best = int(np.argmax(profit))
+        flags = x[best].astype(bool) if profit[best] > floor else None
+        return Solved(flags, max(int(profit[best]), floor))
 
     counts = CountBounds(items, solve)
     for pivot in PIVOTS[-1]:

@@ -1,0 +1,179 @@
+"""One search, and what is tried between its pieces to lower its bound and raise its profit.
+
+Most problems are solved by the first piece. The other ways come in rounds that cost ever more, as
+much as the pieces of the search between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.knapsack.core import CoreSearch, Watch
+from solvers.knapsack.efficiency import Ordered
+from solvers.knapsack.exchanges import two_exchanges
+from solvers.knapsack.fill import fill
+from solvers.knapsack.intercepts import Lines, find_lines
+from solvers.knapsack.lists.elsewhere import Elsewhere
+from solvers.knapsack.relaxations import (
+    PIVOTS,
+    SET_UP_PER_ITEM,
+    CountBounds,
+    Solve,
+    Solved,
+    surrogate_bound,
+)
+
+FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
+"""States of the search before lines are looked for, altogether and for each item: that takes about
+as long."""
+
+BRIEF_TO_LONG = 9
+"""Times as many states of the search before anything else is tried."""
+
+LIKELY_REACHED = 1000
+"""A bound nearer than this part of an item's profit is mostly reached by some packing: what is to
+be found first is that, and not a lower bound."""
+
+SIDES = (48, 192, 768)
+"""Items on each side of the break item whose exchanges are looked at, one size after the other."""
+
+WORK_PER_SUM = 100
+"""States of the search for each exchange that was listed before: as much time for one as the other,
+as exchanges have to be sorted."""
+
+RELAXATIONS = 4
+"""Relaxations for numbers of items that one pivot's share of the time allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best packing known (flags of items), the bound, and what proved it."""
+
+    flags: npt.NDArray[np.bool_]
+    profit: int
+    bound: int
+    path: str
+    states: int = 0
+
+
+def search_in_rounds(
+    items: Ordered,
+    found: Found,
+    most_states: int,
+    watch: Watch,
+    *,
+    rounds: int = len(SIDES),
+    nested: bool = False,
+    elsewhere: Elsewhere | None = None,
+) -> Found:
+    """Search, and between its first pieces look for bounds and packings in other ways.
+
+    Most problems are solved by the first piece, and what the others cost grows with the search.
+    ``nested`` says that the problem is a relaxation of another. The search ends after fewer than
+    all ``rounds``.
+    """
+    search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
+    path = "core"
+    brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
+    settled = search.run(watch, brief)
+    if not settled and not watch(search.profit, search.target):
+        lines = find_lines(items)
+        if lines is not None:
+            path += _by_lines(items, search, lines, SIDES[0])
+        settled = search.run(watch, BRIEF_TO_LONG * brief)
+        if not settled and not watch(search.profit, search.target):
+            path += _by_other_ways(items, search, lines, most_states, watch, rounds, nested)
+            if rounds == len(SIDES):
+                search.run(watch)
+    result = search.result()
+    flags = found.flags if result.flags is None else result.flags
+    return Found(flags, result.profit, result.bound, path, result.states)
+
+
+def _by_lines(items: Ordered, search: CoreSearch, lines: Lines, side: int) -> str:
+    """Lower the bound by numbers of items on lines, and look for a packing that reaches it."""
+    path = ""
+    if lines.bound < search.target:
+        search.lower(lines.bound)
+        path = ", bound by counts"
+    if not search.is_settled:
+        filled = fill(items, lines, lines.least_weight(search.target), side)
+        search.improve(int(items.profit[filled.flags].sum()), filled.flags)
+    return path
+
+
+def _by_other_ways(
+    items: Ordered,
+    search: CoreSearch,
+    lines: Lines | None,
+    most_states: int,
+    watch: Watch,
+    rounds: int,
+    nested: bool,
+) -> str:
+    """Improve a search's packing and bound; return what is to be said of how."""
+    path = ""
+
+    def solve(relaxation: Ordered, floor: int) -> Solved:
+        return _solve_relaxation(relaxation, floor, search, most_states, watch, k + 1)
+
+    counts = CountBounds(items, solve)
+    for k, side in enumerate(SIDES[:rounds]):
+        if search.is_settled or watch(search.profit, search.target):
+            break
+        search.improve(*two_exchanges(items, side))
+        if lines is not None and not search.is_settled and k > 0:
+            _by_lines(items, search, lines, side)
+        gap = search.target - search.profit
+        likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
+        if not nested and (k > 0 or not likely):
+            work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
+            said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve)
+            path += said if said not in path else ""
+        search.run(watch, WORK_PER_SUM * side**2)
+    return path
+
+
+def _by_relaxations(
+    items: Ordered,
+    search: CoreSearch,
+    counts: CountBounds,
+    pivots: tuple[int, ...],
+    work: int,
+    solve: Solve,
+) -> str:
+    """Lower the search's bound by numbers of items and by surrogates; return what did."""
+    path = ""
+    for pivot in pivots:
+        if search.is_settled:
+            break
+        bound = counts.improve(search, pivot, work)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by differences"
+    if not search.is_settled:
+        bound = surrogate_bound(items, search, solve)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by a surrogate"
+    return path
+
+
+def _solve_relaxation(
+    items: Ordered, floor: int, search: CoreSearch, most_states: int, watch: Watch, rounds: int
+) -> Solved:
+    """Solve another problem as far as its packings may be worth more than ``floor``."""
+
+    def silent(profit: int, bound: int) -> bool:  # of another problem
+        return watch(search.profit, search.target)
+
+    floor = max(floor, 0)
+    start = Found(np.zeros(items.num_items, dtype=np.bool_), floor, items.dantzig_bound, "")
+    if floor >= start.bound:
+        return Solved(None, floor)
+    found = search_in_rounds(items, start, most_states, silent, rounds=rounds, nested=True)
+    flags = found.flags if found.profit > floor else None
+    return Solved(flags, found.bound, found.states)
