@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.errors import EngineError
-from solvers.knapsack.choice.items import Selection
-from solvers.knapsack.choice.recognise import ChoiceModel, recognise_choice
+from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.choice.recognise import recognise_choice
 from solvers.knapsack.choice.solve import solve_choice
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -43,41 +43,17 @@ def solve(
     if model is None:
         raise EngineError("This model is not a multiple-choice knapsack problem in whole numbers.")
     at_start = problem.objective_at(model.start.astype(np.float64))
-
-    def tell(profit: int, bound: int) -> None:
-        progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
-        progress.bound(at_start - bound / model.profit_scale, ENGINE)
-
+    tell = teller(progress, ENGINE, at_start, model.profit_scale)
     selection = solve_choice(model.choice, progress, tell=tell)
     if selection.chosen is None:
-        return Outcome(
-            SolutionStatus.INFEASIBLE,
-            StopReason.CONVERGED,
-            engine=ENGINE,
-            message="Not even the lightest item of each class together keep the capacity.",
-        )
-    return _outcome(problem, model, selection, progress)
-
-
-def _outcome(
-    problem: Problem, model: ChoiceModel, selection: Selection, progress: Progress
-) -> Outcome:
-    """Return a selection as a point of the model, with the bound in the model's own units."""
-    assert selection.chosen is not None  # the caller has looked
-    x = model.point(selection.chosen)
-    objective = problem.objective_at(x)
-    reason = StopReason.CONVERGED
-    if not selection.is_optimal:
-        reason = progress.should_stop() or StopReason.OUT_OF_MEMORY
-    missing = (selection.bound - selection.profit) / model.profit_scale
-    return Outcome(
-        SolutionStatus.OPTIMAL if selection.is_optimal else SolutionStatus.FEASIBLE,
-        reason,
-        objective=objective,
-        bound=objective if selection.is_optimal else np.nextafter(objective - missing, -np.inf),
-        x=x,
-        row_activity=np.asarray(problem.matrix @ x),
+        return infeasible(ENGINE, "The lightest items of all classes exceed the capacity.")
+    return answer(
+        problem,
+        model.point(selection.chosen),
+        progress,
         engine=ENGINE,
-        message=f"Proven by: {selection.path}." if selection.is_optimal else "",
+        missing=(selection.bound - selection.profit) / model.profit_scale,
+        path=selection.path,
+        otherwise=StopReason.OUT_OF_MEMORY,
         statistics={"states": selection.states},
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.knapsack.choice.congruence import Congruence
 from solvers.knapsack.choice.control import (
@@ -39,10 +40,16 @@ from solvers.knapsack.choice.control import (
 )
 from solvers.knapsack.choice.core_order import Core
 from solvers.knapsack.choice.pairs import best_partner
+from solvers.knapsack.choice.parts import (
+    BROAD,
+    Waiting,
+    less_promising,
+    outside_steps,
+    state_bounds,
+)
 from solvers.knapsack.choice.past import Past, chosen_at, remembered
 from solvers.knapsack.choice.stages import Stages, advance, empty_stages
 from solvers.knapsack.choice.states import (
-    States,
     chosen_states,
     copy_states,
     empty_states,
@@ -55,30 +62,17 @@ FIRST_ROOM = 4096
 
 FIRST_WORK, MORE_WORK = 20_000, 4
 """States until a list is paired for the first time, which most searches do not live to see, and by
-how much more each time after."""
+how much more each time after; it is paired as well before it takes more room, twice as long as it
+was then."""
 
 WORK = 4_000_000
 """States between two looks at the clock: some hundredths of a second."""
-
-BROAD = 1.0 + 1e-14
-"""Factor that makes a bound computed in double precision too large rather than too small."""
 
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
 
 PART = [PLACE, STAGE, SHIFT, ITEMS]
 """What a part of a list that waits has of its own in the array that controls the search."""
-
-
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A part of a list that waits for its turn, and the largest bound of its states."""
-
-    states: States
-    bound: float
-    control: IntArray
-    stages: Stages
-    past: Past | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +105,7 @@ class ChoiceSearch:
         self._waiting: list[Waiting] = []
         self._chosen: IntArray | None = None
         self._settled = False
-        self._portion = FIRST_WORK
+        self._portion, self._paired = FIRST_WORK, 0
         self._control = np.zeros(CONTROLS, dtype=np.int64)
         self._control[[COUNT, PROFIT, TARGET]] = 1, profit, bound
         self._control[[RESIDUE, MODULUS]] = rule.residue, rule.modulus
@@ -130,18 +124,18 @@ class ChoiceSearch:
         until = control[VISITED] + work
         while control[VISITED] < until:
             best = int(control[PROFIT])
-            reason = self._advance(int(min(WORK, self._portion, until - control[VISITED])))
+            reason = self._advance(int(min(self._portion, until - control[VISITED])))
             if control[PROFIT] > best:
                 self._chosen = self._selection()
             if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
                 self._settled = True
                 return True
+            if reason == PAUSE or (reason == FULL and control[COUNT] >= 2 * self._paired):
+                self._pair()
             if reason == CHECKPOINT:
                 self._remember()
             elif reason == FULL:
                 self._make_room()
-            if reason == PAUSE and control[PROFIT] < control[TARGET]:
-                self._pair()
             if watch(int(control[PROFIT]), int(control[TARGET])):
                 break
         return False
@@ -192,8 +186,9 @@ class ChoiceSearch:
     def _pair(self) -> None:
         """Look for a better selection among pairs of a state and what the next classes can do."""
         control, one = self._control, self._one
-        self._portion *= MORE_WORK
         count = int(control[COUNT])
+        self._portion = min(MORE_WORK * self._portion, WORK)
+        self._paired = count
         profit, state, items = best_partner(
             self._core,
             self._capacity,
@@ -235,10 +230,8 @@ class ChoiceSearch:
             copy_states(self._one, count, larger)
             self._one, self._other = larger, empty_states(larger.profit.size)
             return
-        bound = self._bounds(self._one, count)
-        later = bound < np.median(bound)
-        if not later.any() or later.all():
-            later = np.arange(count) >= count // 2
+        bound = self._bounds()
+        later = less_promising(bound)
         self._waiting.append(
             Waiting(
                 chosen_states(self._one, count, later),
@@ -259,7 +252,7 @@ class ChoiceSearch:
             part = self._waiting.pop()
             control[PART] = part.control
             self._stages, self._past = part.stages, part.past
-            up, down = self._sides()
+            up, down = outside_steps(self._core, int(control[PLACE]))
             control[COUNT] = shift_promising(
                 part.states,
                 part.states.profit.size,
@@ -277,26 +270,14 @@ class ChoiceSearch:
                 return True
         return False
 
-    def _sides(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return the steps that bound what the states of the list can become."""
-        core, place = self._core, int(self._control[PLACE])
-        return (
-            (int(core.up_profit[place]), int(core.up_weight[place])),
-            (int(core.down_profit[place]), int(core.down_weight[place])),
-        )
-
-    def _bounds(self, states: States, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Return the bound of each state of the list, in double precision."""
-        up, down = self._sides()
-        spare = (self._capacity - states.weight[:count]).astype(np.float64)
-        gain = spare * (up[0] / up[1])
-        loss = spare * (down[0] / down[1]) if down[1] else np.full(count, -np.inf)
-        return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=float)
+    def _bounds(self) -> npt.NDArray[np.float64]:
+        """Return the bounds of the states of the list."""
+        count, place = int(self._control[COUNT]), int(self._control[PLACE])
+        return state_bounds(self._core, place, self._capacity, self._one, count)
 
     def _bound(self) -> int:
         """Return a bound on what the states left can become."""
-        count = int(self._control[COUNT])
-        now = self._bounds(self._one, count).max(initial=-np.inf)
+        now = self._bounds().max(initial=-np.inf)
         largest = max([float(now), *(part.bound for part in self._waiting)])
         if not np.isfinite(largest):
             return int(self._control[PROFIT])

@@ -15,8 +15,7 @@ from solvers.knapsack.choice.start import first_selection
 from solvers.progress import Progress
 
 MOST_STATES = 8_000_000
-"""States that a list may have: two take half a gigabyte, and a class takes a tenth of a second and
-more, in which nobody looks at the clock."""
+"""States that a list may have: two take half a gigabyte, and pairing as much again."""
 
 
 def solve_choice(

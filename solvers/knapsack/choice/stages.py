@@ -40,6 +40,10 @@ from solvers.knapsack.choice.states import (
 from solvers.knapsack.efficiency import relaxed
 from solvers.knapsack.items import IntArray
 
+LONGEST = 50_000_000
+"""States that a class may make of a list at most, before any is dropped: some tenths of a second,
+in which nobody looks at the clock. A list that is too long for that is cut."""
+
 
 class Stages(NamedTuple):
     """The stages of this history: stage s chose among ``item[begin[s]:begin[s + 1]]``.
@@ -194,6 +198,8 @@ def advance(
             continue
         if control[SHIFT] + bits_for(kept) > HISTORY_BITS:
             return CHECKPOINT
+        if kept * control[COUNT] > LONGEST and control[COUNT] > 1:
+            return FULL
         up = (core.up_profit[place + 1], core.up_weight[place + 1])
         down = (core.down_profit[place + 1], core.down_weight[place + 1])
         length, swaps = expand(
