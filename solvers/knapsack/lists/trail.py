@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +24,23 @@ class Segment:
     before: Segment | None
 
 
+class Budget:
+    """Bytes of the device left for histories; apart from the trail, which would else stay too."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def add(self, size: int) -> None:
+        """Take more, or less."""
+        self.left += size
+
+
 class Trail:
     """Keeps histories on the device while there is memory set aside, then on the host."""
 
     def __init__(self, lists: Lists, device_bytes: int) -> None:
         self._lists = lists
-        self._left = device_bytes
+        self._budget = Budget(device_bytes)
         self.last: Segment | None = None
 
     def remember(self) -> None:
@@ -37,13 +49,16 @@ class Trail:
         count = lists[Field.COUNT]
         states = lists.view(0, count)
         kept: tuple[Any, ...] | None = None
-        if count * TRAIL_BYTES <= self._left:
+        if count * TRAIL_BYTES <= self._budget.left:
             kept = self._on_device(states.history, states.ancestor)
+        there = kept is not None
         if kept is None:
             kept = tuple(map(lists.device.to_host, (states.history, states.ancestor)))
-        else:
-            self._left -= count * TRAIL_BYTES
         self.last = Segment(kept[0], kept[1], lists.treated(), self.last)
+        if there:
+            self._budget.add(-count * TRAIL_BYTES)
+            # it goes when no list is left that came of it
+            weakref.finalize(self.last, self._budget.add, count * TRAIL_BYTES).atexit = False
         lists[Field.STAGE] = 0
         lists.renew()
 
@@ -66,7 +81,7 @@ class Trail:
         except Exception as error:
             if not self._lists.device.is_out_of_memory(error):
                 raise
-            self._left = 0
+            self._budget = Budget(0)
             return None
         for target, source in zip(kept, arrays, strict=True):
             copy(target, source)

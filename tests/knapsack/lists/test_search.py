@@ -13,6 +13,7 @@ from solvers.knapsack.lists import memory, search
 from solvers.knapsack.lists.kernels.fields import Field
 from solvers.knapsack.lists.parts import Given
 from solvers.knapsack.lists.search import ListSearch
+from solvers.knapsack.lists.trail import Budget
 from solvers.knapsack.normal_form import normal_form
 from tests.knapsack.brute import instance
 from tests.knapsack.lists.emulated import EmulatedGpu
@@ -160,6 +161,17 @@ def test_memory_that_ends_cuts_the_list(monkeypatch):
     long = Given(np.arange(100), np.arange(100), 0, 1, 0, 9)
     with pytest.raises(MemoryError):
         ListSearch(gpu, items, opposite_of(items), long)
+
+
+def test_histories_that_nobody_needs_make_room_for_others():
+    items = ordered("almost", 1000, 10**5, 2)
+    gpu = EmulatedGpu("cpu", "")
+    there = start(items, device=gpu)
+    budget = there._trail._budget = Budget(10**6)
+    assert there.run(go_on)
+    assert budget.left < 10**6
+    del there
+    assert budget.left == 10**6
 
 
 def test_room_follows_from_free_memory():
