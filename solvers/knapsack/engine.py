@@ -6,12 +6,12 @@ import numpy as np
 
 from solvers.device import find_device
 from solvers.errors import EngineError
-from solvers.knapsack.items import Packing
-from solvers.knapsack.recognise import KnapsackModel, recognise
+from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.recognise import recognise
 from solvers.knapsack.search import solve_knapsack
 from solvers.knapsack.tree.solve import solve_by_tree
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -49,11 +49,7 @@ def solve(
     if model is None:
         raise EngineError("This model is not a knapsack problem in whole numbers.")
     at_start = problem.objective_at(model.point(np.zeros(problem.num_columns, dtype=np.int64)))
-
-    def tell(profit: int, bound: int) -> None:
-        progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
-        progress.bound(at_start - bound / model.profit_scale, ENGINE)
-
+    tell = teller(progress, ENGINE, at_start, model.profit_scale)
     if breadth_first:
         packing = solve_by_tree(
             model.knapsack, find_device(options.device), progress, threads=options.threads
@@ -61,34 +57,14 @@ def solve(
     else:
         packing = solve_knapsack(model.knapsack, progress, tell=tell, device=options.device)
     if packing.x is None:
-        return Outcome(
-            SolutionStatus.INFEASIBLE,
-            StopReason.CONVERGED,
-            engine=ENGINE,
-            message="Not even the lightest packing keeps the capacity.",
-        )
-    return _outcome(problem, model, packing, progress)
-
-
-def _outcome(
-    problem: Problem, model: KnapsackModel, packing: Packing, progress: Progress
-) -> Outcome:
-    """Return a packing as a point of the model, with the bound in the model's own units."""
-    assert packing.x is not None  # the caller has looked
-    x = model.point(packing.x)
-    objective = problem.objective_at(x)
-    reason = StopReason.CONVERGED
-    if not packing.is_optimal:
-        reason = progress.should_stop() or StopReason.OUT_OF_MEMORY
-    missing = (packing.bound - packing.profit) / model.profit_scale
-    return Outcome(
-        SolutionStatus.OPTIMAL if packing.is_optimal else SolutionStatus.FEASIBLE,
-        reason,
-        objective=objective,
-        bound=objective if packing.is_optimal else np.nextafter(objective - missing, -np.inf),
-        x=x,
-        row_activity=np.asarray(problem.matrix @ x),
+        return infeasible(ENGINE, "Not even the lightest packing keeps the capacity.")
+    return answer(
+        problem,
+        model.point(packing.x),
+        progress,
         engine=ENGINE,
-        message=f"Proven by: {packing.path}." if packing.is_optimal else "",
+        missing=(packing.bound - packing.profit) / model.profit_scale,
+        path=packing.path,
+        otherwise=StopReason.OUT_OF_MEMORY,
         statistics={"states": packing.states},
     )

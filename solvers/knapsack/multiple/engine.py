@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.errors import EngineError
-from solvers.knapsack.multiple.items import NOWHERE, MultiplePacking
-from solvers.knapsack.multiple.recognise import MultipleModel, recognise_multiple
+from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.multiple.items import NOWHERE
+from solvers.knapsack.multiple.recognise import recognise_multiple
 from solvers.knapsack.multiple.search import solve_multiple
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -44,41 +45,17 @@ def solve(
         raise EngineError("This model is not a multiple knapsack problem in whole numbers.")
     nothing = np.full(model.knapsack.num_items, NOWHERE, dtype=np.int64)
     at_start = problem.objective_at(model.point(nothing))
-
-    def tell(profit: int, bound: int) -> None:
-        progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
-        progress.bound(at_start - bound / model.profit_scale, ENGINE)
-
+    tell = teller(progress, ENGINE, at_start, model.profit_scale)
     packing = solve_multiple(model.knapsack, progress, tell=tell)
     if packing.place is None:
-        return Outcome(
-            SolutionStatus.INFEASIBLE,
-            StopReason.CONVERGED,
-            engine=ENGINE,
-            message="A knapsack has a negative capacity.",
-        )
-    return _outcome(problem, model, packing, progress)
-
-
-def _outcome(
-    problem: Problem, model: MultipleModel, packing: MultiplePacking, progress: Progress
-) -> Outcome:
-    """Return a packing as a point of the model, with the bound in the model's own units."""
-    assert packing.place is not None  # the caller has looked
-    x = model.point(packing.place)
-    objective = problem.objective_at(x)
-    reason = StopReason.CONVERGED
-    if not packing.is_optimal:
-        reason = progress.should_stop() or StopReason.NUMERICAL_TROUBLE
-    missing = (packing.bound - packing.profit) / model.profit_scale
-    return Outcome(
-        SolutionStatus.OPTIMAL if packing.is_optimal else SolutionStatus.FEASIBLE,
-        reason,
-        objective=objective,
-        bound=objective if packing.is_optimal else np.nextafter(objective - missing, -np.inf),
-        x=x,
-        row_activity=np.asarray(problem.matrix @ x),
+        return infeasible(ENGINE, "A knapsack has a negative capacity.")
+    return answer(
+        problem,
+        model.point(packing.place),
+        progress,
         engine=ENGINE,
-        message=f"Proven by: {packing.path}." if packing.is_optimal else "",
+        missing=(packing.bound - packing.profit) / model.profit_scale,
+        path=packing.path,
+        otherwise=StopReason.NUMERICAL_TROUBLE,
         statistics={"nodes": packing.nodes},
     )

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.device import Device, find_device
 from solvers.errors import EngineError
-from solvers.knapsack.rows.items import RowsPacking
-from solvers.knapsack.rows.recognise import RowsModel, recognise_rows
+from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.rows.recognise import recognise_rows
 from solvers.knapsack.rows.search import solve_rows
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
 ENGINE = "knapsack-rows"
+
+GPU_WALKERS = False
+"""Whether ``device='auto'`` puts walkers on a GPU that is there: not measured yet. With a GPU asked
+for they stand there."""
+
+
+def walkers_device(wanted: str) -> Device | None:
+    """Return the GPU for walkers, or None to have them on the CPU."""
+    if wanted == "cpu" or (wanted == "auto" and not GPU_WALKERS):
+        return None
+    device = find_device(wanted)
+    return device if device.kind == "cuda" else None
 
 
 def solve(
@@ -28,7 +41,7 @@ def solve(
     ----------
     problem : Problem
     options : EngineOptions
-        ``threads`` is read, and no gaps: the answer is exact.
+        ``threads`` and ``device`` are read, and no gaps: the answer is exact.
     progress : Progress
         Keeps the time limit; when it is up, the best packing comes with a valid bound.
     start : Start, optional
@@ -44,41 +57,19 @@ def solve(
         raise EngineError("This model is not a multidimensional knapsack problem in whole numbers.")
     nothing = np.zeros(model.knapsack.num_items, dtype=np.bool_)
     at_start = problem.objective_at(model.point(nothing))
-
-    def tell(profit: int, bound: int) -> None:
-        progress.incumbent(at_start - profit / model.profit_scale, ENGINE)
-        progress.bound(at_start - bound / model.profit_scale, ENGINE)
-
-    packing = solve_rows(model.knapsack, progress, tell=tell, threads=options.threads)
+    tell = teller(progress, ENGINE, at_start, model.profit_scale)
+    device = walkers_device(options.device)
+    threads = options.threads
+    packing = solve_rows(model.knapsack, progress, tell=tell, threads=threads, device=device)
     if packing.x is None:
-        return Outcome(
-            SolutionStatus.INFEASIBLE,
-            StopReason.CONVERGED,
-            engine=ENGINE,
-            message="Not even the lightest packing keeps the capacities.",
-        )
-    return _outcome(problem, model, packing, progress)
-
-
-def _outcome(
-    problem: Problem, model: RowsModel, packing: RowsPacking, progress: Progress
-) -> Outcome:
-    """Return a packing as a point of the model, with the bound in the model's own units."""
-    assert packing.x is not None  # the caller has looked
-    x = model.point(packing.x)
-    objective = problem.objective_at(x)
-    reason = StopReason.CONVERGED
-    if not packing.is_optimal:
-        reason = progress.should_stop() or StopReason.NUMERICAL_TROUBLE
-    missing = (packing.bound - packing.profit) / model.profit_scale
-    return Outcome(
-        SolutionStatus.OPTIMAL if packing.is_optimal else SolutionStatus.FEASIBLE,
-        reason,
-        objective=objective,
-        bound=objective if packing.is_optimal else np.nextafter(objective - missing, -np.inf),
-        x=x,
-        row_activity=np.asarray(problem.matrix @ x),
+        return infeasible(ENGINE, "Not even the lightest packing keeps the capacities.")
+    return answer(
+        problem,
+        model.point(packing.x),
+        progress,
         engine=ENGINE,
-        message=f"Proven by: {packing.path}." if packing.is_optimal else "",
+        missing=(packing.bound - packing.profit) / model.profit_scale,
+        path=packing.path,
+        otherwise=StopReason.NUMERICAL_TROUBLE,
         statistics={"nodes": packing.nodes},
     )

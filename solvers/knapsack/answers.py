@@ -1,0 +1,83 @@
+"""What the knapsack engines have in common at the end: profits told and packings answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
+
+
+def teller(
+    progress: Progress, engine: str, at_start: float, profit_scale: float
+) -> Callable[[int, int], None]:
+    """Return what tells profits and bounds in whole numbers as objectives of the model.
+
+    Parameters
+    ----------
+    progress : Progress
+    engine : str
+        Its name.
+    at_start : float
+        The model's objective where nothing is packed.
+    profit_scale : float
+        Units of profit in one unit of the objective.
+    """
+
+    def tell(profit: int, bound: int) -> None:
+        progress.incumbent(at_start - profit / profit_scale, engine)
+        progress.bound(at_start - bound / profit_scale, engine)
+
+    return tell
+
+
+def infeasible(engine: str, message: str) -> Outcome:
+    """Return that no packing fits, and why."""
+    return Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine=engine, message=message)
+
+
+def answer(
+    problem: Problem,
+    x: FloatArray,
+    progress: Progress,
+    *,
+    engine: str,
+    missing: float,
+    path: str,
+    otherwise: StopReason,
+    statistics: dict[str, int],
+) -> Outcome:
+    """Return a packing as a point of the model, with its bound.
+
+    Parameters
+    ----------
+    problem : Problem
+    x : (n,) float64
+        The packing as a point of it.
+    progress : Progress
+        Says why a search ended that proved nothing; ``otherwise`` if it knows nothing.
+    engine : str
+        Its name.
+    missing : float
+        How far the bound is above the profit, in the units of the objective; 0 is a proof.
+    path : str
+        What the proof rests on.
+    otherwise : StopReason
+    statistics : dict
+    """
+    objective = problem.objective_at(x)
+    proven = missing == 0.0
+    return Outcome(
+        SolutionStatus.OPTIMAL if proven else SolutionStatus.FEASIBLE,
+        StopReason.CONVERGED if proven else progress.should_stop() or otherwise,
+        objective=objective,
+        bound=objective if proven else float(np.nextafter(objective - missing, -np.inf)),
+        x=x,
+        row_activity=np.asarray(problem.matrix @ x),
+        engine=engine,
+        message=f"Proven by: {path}." if proven else "",
+        statistics=statistics,
+    )
