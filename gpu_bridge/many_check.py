@@ -34,7 +34,36 @@ def _row(values, k):
 
 
 @compiled
-def _check_rows(indptr, indices, values, x, y, low, high, activity, reduced, figures):
+def _is_full(indptr, indices, columns):
+    """Whether every row has all columns, in their order: what follows is quicker then."""
+    for i in range(indptr.size - 1):
+        if indptr[i + 1] - indptr[i] != columns:
+            return False
+        for j in range(columns):
+            if indices[indptr[i] + j] != j:
+                return False
+    return True
+
+
+@compiled
+def _product(line, x):
+    """Return the product of two vectors, by four sums that a processor makes at once."""
+    one = two = three = four = 0.0
+    whole = line.size - line.size % 4
+    for j in range(0, whole, 4):
+        one += line[j] * x[j]
+        two += line[j + 1] * x[j + 1]
+        three += line[j + 2] * x[j + 2]
+        four += line[j + 3] * x[j + 3]
+    for j in range(whole, line.size):
+        one += line[j] * x[j]
+    return (one + two) + (three + four)
+
+
+@compiled
+def _check_rows(
+    indptr, indices, is_full, values, x, y, low, high, activity, reduced, figures
+):  # fmt: skip
     """Clip the duals, fill in activities and reduced costs; return the support of the rows.
 
     The matrix is read once for both.
@@ -43,11 +72,19 @@ def _check_rows(indptr, indices, values, x, y, low, high, activity, reduced, fig
     for i in range(y.size):
         if not np.isfinite(low[i] if y[i] > 0.0 else high[i]):
             y[i] = 0.0
-        price, total = y[i], 0.0
-        for entry in range(indptr[i], indptr[i + 1]):
-            j = indices[entry]
-            total += values[entry] * x[j]
-            reduced[j] -= values[entry] * price
+        price = y[i]
+        if is_full:
+            line = values[indptr[i] : indptr[i + 1]]
+            total = _product(line, x)
+            if price != 0.0:
+                for j in range(line.size):
+                    reduced[j] -= line[j] * price
+        else:
+            total = 0.0
+            for entry in range(indptr[i], indptr[i + 1]):
+                j = indices[entry]
+                total += values[entry] * x[j]
+                reduced[j] -= values[entry] * price
         activity[i] = total
         outside = max(0.0, low[i] - total, total - high[i])
         squares += outside * outside
@@ -96,6 +133,7 @@ def check(
     ``row_dual`` is clipped to the allowed signs; ``figures`` (K, 7) are those of
     :data:`FIGURES`.
     """
+    is_full = _is_full(indptr, indices, x.shape[1])
     for member in prange(claimed.size):
         k = np.int64(member)
         if not claimed[k]:
@@ -104,7 +142,7 @@ def check(
         for j in range(reduced.size):
             reduced[j] = price[j]
         support = _check_rows(
-            indptr, indices, _row(values, k), x[k], row_dual[k], _row(row_lower, k),
+            indptr, indices, is_full, _row(values, k), x[k], row_dual[k], _row(row_lower, k),
             _row(row_upper, k), row_activity[k], reduced, figures[k],
         )  # fmt: skip
         inside = _check_columns(
