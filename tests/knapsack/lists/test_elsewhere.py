@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from solvers.errors import DeviceError
+from solvers.knapsack import engine
 from solvers.knapsack.core import CoreSearch
 from solvers.knapsack.lists import choose, elsewhere, memory, search
 from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.search import solve_knapsack
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
+from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.knapsack.brute import instance
 from tests.knapsack.lists.emulated import EmulatedGpu
@@ -116,12 +120,26 @@ def test_memory_that_ends_midway_brings_the_list_back(monkeypatch):
 
 
 def test_the_device_option_reaches_the_search(monkeypatch):
-    problem = instance("circle", 300, 10**5, 2)
     wanted = []
-    monkeypatch.setattr(elsewhere, "device_for", lambda word: wanted.append(word))
-    monkeypatch.setattr(elsewhere, "LONG_LIST", 1000)
-    solve_knapsack(problem, Progress(20.0), device="cuda")
-    assert wanted == ["cuda"]
+
+    class Noted(Elsewhere):
+        def __init__(self, device, say):
+            wanted.append(device)
+            super().__init__(device, say)
+
+    monkeypatch.setattr("solvers.knapsack.search.Elsewhere", Noted)
+    hard = instance("circle", 300, 10**5, 2)
+    problem = Problem.from_arrays(
+        -hard.profit.astype(float),
+        hard.weight[None].astype(float),
+        row_upper=float(hard.capacity),
+        upper=1.0,
+        integrality=True,
+    )
+    for device in ("cpu", "auto", "cuda"):
+        outcome = engine.solve(problem, EngineOptions(device=device), Progress(60.0))
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert wanted == ["cpu", "auto", "cuda"]
 
 
 def test_solving_with_a_gpu_gives_a_packing():
@@ -144,7 +162,8 @@ def test_lists_stay_with_the_cpu_unless_a_gpu_is_asked_for(monkeypatch):
 def test_a_gpu_is_asked_for_only_where_a_list_is_long(monkeypatch):
     monkeypatch.setattr(elsewhere, "device_for", choose.device_for)
     monkeypatch.setattr("solvers.device._gpus", lambda: ())
-    easy, hard = instance("weakly", 50, 100, 1), instance("circle", 300, 10**5, 2)
-    assert solve_knapsack(easy, device="cuda").bound == solve_knapsack(easy).profit
+    place = Elsewhere("cuda", print)
+    assert not place.takes(99)
     with pytest.raises(DeviceError, match="no NVIDIA GPU"):
-        solve_knapsack(hard, device="cuda")
+        place.takes(100)
+    assert not Elsewhere("cpu", print).takes(10**9)
