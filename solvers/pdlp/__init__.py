@@ -20,6 +20,7 @@ from solvers.pdlp.norms import Norms
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
+from solvers.pdlp.turns import run_in_turns
 from solvers.pdlp.without_coefficients import solve_without_coefficients
 from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
@@ -78,32 +79,19 @@ def solve(
         return solve_without_coefficients(problem, device.kind)
     outcome = None
     try:
-        outcome = _solve_on(device, problem, options, progress, start, settings, norms, milestone)
+        outcome = run_in_turns(
+            device, problem, options, progress, start, settings, norms, milestone
+        )
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = _solve_on(cpu(), problem, options, progress, start, settings, norms, milestone)
+        outcome = run_in_turns(cpu(), problem, options, progress, start, settings, norms, milestone)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)
-
-
-def _solve_on(
-    device: Device,
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None,
-    settings: Settings,
-    norms: Norms | None,
-    milestone: Milestone | None,
-) -> Outcome:
-    with device.activate():
-        state = prepare(problem, options, device, progress, start, settings, norms)
-        return run(state, options, progress, milestone)
 
 
 def _choose_device(problem: Problem, options: EngineOptions, settings: Settings) -> Device:

@@ -51,6 +51,7 @@ class _Solve:
     rejections: int = 0
     milestone: Milestone | None = None
     next_milestone: float = math.inf
+    earlier: int = 0
 
 
 def run(
@@ -58,10 +59,13 @@ def run(
     options: EngineOptions,
     progress: Progress,
     milestone: Milestone | None = None,
+    *,
+    earlier: int = 0,
 ) -> Outcome:
     """Iterate until the tolerance, a proof or a limit is reached.
 
-    A state may be run again: it goes on where it stopped.
+    A state may be run again: it goes on where it stopped. ``earlier`` iterations in another state
+    are added to those that are told, and are none of the limit's.
     """
     record = Record(state.read_control())
     windows = _windows_of(state, progress)
@@ -77,6 +81,7 @@ def run(
         record=record,
         submitted=record.iterations,
         milestone=milestone,
+        earlier=earlier,
     )
     answer = _judged(solve, state.x.projection, state.y.projection)
     if answer is not None:
@@ -121,7 +126,7 @@ def _consider(solve: _Solve) -> Outcome | None:
         return _recover(solve)
     statistics = record.statistics
     solve.progress.iteration(
-        record.iterations,
+        solve.earlier + record.iterations,
         primal_residual=statistics.relative_primal,
         dual_residual=statistics.relative_dual,
         gap=statistics.relative_gap,
@@ -317,7 +322,7 @@ def _spent(solve: _Solve) -> StopReason | None:
 def _counts(solve: _Solve) -> dict[str, float | int | str]:
     record = solve.record
     return {
-        "iterations": record.iterations,
+        "iterations": solve.earlier + record.iterations,
         "restarts": int(record[Control.RESTARTS]),
         "primal_weight": record[Control.WEIGHT],
         "matrix_norm": solve.state.norm,

@@ -21,6 +21,9 @@ class Settings:
     ruiz_passes: int = 10
     """Passes that divide rows and columns at once by the root of their greatest magnitude."""
 
+    first_turn: int | None = 100_000
+    """Iterations after which the solve goes on with Ruiz's scaling alone (``turns``), or None."""
+
     # Step size
     step_fraction: float = 0.998
     """Step size as a part of 1 / ||A||, the largest for which the iteration converges."""

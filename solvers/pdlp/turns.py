@@ -1,0 +1,109 @@
+"""Two scalings in turn, for models on which the usual one gets nowhere.
+
+No scaling is best everywhere: most models are solved in fewer iterations with Curtis and Reid's
+(``docs/pdlp-constants.md``), and a few hardly at all, while Ruiz's alone solves them. So a solve
+that has not ended after a good many iterations goes on with the other scaling from its best point,
+for twice as many, then with the first again, and so on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+from solvers.device import Device
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.pdlp.answer import on_original
+from solvers.pdlp.milestone import Milestone
+from solvers.pdlp.norms import Norms
+from solvers.pdlp.run import run
+from solvers.pdlp.settings import Settings
+from solvers.pdlp.start import prepare
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+LONGER = 2
+"""Factor from one turn's iterations to the next one's."""
+
+SUMMED = ("restarts", "parts", "entries_visited", "loop_seconds")
+"""Statistics of which an outcome tells the sum over all turns."""
+
+Statistics = Mapping[str, float | int | str]
+
+
+def run_in_turns(
+    device: Device,
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    settings: Settings,
+    norms: Norms | None,
+    milestone: Milestone | None,
+) -> Outcome:
+    """Prepare and run a solve on a device until it ends for a reason other than its turn's length.
+
+    The arguments are those of :func:`solvers.pdlp.solve`.
+    """
+    other = dataclasses.replace(settings, curtis_reid_passes=0)
+    if other == settings:
+        settings = dataclasses.replace(settings, first_turn=None)
+    limit = math.inf if options.iteration_limit is None else options.iteration_limit
+    turn = math.inf if settings.first_turn is None else settings.first_turn
+    once = None if milestone is None else _Once(milestone)
+    made = 0
+    best: Outcome | None = None
+    least = math.inf
+    earlier: Statistics = {}
+    while True:
+        until = min(limit, made + turn)
+        here = dataclasses.replace(
+            options, iteration_limit=None if math.isinf(until) else int(until) - made
+        )
+        with device.activate():
+            state = prepare(problem, here, device, progress, start, settings, norms)
+            outcome = run(
+                state, here, progress, None if once is None else once.milestone, earlier=made
+            )
+            if outcome.stop_reason is not StopReason.CONVERGED:
+                point = on_original(state, state.x.best, state.y.best)
+            del state
+        outcome = dataclasses.replace(outcome, statistics=_total(earlier, outcome.statistics))
+        if outcome.stop_reason is StopReason.CONVERGED:
+            return outcome
+        earlier, made = outcome.statistics, int(outcome.statistics["iterations"])
+        if best is None or point.statistics.worst <= least:
+            best, least = outcome, point.statistics.worst
+            start = Start(x=point.x, row_dual=point.row_dual)
+        if outcome.stop_reason is not StopReason.ITERATION_LIMIT or made >= limit:
+            return _with_counts(best, outcome)
+        settings, other, turn = other, settings, LONGER * turn
+        progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")
+
+
+class _Once:
+    """A milestone that is handed to every turn until one of them reaches it."""
+
+    def __init__(self, milestone: Milestone) -> None:
+        self._given = milestone
+        self.milestone: Milestone | None = Milestone(milestone.tolerance, self._reached)
+
+    def _reached(self, outcome: Outcome) -> None:
+        self.milestone = None
+        self._given.reached(outcome)
+
+
+def _with_counts(best: Outcome, last: Outcome) -> Outcome:
+    """Return the best turn's outcome, with the counts and the reason of the last."""
+    counts = {name: last.statistics[name] for name in ("iterations", *SUMMED)}
+    return dataclasses.replace(
+        best, stop_reason=last.stop_reason, statistics={**best.statistics, **counts}
+    )
+
+
+def _total(earlier: Statistics, statistics: Statistics) -> Statistics:
+    """Return statistics with those of earlier turns added."""
+    sums = {name: float(earlier.get(name, 0)) + float(statistics[name]) for name in SUMMED}
+    return {**statistics, **{k: type(statistics[k])(v) for k, v in sums.items()}}
