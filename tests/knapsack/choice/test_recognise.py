@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pulp
@@ -249,7 +250,7 @@ CAPACITY, BEST = 15.5, 21.0
 def test_a_pulp_model_is_recognised() -> None:
     model = pulp.LpProblem("choice", pulp.LpMaximize)
     pairs = list(product(range(3), range(3)))
-    take = {(i, j): pulp.LpVariable(f"take_{i}_{j}", cat="Binary") for i, j in pairs}
+    take = {(i, j): model.add_variable(f"take_{i}_{j}", cat="Binary") for i, j in pairs}
     model += pulp.lpSum(PROFIT[i][j] * take[i, j] for i, j in pairs)
     for i in range(3):
         model += pulp.lpSum(take[i, j] for j in range(3)) == 1
@@ -257,10 +258,10 @@ def test_a_pulp_model_is_recognised() -> None:
     solver = pulp.getSolver("GPUHEUR", msg=False)
     assert model.solve(solver) == pulp.LpStatusOptimal
     assert pulp.value(model.objective) == BEST
-    assert gpu_bridge.solve(model).engine == "knapsack-choice"
+    assert model.solverModel.outcome.engine == "knapsack-choice"
 
 
-def test_a_pyomo_model_that_minimises_is_recognised() -> None:
+def test_a_pyomo_model_that_minimises_is_recognised(tmp_path: Path) -> None:
     model = pyo.ConcreteModel()
     model.take = pyo.Var(range(3), range(3), domain=pyo.NonNegativeIntegers)
     pairs = list(product(range(3), range(3)))
@@ -269,7 +270,8 @@ def test_a_pyomo_model_that_minimises_is_recognised() -> None:
     model.capacity = pyo.Constraint(expr=-room >= -CAPACITY)
     loss = sum(-PROFIT[i][j] * model.take[i, j] for i, j in pairs)
     model.loss = pyo.Objective(expr=loss, sense=pyo.minimize)
-    results = pyo.SolverFactory("gpuheur").solve(model)
+    log = tmp_path / "solve.log"
+    results = pyo.SolverFactory("gpuheur").solve(model, logfile=str(log))
     pyo.assert_optimal_termination(results)
     assert pyo.value(model.loss) == -BEST
-    assert gpu_bridge.solve(model).engine == "knapsack-choice"
+    assert "a multiple-choice knapsack problem of 3 classes" in log.read_text()
