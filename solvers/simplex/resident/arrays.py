@@ -11,9 +11,15 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.errors import DeviceError
 from solvers.simplex.form import Compressed, SlackForm
-from solvers.simplex.resident.control import CONTROL_WORDS, MOST_DELAYED, SCALAR_WORDS, SPARSE_BELOW
+from solvers.simplex.resident.control import (
+    CONTROL_WORDS,
+    MOST_DELAYED,
+    MOST_FLIPS,
+    SCALAR_WORDS,
+    SPARSE_BELOW,
+)
 from solvers.simplex.resident.kernels.layout import row_groups
-from solvers.simplex.resident.kernels.row import segment_blocks
+from solvers.simplex.resident.kernels.row import segment_blocks, segments
 
 MOST_LANES = 32
 MOST_ENTRIES = 2**31 - 1
@@ -88,15 +94,13 @@ class Arrays:
         self.alpha_rows, self.pivot_log = self.numbers(k, n_m), self.integers(k, 3)
         self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
         self.dots = self.numbers(k + 1)
-        segments = sum(segment_blocks(m, self.structurals, self.columns.lanes))
-        self.counts = self.integers(segments)
-        self.ratios, self.squares = self.numbers(segments), self.numbers(segments)
-        self.candidates, self.selected = self.integers(n_m), self.integers(n_m)
-        self.group, self.flips, self.flip_steps = (
-            self.integers(n_m),
-            self.integers(n_m),
-            self.numbers(n_m),
-        )
+        blocks = sum(segment_blocks(m, self.structurals, self.columns.lanes))
+        many = segments(m, self.structurals, self.columns.lanes)
+        self.squares, self.ratios = self.numbers(blocks), self.numbers(n_m)
+        self.least, self.counts = self.numbers(many), self.integers(many)
+        self.flips, self.flip_steps = self.integers(MOST_FLIPS), self.numbers(MOST_FLIPS)
+        few = m // SPARSE_BELOW + 1
+        self.places, self.amounts = self.integers(few), self.numbers(few)
         self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
         self.row_value, self.row_index = self._partials(self.row_groups)
         self.variable_value, self.variable_index = self._partials(self.variable_groups)

@@ -88,7 +88,6 @@ class DeviceBasis:
         """Compute reduced costs and values; ``repair`` makes the former feasible first."""
         a = self.arrays
         self.fold()
-        a.clear(a.column, a.flip_column, self.nucleus.column_slots, self.nucleus.flip_slots)
         recompute_duals(a, self.nucleus, repair=repair)
         recompute_values(a, self.nucleus)
         self._largest_value = largest(a, a.x)

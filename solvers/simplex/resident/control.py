@@ -9,14 +9,17 @@ from __future__ import annotations
 
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
 SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS = 8, 9, 10, 11, 12, 13
-CONTROL_WORDS = 16
+MADE, ENTRIES, FLIP_ENTRIES = 14, 15, 16
+CONTROL_WORDS = 20
 """Places in ``control``:
 
 STATUS one of those below; PIVOTS since the inverse was last brought up to date; ITERATIONS and
 their LIMIT; POSITION and variable LEAVING; variable ENTERING; FLIPS, the number of bound flips
 of this iteration; SLOTS, the columns of the inverse that are stored; RESET, whether Devex starts
 a new reference framework; FLIP_ONLY, a primal iteration without a pivot; DIRECTION in which the
-entering variable goes; TO_UPPER, the bound that the leaving variable stops at; ALL_FLIPS so far.
+entering variable goes; TO_UPPER, the bound that the leaving variable stops at; ALL_FLIPS so far;
+MADE, PIVOTS before this one; ENTRIES of the right sides, of which FLIP_ENTRIES are those of flips,
+if they are listed, else -1.
 """
 
 RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE = 0, 1, 2, 3, 4, 5
@@ -25,7 +28,7 @@ pivot until the delayed ones are multiplied into the inverse. INACCURATE: the pi
 out differently from row and column; the basis has not been changed."""
 
 VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM = 0, 1, 2, 3, 4, 5, 6, 7
-PRIMAL_STEP, LARGEST, ERROR = 8, 9, 10
+PRIMAL_STEP, LARGEST, ERROR, COST_SHIFT = 8, 9, 10, 11
 PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS = 12, 13, 14, 15, 16
 SCALAR_WORDS = 20
 """Places in ``scalars``:
@@ -33,8 +36,9 @@ SCALAR_WORDS = 20
 VALUE of the leaving variable, the BOUND it goes to and the EXCESS beyond it; its WEIGHT;
 DUAL_STEP; the PIVOT element by the row; the ENTERING_VALUE before the step; NORM, the weight as
 measured; PRIMAL_STEP; LARGEST, a maximum that a kernel was asked for; ERROR, of the last pivot
-element, relative; then tolerances: on bounds, on reduced costs, the smallest PIVOT element, the
-largest difference between PIVOT elements, and HARRIS, by which a ratio test may go too far.
+element; COST_SHIFT, by which the cost of the entering variable falls; then tolerances: on bounds,
+on reduced costs, the smallest PIVOT element, the largest difference between PIVOT elements, and
+HARRIS, by which a ratio test may go too far.
 """
 
 NONE = 2147483647
@@ -59,7 +63,13 @@ MOST_GROUPS = 128
 """Groups of break points that a ratio test passes at most; a shorter step is valid as well."""
 
 MOST_FLIPS = 512
-"""Break points after which a ratio test passes no further group."""
+"""Break points that a ratio test looks at; the kernels have shared memory for so many."""
+
+SEGMENT = 32
+"""Most variables for which the ratio test has one least ratio."""
+
+SIDE_ROWS = 128
+"""Rows of the right sides that a block lays out."""
 
 SELECTION_GROWTH = 10.0
 """Factor by which the step grows until enough break points are within it (as in HiGHS)."""

@@ -124,7 +124,7 @@ class Loop:
         control = basis.control = a.host(a.control)
         status = int(control[word.STATUS])
         basis.delayed = int(control[word.PIVOTS])
-        if status == word.INACCURATE:  # counted, but not made
+        if status == word.INACCURATE and kind == "primal":  # counted, but not made
             basis.delayed -= 1
             control[word.ITERATIONS] -= 1
         self.iterations = int(control[word.ITERATIONS])

@@ -48,19 +48,18 @@ def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
         _pivot_row(a, nucleus, a.row_groups),
         _price_row(a, dual=1),
         Step(RATIO, "choose_column", (
-            a.rows, a.structurals, a.most, a.columns.lanes, a.steepest, *_columns(a),
-            nucleus.slot_of_row, a.reference, a.lower, a.upper, a.alpha_rows, a.candidates,
-            a.counts, a.ratios, a.squares, a.dots, a.status, a.x, a.cost, a.reduced_cost,
-            a.selected, a.group, a.flips, a.flip_steps, a.column, nucleus.column_slots,
-            a.flip_column, nucleus.flip_slots, a.column_dots, a.flip_dots, a.control, a.scalars,
+            a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, a.steepest,
+            *_columns(a), nucleus.slot_of_row, a.reference, a.lower, a.upper, a.alpha_rows,
+            a.ratios, a.least, a.counts, a.squares, a.dots, a.status, a.x, a.reduced_cost,
+            a.flips, a.flip_steps, *_sides(a, nucleus), a.column_dots, a.flip_dots, a.control,
+            a.scalars,
         )),
         _solve_column(a, nucleus, dual=1),
         Step(DUAL_UPDATE, "update_dual", (
-            a.rows, a.structurals, a.most, a.steepest, nucleus.slot_of_row, a.lower, a.upper,
-            a.alpha_rows, a.alpha, a.beta, a.tau, a.etas, a.x_basic, a.lower_basic,
-            a.upper_basic, a.weights, a.x, a.reduced_cost, a.basic, a.status, a.reference,
-            a.pivot_log, a.column, nucleus.column_slots, a.flip_column, nucleus.flip_slots,
-            a.row_value, a.row_index, a.control, a.scalars,
+            a.rows, a.structurals, a.most, a.steepest, a.lower, a.upper, a.alpha_rows, a.alpha,
+            a.beta, a.tau, a.flips, a.flip_steps, a.etas, a.x_basic, a.lower_basic,
+            a.upper_basic, a.weights, a.x, a.cost, a.reduced_cost, a.basic, a.status,
+            a.reference, a.pivot_log, a.row_value, a.row_index, a.control, a.scalars,
         )),
     )  # fmt: skip
 
@@ -78,9 +77,10 @@ def primal_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
     """Return the six launches of a primal iteration."""
     return (
         Step(PRIMAL, "choose_entering", (
-            a.rows, a.structurals, a.most, a.variable_groups, *_columns(a), nucleus.slot_of_row,
-            a.x, a.reduced_cost, a.price_weights, a.alpha_rows, a.variable_value,
-            a.variable_index, a.column, nucleus.column_slots, a.column_dots, a.control, a.scalars,
+            a.rows, a.structurals, a.most, a.columns.full, a.variable_groups, *_columns(a),
+            nucleus.slot_of_row, a.x, a.reduced_cost, a.price_weights, a.alpha_rows,
+            a.variable_value, a.variable_index, *_sides(a, nucleus), a.column_dots, a.control,
+            a.scalars,
         )),
         _solve_column(a, nucleus, dual=0),
         Step(PRIMAL, "choose_leaving", (
@@ -90,16 +90,22 @@ def primal_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
         _pivot_row(a, nucleus, 0),
         _price_row(a, dual=0),
         Step(PRIMAL, "update_primal", (
-            a.rows, a.structurals, a.most, nucleus.slot_of_row, a.alpha_rows, a.alpha,
-            a.lower, a.upper, a.etas, a.x_basic, a.lower_basic, a.upper_basic, a.x,
-            a.reduced_cost, a.price_weights, a.basic, a.status, a.pivot_log, a.column,
-            nucleus.column_slots, a.variable_value, a.variable_index, a.control, a.scalars,
+            a.rows, a.structurals, a.most, a.alpha_rows, a.alpha, a.lower, a.upper, a.etas,
+            a.x_basic, a.lower_basic, a.upper_basic, a.x, a.reduced_cost, a.price_weights,
+            a.basic, a.status, a.pivot_log, a.variable_value, a.variable_index, a.control,
+            a.scalars,
         )),
     )  # fmt: skip
 
 
 def _columns(a: Arrays) -> tuple[Any, Any, Any]:
     return a.columns.starts, a.columns.indices, a.columns.values
+
+
+def _sides(a: Arrays, nucleus: Nucleus) -> tuple[Any, ...]:
+    return (
+        a.places, a.amounts, a.column, nucleus.column_slots, a.flip_column, nucleus.flip_slots,
+    )  # fmt: skip
 
 
 def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
@@ -115,16 +121,15 @@ def _price_row(a: Arrays, dual: int) -> Step:
     arguments = (
         a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, dual, a.steepest * dual,
         *_columns(a), a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost,
-        a.control, a.scalars, a.alpha_rows, a.candidates, a.counts, a.ratios, a.squares, a.dots,
+        a.control, a.scalars, a.alpha_rows, a.ratios, a.least, a.counts, a.squares, a.dots,
     )  # fmt: skip
     return Step(ROW, "price_row", arguments)
 
 
 def _solve_column(a: Arrays, nucleus: Nucleus, dual: int) -> Step:
     arguments = (
-        a.rows, a.structurals, nucleus.capacity, a.most, dual, a.steepest * dual,
-        nucleus.inverse, nucleus.unit_row, nucleus.slot_of_row, a.etas, a.eta_rows,
-        nucleus.row_slots, *_columns(a), a.column, nucleus.column_slots, a.flip_column,
-        nucleus.flip_slots, a.column_dots, a.flip_dots, a.dots, a.control, a.alpha, a.beta, a.tau,
+        a.rows, nucleus.capacity, a.most, dual, a.steepest * dual, nucleus.inverse,
+        nucleus.unit_row, a.etas, a.eta_rows, nucleus.row_slots, *_sides(a, nucleus),
+        a.column_dots, a.flip_dots, a.dots, a.control, a.alpha, a.beta, a.tau,
     )  # fmt: skip
     return Step(COLUMN, "solve_column", arguments)

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from solvers.kernels.family import Family, Kernel
+from solvers.simplex.resident.control import ENTRIES, FLIPS
 
-UNORDERED = ("flips", "flip_steps")
-"""Results whose order is the device's own."""
+UNORDERED = (("flips", "flip_steps", FLIPS), ("places", "amounts", ENTRIES))
+"""Results whose order is the device's own, and the word that says how many there are."""
 
-SCRATCH = ("selected", "group", *UNORDERED)
-"""Arrays that hold what only the kernel itself understands."""
+SCRATCH = tuple(name for pair in UNORDERED for name in pair[:2])
 
-CALLS = 12
-"""Calls of a kernel that are repeated in one solve; later ones are like them."""
+CALLS, LATER = 12, 10
+"""Calls of a kernel that are all repeated in one solve, and of how many later ones one is."""
+
+MAKERS = ("choose_column", "choose_entering")
+"""Kernels that leave such results."""
 
 Repeat = Callable[[Family, str, tuple[Any, ...]], Sequence[Any]]
 """Runs a kernel elsewhere on copies of its arguments, and returns host copies of all of them."""
@@ -36,7 +39,7 @@ class SideBySide:
 
         def call(*values: Any) -> None:
             self.calls[name] += 1
-            if self.calls[name] > CALLS:
+            if self.calls[name] > CALLS and self.calls[name] % LATER:
                 twin(*values)
                 return
             elsewhere = self._repeat(family, name, values)
@@ -59,12 +62,11 @@ def compare(kernel: Kernel, twin: Sequence[Any], device: Sequence[Any]) -> None:
         else:
             scale = np.abs(one[np.isfinite(one)]).max(initial=1.0)
             np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-11 * scale, err_msg=where)
-    if kernel.name == "choose_column":
-        count = int(ours["control"][7])
-        flipped = [
-            sorted(
-                zip(of["flips"][:count].tolist(), of["flip_steps"][:count].tolist(), strict=True)
+    for first, second, word in UNORDERED:
+        if first in ours and kernel.name in MAKERS:
+            count = max(0, int(ours["control"][word]))
+            made, expected = (
+                sorted(zip(of[first][:count].tolist(), of[second][:count].tolist(), strict=True))
+                for of in (theirs, ours)
             )
-            for of in (ours, theirs)
-        ]
-        assert flipped[0] == flipped[1]
+            assert made == expected, f"{kernel.name}: {first}"

@@ -9,16 +9,19 @@
 #define MOST_DELAYED 128
 #define MOST_GROUPS 128
 #define MOST_FLIPS 512
+#define SPARSE_BELOW 8
+#define SIDE_ROWS 128
+#define SEGMENT 32
 #define NONE 2147483647
 
 enum Word {
     STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS,
-    SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS
+    SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS, MADE, ENTRIES, FLIP_ENTRIES
 };
 enum Status { RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE };
 enum Scalar {
     VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM,
-    PRIMAL_STEP, LARGEST, ERROR, NO_SCALAR,
+    PRIMAL_STEP, LARGEST, ERROR, COST_SHIFT,
     PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS
 };
 enum Kind { LOWER = 0, BASIC = 1, UPPER = 2, ZERO = 3 };
@@ -76,31 +79,26 @@ __device__ __forceinline__ Best warp_best(Best own) {
     return own;
 }
 
-// Several sums, and the best of all threads, for the price of one.
+// The least of all threads' numbers, and several sums, for the price of one; all threads get them.
 template <int N>
-__device__ __forceinline__ Best block_sums(REAL (&sums)[N], Best best) {
-    __shared__ REAL of_warp[N][32];
-    __shared__ REAL values[32];
-    __shared__ INDEX indices[32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    best = warp_best(best);
+__device__ __forceinline__ REAL block_least(REAL least, REAL (&sums)[N]) {
+    __shared__ REAL least_of[32];
+    __shared__ REAL sum_of[N][32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const bool there = lane < (int)(blockDim.x >> 5);
+    least = lanes_join<Least>(least, 32);
+    if (lane == 0) least_of[warp] = least;
 #pragma unroll
     for (int s = 0; s < N; ++s) {
         sums[s] = lanes_join<Add>(sums[s], 32);
-        if (lane == 0) of_warp[s][warp] = sums[s];
-    }
-    if (lane == 0) {
-        values[warp] = best.value;
-        indices[warp] = best.index;
+        if (lane == 0) sum_of[s][warp] = sums[s];
     }
     __syncthreads();
-    best = lane < warps ? Best{values[lane], indices[lane]} : nothing();
+    least = lanes_join<Least>(there ? least_of[lane] : INFINITE, 32);
 #pragma unroll
-    for (int s = 0; s < N; ++s)
-        sums[s] = lanes_join<Add>(lane < warps ? of_warp[s][lane] : REAL(0), 32);
-    best = warp_best(best);
+    for (int s = 0; s < N; ++s) sums[s] = lanes_join<Add>(there ? sum_of[s][lane] : REAL(0), 32);
     __syncthreads();
-    return best;
+    return least;
 }
 
 __device__ __forceinline__ Best block_best(Best own) {
@@ -161,24 +159,5 @@ __device__ __forceinline__ REAL distance_of(INDEX status, REAL reduced_cost) {
     return fabs(reduced_cost);
 }
 
-// Add step times a column of [A -I] to a right side, by row and by slot; the whole block together.
-__device__ __forceinline__ void load_column(
-    INDEX j, REAL step, int structurals, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ indices, const REAL* __restrict__ values,
-    const INDEX* __restrict__ slot_of_row, REAL* column, REAL* column_slots) {
-    if (j >= structurals) {
-        if (threadIdx.x == 0) {
-            const INDEX i = j - structurals;
-            column[i] -= step;
-            if (slot_of_row[i] >= 0) column_slots[slot_of_row[i]] = column[i];
-        }
-    } else {
-        const INDEX end = starts[j + 1];
-        for (INDEX k = starts[j] + threadIdx.x; k < end; k += blockDim.x) {
-            const INDEX i = indices[k];
-            column[i] += step * values[k];
-            if (slot_of_row[i] >= 0) column_slots[slot_of_row[i]] = column[i];
-        }
-    }
-    __syncthreads();  // the next column may add to the same rows
-}
+// Variables for which the ratio test has one least ratio, if `lanes` threads share out a column.
+__device__ __forceinline__ int segment_width(int lanes) { return min(SEGMENT, BLOCK / lanes); }

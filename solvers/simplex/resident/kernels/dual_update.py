@@ -19,26 +19,26 @@ from solvers.simplex.resident.kernels.layout import ceiling, indices, ints, real
 
 def _launch(values: Values) -> Launch:
     rows, structurals = int(values["rows"]), int(values["structurals"])
-    return Launch(row_groups(rows) + ceiling(rows + structurals, BLOCK), BLOCK)
+    return Launch(row_groups(rows) + ceiling(rows + structurals, BLOCK) + 1, BLOCK)
 
 
 UPDATE_DUAL = Kernel(
     name="update_dual",
     arguments=(
         *ints("rows", "structurals", "most", "steepest"),
-        *indices("slot_of_row"),
         *reals("lower", "upper", "alpha_rows", "alpha", "beta", "tau"),
+        *indices("flips"),
+        *reals("flip_steps"),
         *reals("etas", "x_basic", "lower_basic", "upper_basic", "weights", changed="inout"),
-        *reals("x", "reduced_cost", changed="inout"),
+        *reals("x", "cost", "reduced_cost", changed="inout"),
         *indices("basic", "status", "reference", "pivot_log", changed="inout"),
-        *reals("column", "column_slots", "flip_column", "flip_slots", changed="inout"),
         *reals("partial_value", changed="inout"),
         *indices("partial_index", "control", changed="inout"),
         *reals("scalars", changed="inout"),
     ),
-    contract="Makes the pivot, appends (position, leaving, entering) to 'pivot_log' (most, 3) and "
-    "sets the right sides to zero; or says INACCURATE and changes nothing. Exact but for the "
-    "contraction of products and sums.",
+    contract="Makes the pivot and the flips before it, counts them, and appends (position, "
+    "leaving, entering) to 'pivot_log' (most, 3); or says INACCURATE and changes nothing. Exact "
+    "but for the contraction of products and sums.",
     launch=_launch,
     work=lambda values: int(values["rows"]) + int(values["structurals"]),
     bytes_moved=lambda values: 96 * int(values["rows"]) + 28 * int(values["lower"].size),

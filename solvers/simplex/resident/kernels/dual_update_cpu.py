@@ -7,16 +7,21 @@ from numba import prange
 
 from solvers.kernels.twin import twin
 from solvers.simplex.resident.control import (
+    ALL_FLIPS,
     BLOCK,
     BOUND,
+    COST_SHIFT,
     DUAL_STEP,
     ENTERING,
     ENTERING_VALUE,
     ERROR,
     EXCESS,
+    FLIPS,
     INACCURATE,
+    ITERATIONS,
     LEAST_WEIGHT,
     LEAVING,
+    MADE,
     NONE,
     NORM,
     PIVOT,
@@ -35,14 +40,13 @@ from solvers.simplex.state import BASIC, LOWER, UPPER
 
 @twin
 def update_dual(  # noqa: C901 - one kernel
-    rows, structurals, most, steepest, slot_of_row, lower, upper, alpha_rows, alpha, beta, tau,
-    etas, x_basic, lower_basic, upper_basic, weights, x, reduced_cost,
-    basic, status, reference, pivot_log, column, column_slots, flip_column, flip_slots,
-    partial_value, partial_index, control, scalars,
+    rows, structurals, most, steepest, lower, upper, alpha_rows, alpha, beta, tau,
+    flips, flip_steps, etas, x_basic, lower_basic, upper_basic, weights, x, cost, reduced_cost,
+    basic, status, reference, pivot_log, partial_value, partial_index, control, scalars,
 ):  # fmt: skip
     """Make a dual pivot."""
     going = control[STATUS] == RUNNING
-    made, r = control[PIVOTS] - 1, control[POSITION]
+    made, r = control[MADE], control[POSITION]
     q, leaving = control[ENTERING], control[LEAVING]
     groups = max(1, min(BLOCK, (rows + BLOCK - 1) // BLOCK)) if going else 0
     pivot, by_row = alpha[r], scalars[PIVOT]
@@ -55,6 +59,14 @@ def update_dual(  # noqa: C901 - one kernel
             groups = 0
         else:
             pivot_log[made, 0], pivot_log[made, 1], pivot_log[made, 2] = r, leaving, q
+            control[PIVOTS] = made + 1
+            control[ITERATIONS] += 1
+            control[ALL_FLIPS] += control[FLIPS]
+            cost[q] -= scalars[COST_SHIFT]
+            for f in range(control[FLIPS]):
+                j, up = flips[f], flip_steps[f] > 0.0
+                x[j] = upper[j] if up else lower[j]
+                status[j] = UPPER if up else LOWER
     step = (scalars[VALUE] - beta[r] - scalars[BOUND]) / pivot if groups > 0 else 0.0
     dual_step, norm = scalars[DUAL_STEP], scalars[NORM]
     reset = control[RESET] == 1
@@ -79,12 +91,6 @@ def update_dual(  # noqa: C901 - one kernel
                     else:
                         weight = max(weights[p], share * share * norm)
                 weights[p] = 1.0 if reset else weight
-                column[p] = 0.0
-                flip_column[p] = 0.0
-                slot = slot_of_row[p]
-                if slot >= 0:
-                    column_slots[slot] = 0.0
-                    flip_slots[slot] = 0.0
                 excess = _excess(
                     x_basic[p], lower_basic[p], upper_basic[p], scalars[PRIMAL_TOLERANCE]
                 )

@@ -1,6 +1,6 @@
 // Primal pivots; primal.py states what the kernels compute.
 
-#include "core.cuh"
+#include "sides.cuh"
 
 #define LARGEST_DEVEX_WEIGHT REAL(1e7)
 
@@ -33,30 +33,41 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price_costs(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(1024) choose_entering(
-    int rows, int structurals, int most, int groups, const INDEX* __restrict__ starts,
+extern "C" __global__ void __launch_bounds__(BLOCK) choose_entering(
+    int rows, int structurals, int most, int full, int groups, const INDEX* __restrict__ starts,
     const INDEX* __restrict__ indices, const REAL* __restrict__ values,
     const INDEX* __restrict__ slot_of_row, const REAL* __restrict__ x,
     const REAL* __restrict__ reduced_cost, const REAL* __restrict__ weights,
     const REAL* __restrict__ alpha_rows, const REAL* __restrict__ partial_value,
-    const INDEX* __restrict__ partial_index, REAL* column, REAL* column_slots, REAL* column_dots,
-    INDEX* control, REAL* scalars) {
-    if (control[STATUS] != RUNNING) return;
-    const bool first = threadIdx.x == 0;
-    const INDEX made = control[PIVOTS];
-    const bool full = made >= most, out = control[ITERATIONS] >= control[LIMIT];
+    const INDEX* __restrict__ partial_index, INDEX* __restrict__ places,
+    REAL* __restrict__ amounts, REAL* __restrict__ column, REAL* __restrict__ column_slots,
+    REAL* __restrict__ flip_column, REAL* __restrict__ flip_slots,
+    REAL* __restrict__ column_dots, INDEX* control, REAL* scalars) {
+    __shared__ Sides sides;
+    const INDEX state = control[STATUS], made = control[PIVOTS], slots = control[SLOTS];
+    const INDEX iterations = control[ITERATIONS], limit = control[LIMIT];
+    if (state != RUNNING) return;
+    const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+    const bool whole = made >= most, out = iterations >= limit;
     Best best = nothing();
-    for (int g = threadIdx.x; g < groups; g += blockDim.x)
+    for (int g = threadIdx.x; g < groups; g += BLOCK)
         best = better(best, Best{partial_value[g], partial_index[g]});
     best = block_best(best);
-    if (full || out || best.index == NONE) {  // all have read the status
-        if (first) control[STATUS] = full ? FOLD : (out ? OUT_OF_PIVOTS : DONE);
+    if (whole || out || best.index == NONE) {  // every block finds the same
+        if (first) control[STATUS] = whole ? FOLD : (out ? OUT_OF_PIVOTS : DONE);
         return;
     }
     const INDEX q = best.index;
-    load_column(q, REAL(1), structurals, starts, indices, values, slot_of_row, column,
-                column_slots);
-    for (int e = threadIdx.x; e < made; e += blockDim.x)
+    const int blocks = max(1, (rows + SIDE_ROWS - 1) / SIDE_ROWS);
+    if (threadIdx.x == 0) {
+        sides.variable[0] = q;
+        sides.step[0] = REAL(1);
+    }
+    __syncthreads();
+    const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
+    const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
+    make_sides(sides, 1, blocks, matrix, slots, target, control);
+    for (int e = blockIdx.x * BLOCK + threadIdx.x; e < made; e += blocks * BLOCK)
         column_dots[e] = alpha_rows[e * ((long long)rows + structurals) + q];
     if (!first) return;
     control[ENTERING] = q;
@@ -81,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
     const REAL direction = (REAL)control[DIRECTION];
     const REAL smallest = scalars[SMALL_PIVOT], relax = scalars[HARRIS];
     REAL bound = INFINITE;
+#pragma unroll 4
     for (int p = threadIdx.x; p < rows; p += blockDim.x) {
         const REAL rate = direction * alpha[p];
         if (fabs(rate) <= smallest) continue;
@@ -89,7 +101,9 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
     }
     bound = block_join<Least>(bound);
     Best best = nothing();
-    for (int p = threadIdx.x; p < rows && bound < INFINITE; p += blockDim.x) {
+    const int some = bound < INFINITE ? rows : 0;
+#pragma unroll 4
+    for (int p = threadIdx.x; p < some; p += blockDim.x) {
         const REAL rate = direction * alpha[p], size = fabs(rate);
         if (size <= smallest) continue;
         const REAL room = fmax(room_of(rate, x_basic[p], lower_basic[p], upper_basic[p]), REAL(0));
@@ -130,14 +144,13 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
-    int rows, int structurals, int most, const INDEX* __restrict__ slot_of_row,
-    const REAL* __restrict__ alpha_rows, const REAL* __restrict__ alpha, REAL* lower, REAL* upper,
+    int rows, int structurals, int most, const REAL* __restrict__ alpha_rows,
+    const REAL* __restrict__ alpha, REAL* lower, REAL* upper,
     REAL* __restrict__ etas, REAL* __restrict__ x_basic, REAL* __restrict__ lower_basic,
     REAL* __restrict__ upper_basic, REAL* __restrict__ x, REAL* __restrict__ reduced_cost,
     REAL* __restrict__ weights, INDEX* __restrict__ basic, INDEX* __restrict__ status,
-    INDEX* __restrict__ pivot_log, REAL* __restrict__ column, REAL* __restrict__ column_slots,
-    REAL* __restrict__ partial_value, INDEX* __restrict__ partial_index, INDEX* control,
-    REAL* scalars) {
+    INDEX* __restrict__ pivot_log, REAL* __restrict__ partial_value,
+    INDEX* __restrict__ partial_index, INDEX* control, REAL* scalars) {
     if (control[STATUS] != RUNNING) return;
     const bool flip = control[FLIP_ONLY] == 1, to_upper = control[TO_UPPER] == 1;
     const INDEX made = control[PIVOTS] - 1, r = control[POSITION];
@@ -175,9 +188,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
             x_basic[p] -= step * alpha[p];
             if (!flip) etas[(long long)p * most + made] = -alpha[p] / pivot;
         }
-        column[p] = REAL(0);
-        const INDEX slot = slot_of_row[p];
-        if (slot >= 0) column_slots[slot] = REAL(0);
         return;
     }
     const REAL dual_step = scalars[DUAL_STEP], weight = scalars[WEIGHT];

@@ -22,6 +22,7 @@ from solvers.simplex.resident.kernels.layout import (
     reals,
     row_groups,
 )
+from solvers.simplex.resident.kernels.ratio import side_blocks
 
 
 def _variables(values: Values) -> int:
@@ -47,19 +48,21 @@ PRICE_COSTS = Kernel(
 CHOOSE_ENTERING = Kernel(
     name="choose_entering",
     arguments=(
-        *ints("rows", "structurals", "most", "groups"),
+        *ints("rows", "structurals", "most", "full", "groups"),
         *indices("starts", "indices"),
         *reals("values"),
         *indices("slot_of_row"),
         *reals("x", "reduced_cost", "weights", "alpha_rows", "partial_value"),
         *indices("partial_index"),
-        *reals("column", "column_slots", "column_dots", changed="inout"),
+        *indices("places", changed="inout"),
+        *reals("amounts", "column", "column_slots", changed="inout"),
+        *reals("flip_column", "flip_slots", "column_dots", changed="inout"),
         *indices("control", changed="inout"),
         *reals("scalars", changed="inout"),
     ),
     contract="Sets ENTERING and DIRECTION and lays out its column as choose_column does, or says "
     "DONE, FOLD or OUT_OF_PIVOTS; exact.",
-    launch=one_block,
+    launch=side_blocks,
     work=lambda values: int(values["groups"]),
     bytes_moved=lambda values: 12 * int(values["groups"]),
 )
@@ -85,18 +88,16 @@ UPDATE_PRIMAL = Kernel(
     name="update_primal",
     arguments=(
         *ints("rows", "structurals", "most"),
-        *indices("slot_of_row"),
         *reals("alpha_rows", "alpha"),
         *reals("lower", "upper", "etas", "x_basic", "lower_basic", "upper_basic", changed="inout"),
         *reals("x", "reduced_cost", "weights", changed="inout"),
         *indices("basic", "status", "pivot_log", changed="inout"),
-        *reals("column", "column_slots", "partial_value", changed="inout"),
+        *reals("partial_value", changed="inout"),
         *indices("partial_index", "control", changed="inout"),
         *reals("scalars", changed="inout"),
     ),
-    contract="Makes the pivot or the bound flip, appends a pivot to 'pivot_log', and sets the "
-    "right side to zero; or says INACCURATE and changes nothing. Exact but for the contraction of "
-    "products and sums.",
+    contract="Makes the pivot or the bound flip, and appends a pivot to 'pivot_log'; or says "
+    "INACCURATE and changes nothing. Exact but for the contraction of products and sums.",
     launch=lambda values: Launch(
         row_groups(_variables(values)) + ceiling(int(values["rows"]), BLOCK), BLOCK
     ),

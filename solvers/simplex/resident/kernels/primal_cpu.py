@@ -42,7 +42,7 @@ from solvers.simplex.resident.control import (
     VALUE,
     WEIGHT,
 )
-from solvers.simplex.resident.kernels.ratio_cpu import _load_column
+from solvers.simplex.resident.kernels.sides_cpu import _make_sides
 from solvers.simplex.state import BASIC, LOWER, UPPER
 
 
@@ -78,9 +78,9 @@ def price_costs(
 
 @twin
 def choose_entering(
-    rows, structurals, most, groups, starts, indices, values, slot_of_row,
-    x, reduced_cost, weights, alpha_rows, partial_value, partial_index,
-    column, column_slots, column_dots, control, scalars,
+    rows, structurals, most, full, groups, starts, indices, values, slot_of_row,
+    x, reduced_cost, weights, alpha_rows, partial_value, partial_index, places, amounts,
+    column, column_slots, flip_column, flip_slots, column_dots, control, scalars,
 ):  # fmt: skip
     """Choose the entering variable."""
     if control[STATUS] != RUNNING:
@@ -97,7 +97,10 @@ def choose_entering(
     if q == NONE:
         control[STATUS] = DONE
         return
-    _load_column(q, 1.0, structurals, starts, indices, values, slot_of_row, column, column_slots)
+    _make_sides(
+        q, places, amounts, 0, rows, structurals, starts, indices, values, slot_of_row,
+        places, amounts, column, column_slots, flip_column, flip_slots, control,
+    )  # fmt: skip
     for e in range(made):
         column_dots[e] = alpha_rows[e, q]
     control[ENTERING] = q
@@ -168,10 +171,9 @@ def choose_leaving(
 
 @twin
 def update_primal(  # noqa: C901 - one kernel
-    rows, structurals, most, slot_of_row, alpha_rows, alpha,
+    rows, structurals, most, alpha_rows, alpha,
     lower, upper, etas, x_basic, lower_basic, upper_basic, x, reduced_cost, weights,
-    basic, status, pivot_log, column, column_slots, partial_value, partial_index,
-    control, scalars,
+    basic, status, pivot_log, partial_value, partial_index, control, scalars,
 ):  # fmt: skip
     """Make a primal pivot, or flip the entering variable to its other bound."""
     going = control[STATUS] == RUNNING
@@ -201,10 +203,6 @@ def update_primal(  # noqa: C901 - one kernel
             x_basic[p] -= step * alpha[p]
             if not flip:
                 etas[p, made] = -alpha[p] / pivot
-        column[p] = 0.0
-        slot = slot_of_row[p]
-        if slot >= 0:
-            column_slots[slot] = 0.0
     dual_step, weight, tolerance = scalars[DUAL_STEP], scalars[WEIGHT], scalars[DUAL_TOLERANCE]
     variables = rows + structurals
     groups = max(1, min(BLOCK, (variables + BLOCK - 1) // BLOCK)) if going else 0

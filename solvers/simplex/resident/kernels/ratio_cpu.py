@@ -8,8 +8,7 @@ import numpy as np
 
 from solvers.kernels.twin import twin
 from solvers.simplex.resident.control import (
-    ALL_FLIPS,
-    BLOCK,
+    COST_SHIFT,
     DEVEX_ERROR,
     DUAL_STEP,
     ENTERING,
@@ -17,9 +16,8 @@ from solvers.simplex.resident.control import (
     EXCESS,
     FIRST_SELECTION,
     FLIPS,
-    HARRIS,
-    ITERATIONS,
     LEAVING,
+    MADE,
     MOST_FLIPS,
     MOST_GROUPS,
     NO_PIVOT,
@@ -37,138 +35,129 @@ from solvers.simplex.resident.control import (
     WEIGHT,
 )
 from solvers.simplex.resident.kernels.row_cpu import _distance
-from solvers.simplex.state import LOWER, UPPER
+from solvers.simplex.resident.kernels.sides_cpu import _make_sides
+from solvers.simplex.state import LOWER
 
 
 @numba.njit(inline="always")
-def _load_column(
-    j, step, structurals, starts, indices, values, slot_of_row, column, column_slots
-):  # fmt: skip
-    """Add step times a column of [A -I] to a right side."""
-    if j >= structurals:
-        i = j - structurals
-        column[i] -= step
-        if slot_of_row[i] >= 0:
-            column_slots[slot_of_row[i]] = column[i]
-    else:
-        for k in range(starts[j], starts[j + 1]):
-            i = indices[k]
-            column[i] += step * values[k]
-            if slot_of_row[i] >= 0:
-                column_slots[slot_of_row[i]] = column[i]
+def _first_group(variables, alpha, ratio, least, status, reduced_cost):
+    """Return the largest pivot element among break points that equal the least one."""
+    best, q = 0.0, NONE
+    for j in range(variables):
+        if ratio[j] == np.inf:
+            continue
+        size = abs(alpha[j])
+        near = ratio[j] <= least or _distance(status[j], reduced_cost[j]) <= least * size
+        if near and size > best:
+            best, q = size, j
+    return q
 
 
 @twin
 def choose_column(  # noqa: C901 - one kernel
-    rows, structurals, most, lanes, steepest, starts, indices, values, slot_of_row, reference,
-    lower, upper, alpha_rows, candidates, counts, ratios, squares, dots,
-    status, x, cost, reduced_cost, selected, group, flips, flip_steps,
+    rows, structurals, most, lanes, full, steepest, starts, indices, values, slot_of_row,
+    reference, lower, upper, alpha_rows, ratio, least, counts, squares, dots,
+    status, x, reduced_cost, flips, flip_steps, places, amounts,
     column, column_slots, flip_column, flip_slots, column_dots, flip_dots, control, scalars,
 ):  # fmt: skip
     """Choose the entering variable and the flips before it."""
     if control[STATUS] != RUNNING:
         return
-    made = control[PIVOTS]
-    per_block = BLOCK // lanes
-    spread = (structurals + per_block - 1) // per_block
-    segments = spread + (rows + BLOCK - 1) // BLOCK
-    least, square, count = np.inf, 0.0, 0
-    for segment in range(segments):
-        least = min(least, ratios[segment])
-        square += squares[segment]
-    if least == np.inf:
+    made, variables = control[PIVOTS], rows + structurals
+    alpha = alpha_rows[made]
+    smallest, total = np.inf, 0
+    for j in range(variables):
+        if ratio[j] < np.inf:
+            smallest = min(smallest, ratio[j])
+            total += 1
+    if smallest == np.inf:
         control[STATUS] = NO_PIVOT
         return
     slope = abs(scalars[EXCESS])
-    select = max(SELECTION_GROWTH * least, FIRST_SELECTION)
+    chosen = np.empty(MOST_FLIPS, dtype=np.int64)
+    select, before = max(SELECTION_GROWTH * smallest, FIRST_SELECTION), 0.0
+    last, wide, length = False, False, 0
     while True:
-        total, length, rest = 0.0, 0, 0
-        for segment in range(segments):
-            first = (
-                segment * per_block
-                if segment < spread
-                else structurals + (segment - spread) * BLOCK
-            )
-            for place in range(first, first + counts[segment]):
-                j = candidates[place]
-                size = abs(alpha_rows[made, j])
-                if _distance(status[j], reduced_cost[j]) + scalars[HARRIS] <= select * size:
-                    total += size * (upper[j] - lower[j])
-                    selected[length] = j
-                    group[length] = -1
-                    length += 1
-                else:
-                    rest += 1
-        if total >= slope or rest == 0 or length > MOST_FLIPS:
+        lost, length = 0.0, 0
+        for j in range(variables):
+            if ratio[j] <= select:
+                if length < MOST_FLIPS:
+                    chosen[length] = j
+                    lost += abs(alpha[j]) * (upper[j] - lower[j])
+                length += 1
+        if length > MOST_FLIPS:
+            if before == 0.0:
+                wide = True
+                break
+            select, last = before, True
+        elif last or lost >= slope or length == total:
             break
-        select *= SELECTION_GROWTH
-    best_size, best_index = np.zeros(MOST_GROUPS), np.full(MOST_GROUPS, NONE)
-    groups, passed, largest, enough = 0, 0, 0.0, False
-    while groups < MOST_GROUPS and passed < length and not enough:
-        bound = np.inf
+        else:
+            before = select
+            select *= SELECTION_GROWTH
+    count = 0
+    if wide:  # more than there is room for: the first group alone
+        q = _first_group(variables, alpha, ratio, smallest, status, reduced_cost)
+    else:
+        group = np.full(length, -1)
+        best_size, best_index = np.zeros(MOST_GROUPS), np.full(MOST_GROUPS, NONE)
+        groups, passed, largest = 0, 0, 0.0
+        while groups < MOST_GROUPS and passed < length and slope >= 0.0:
+            bound = np.inf
+            for place in range(length):
+                if group[place] < 0:
+                    bound = min(bound, ratio[chosen[place]])
+            change = 0.0
+            for place in range(length):
+                j = chosen[place]
+                size = abs(alpha[j])
+                near = ratio[j] <= bound or _distance(status[j], reduced_cost[j]) <= bound * size
+                if group[place] < 0 and near:
+                    group[place] = groups
+                    passed += 1
+                    change += size * (upper[j] - lower[j])
+                    if size > best_size[groups]:
+                        best_size[groups], best_index[groups] = size, j
+            slope -= change
+            largest = max(largest, best_size[groups])
+            groups += 1
+        if slope > scalars[PRIMAL_TOLERANCE] and length == total and passed == length:
+            control[STATUS] = NO_PIVOT
+            return
+        at = groups - 1
+        while at > 0 and best_size[at] <= min(RELATIVE_PIVOT * largest, SUFFICIENT_PIVOT):
+            at -= 1
+        q = best_index[at]
         for place in range(length):
-            if group[place] < 0:
-                j = selected[place]
-                bound = min(
-                    bound,
-                    (_distance(status[j], reduced_cost[j]) + scalars[HARRIS])
-                    / abs(alpha_rows[made, j]),
+            if 0 <= group[place] < at:
+                j = chosen[place]
+                flips[count] = j
+                flip_steps[count] = (
+                    upper[j] - lower[j] if status[j] == LOWER else lower[j] - upper[j]
                 )
-        change = 0.0
-        for place in range(length):
-            j = selected[place]
-            size = abs(alpha_rows[made, j])
-            if group[place] < 0 and _distance(status[j], reduced_cost[j]) <= bound * size:
-                group[place] = groups
-                passed += 1
-                change += size * (upper[j] - lower[j])
-                if size > best_size[groups] or (
-                    size == best_size[groups] and j < best_index[groups]
-                ):
-                    best_size[groups], best_index[groups] = size, j
-        slope -= change
-        largest = max(largest, best_size[groups])
-        enough = slope < 0.0 or passed > MOST_FLIPS
-        groups += 1
-    if not enough and rest == 0 and passed == length and slope > scalars[PRIMAL_TOLERANCE]:
-        control[STATUS] = NO_PIVOT
-        return
-    chosen = groups - 1
-    while chosen > 0 and best_size[chosen] <= min(RELATIVE_PIVOT * largest, SUFFICIENT_PIVOT):
-        chosen -= 1
-    q = best_index[chosen]
-    for place in range(length):
-        if 0 <= group[place] < chosen:
-            j = selected[place]
-            step = upper[j] - lower[j] if status[j] == LOWER else lower[j] - upper[j]
-            flips[count], flip_steps[count] = j, step
-            count += 1
-            x[j] = upper[j] if status[j] == LOWER else lower[j]
-            status[j] = UPPER if status[j] == LOWER else LOWER
-            _load_column(
-                j, step, structurals, starts, indices, values, slot_of_row, flip_column, flip_slots
-            )
-    _load_column(q, 1.0, structurals, starts, indices, values, slot_of_row, column, column_slots)
+                count += 1
+    _make_sides(
+        q, flips, flip_steps, count, rows, structurals, starts, indices, values, slot_of_row,
+        places, amounts, column, column_slots, flip_column, flip_slots, control,
+    )  # fmt: skip
     for e in range(made):
         column_dots[e] = alpha_rows[e, q]
-        total = 0.0
+        dot = 0.0
         for f in range(count):
-            total += alpha_rows[e, flips[f]] * flip_steps[f]
-        flip_dots[e] = total
-    pivot = alpha_rows[made, q]
-    step = reduced_cost[q] / pivot
-    if (step < 0.0) != (scalars[EXCESS] < 0.0) and step != 0.0:  # a cost shift makes it zero
-        cost[q] -= reduced_cost[q]
-        reduced_cost[q] = 0.0
-        step = 0.0
+            dot += alpha_rows[e, flips[f]] * flip_steps[f]
+        flip_dots[e] = dot
+    pivot = alpha[q]
+    step, shift = reduced_cost[q] / pivot, 0.0
+    if (step < 0.0) != (scalars[EXCESS] < 0.0) and step != 0.0:
+        step, shift = 0.0, reduced_cost[q]  # which makes the step zero
+    devex = max(1.0, squares.sum() + reference[control[LEAVING]]) if steepest == 0 else 0.0
+    norm = dots[most] if steepest == 1 else devex
     scalars[DUAL_STEP] = step
+    scalars[COST_SHIFT] = shift
     scalars[PIVOT] = pivot
     scalars[ENTERING_VALUE] = x[q]
-    norm = dots[most] if steepest == 1 else max(1.0, square + reference[control[LEAVING]])
     scalars[NORM] = norm
     control[RESET] = 1 if steepest == 0 and scalars[WEIGHT] > DEVEX_ERROR * norm else 0
     control[ENTERING] = q
     control[FLIPS] = count
-    control[ALL_FLIPS] += count
-    control[PIVOTS] = made + 1
-    control[ITERATIONS] += 1
+    control[MADE] = made

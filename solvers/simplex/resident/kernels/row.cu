@@ -5,6 +5,8 @@
 
 #include "core.cuh"
 
+#define CHUNK 8  // entries that a thread asks for at once
+
 extern "C" __global__ void __launch_bounds__(BLOCK) choose_row(
     int rows, const REAL* __restrict__ x_basic, const REAL* __restrict__ lower_basic,
     const REAL* __restrict__ upper_basic, const REAL* __restrict__ weights,
@@ -34,16 +36,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     REAL* eta_rows, REAL* __restrict__ row_slots, INDEX* control, REAL* scalars) {
     __shared__ REAL coefficient[MOST_DELAYED];
     __shared__ REAL part[BLOCK / 32][32];
-    if (control[STATUS] != RUNNING || (groups == 0 && control[FLIP_ONLY] != 0)) return;
+    const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
     const INDEX made = control[PIVOTS] - (groups == 0 ? 1 : 0);
-    const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+    const INDEX iterations = control[ITERATIONS], limit = control[LIMIT];
     INDEX position = control[POSITION];
+    if (state != RUNNING || (groups == 0 && flip_only != 0)) return;
+    const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+    // A status written here ends the kernel in every block, whether or not it sees it.
+    if (groups > 0 && (made >= most || iterations >= limit)) {
+        if (first) control[STATUS] = made >= most ? FOLD : OUT_OF_PIVOTS;
+        return;
+    }
+    // A lane owns an element; the block's warps share out the delayed rows, as one thread alone
+    // would wait for memory again and again. They are asked for before the position is known.
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = BLOCK / 32;
+    const int i = blockIdx.x * 32 + lane;
+    const bool inside = i < rows;
+    const INDEX slot = inside ? slot_of_row[i] : -1;
+    REAL delayed[MOST_DELAYED / warps];
+#pragma unroll
+    for (int u = 0; u < MOST_DELAYED / warps; ++u) {
+        const int e = warp + u * warps;
+        delayed[u] = inside && e < made ? eta_rows[(long long)e * rows + i] : REAL(0);
+    }
     if (groups > 0) {
-        // A status written here ends the kernel in every block, whether or not it sees it.
-        if (made >= most || control[ITERATIONS] >= control[LIMIT]) {
-            if (first) control[STATUS] = made >= most ? FOLD : OUT_OF_PIVOTS;
-            return;
-        }
         Best best = nothing();
         if ((int)threadIdx.x < groups)
             best = Best{partial_value[threadIdx.x], partial_index[threadIdx.x]};
@@ -65,32 +81,64 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
             scalars[WEIGHT] = weights[position];
         }
     }
-    for (int e = threadIdx.x; e < made; e += BLOCK)
-        coefficient[e] = etas[(long long)position * most + e];
-    __syncthreads();
-    // A lane owns an element; the block's warps share out the delayed rows, as one thread alone
-    // would wait for memory again and again.
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int i = blockIdx.x * 32 + lane;
-    const bool inside = i < rows;
-    const INDEX slot = inside ? slot_of_row[i] : -1;
     REAL value = REAL(0);
     if (warp == 0 && inside)
         value = slot >= 0 ? inverse[(long long)position * capacity + slot]
                           : (unit_row[position] == i ? REAL(-1) : REAL(0));
-    if (inside) {
-#pragma unroll 8
-        for (int e = warp; e < made; e += BLOCK / 32)
-            value += coefficient[e] * eta_rows[(long long)e * rows + i];
+    if ((int)threadIdx.x < made)
+        coefficient[threadIdx.x] = etas[(long long)position * most + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < MOST_DELAYED / warps; ++u) {
+        const int e = warp + u * warps;
+        if (e < made) value += coefficient[e] * delayed[u];
     }
     part[warp][lane] = value;
     __syncthreads();
     if (warp != 0 || !inside) return;
     value = part[0][lane];
 #pragma unroll
-    for (int w = 1; w < BLOCK / 32; ++w) value += part[w][lane];
+    for (int w = 1; w < warps; ++w) value += part[w][lane];
     eta_rows[(long long)made * rows + i] = value;
     if (slot >= 0) row_slots[slot] = value;
+}
+
+// A thread's share of a column times the row. A chunk of entries is asked for at once, whether or
+// not the column has so many.
+template <bool full>
+__device__ __forceinline__ REAL share_of_product(
+    INDEX begin, INDEX end, int lane, int lanes, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, const REAL* __restrict__ row) {
+    REAL sum = REAL(0);
+    for (INDEX k = begin + lane; k < end; k += CHUNK * lanes) {  // ends before k can overflow
+        INDEX place[CHUNK];
+        REAL value[CHUNK];
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) {
+            const bool there = u * lanes < end - k;
+            const INDEX at = there ? k + u * lanes : k;
+            place[u] = !there ? -1 : (full ? at - begin : indices[at]);
+            value[u] = there ? values[at] : REAL(0);
+        }
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u)
+            if (place[u] >= 0) sum += value[u] * row[place[u]];
+        if (end - k <= CHUNK * lanes) break;
+    }
+    return sum;
+}
+
+// The product of the row with a delayed one, or with itself.
+__device__ __forceinline__ void leave_dot(
+    int e, INDEX made, int rows, int most, const REAL* __restrict__ eta_rows, REAL* dots) {
+    if (e >= made && e < most) return;
+    const REAL* __restrict__ row = eta_rows + (long long)made * rows;
+    const REAL* __restrict__ other = e < made ? eta_rows + (long long)e * rows : row;
+    REAL sum = REAL(0);
+#pragma unroll 8
+    for (int i = threadIdx.x; i < rows; i += BLOCK) sum += other[i] * row[i];
+    sum = block_join<Add>(sum);
+    if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) price_row(
@@ -100,85 +148,85 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price_row(
     const INDEX* __restrict__ status, const INDEX* __restrict__ reference,
     const REAL* __restrict__ lower, const REAL* __restrict__ upper,
     const REAL* __restrict__ reduced_cost, const INDEX* __restrict__ control,
-    const REAL* __restrict__ scalars, REAL* __restrict__ alpha_rows,
-    INDEX* __restrict__ candidates, INDEX* __restrict__ counts, REAL* __restrict__ ratios,
-    REAL* __restrict__ squares, REAL* __restrict__ dots) {
-    if (control[STATUS] != RUNNING || (dual == 0 && control[FLIP_ONLY] != 0)) return;
-    const INDEX made = control[PIVOTS] - (dual == 0 ? 1 : 0);
-    const REAL* row = eta_rows + (long long)made * rows;
+    const REAL* __restrict__ scalars, REAL* __restrict__ alpha_rows, REAL* __restrict__ ratios,
+    REAL* __restrict__ least, INDEX* __restrict__ counts, REAL* __restrict__ squares,
+    REAL* __restrict__ dots) {
+    __shared__ REAL ratio_of[BLOCK];
+    const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
+    const INDEX made = control[PIVOTS] - (dual == 0 ? 1 : 0), leaving = control[LEAVING];
+    const REAL excess = scalars[EXCESS], small = scalars[SMALL_PIVOT], relax = scalars[HARRIS];
+    const int tid = threadIdx.x, block = blockIdx.x;
     const int per_block = BLOCK / lanes;
     const int spread = (structurals + per_block - 1) / per_block;
-    const int segments = spread + (rows + BLOCK - 1) / BLOCK;
-    const int block = blockIdx.x;
-    if (block >= segments) {  // products of the row with the delayed ones, and with itself
-        const int e = block - segments;
-        if (e >= made && e < most) return;
-        const REAL* other = e < made ? eta_rows + (long long)e * rows : row;
-        REAL sum = REAL(0);
-        for (int i = threadIdx.x; i < rows; i += BLOCK) sum += other[i] * row[i];
-        sum = block_join<Add>(sum);
-        if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
+    const int owners = spread + (rows + BLOCK - 1) / BLOCK;
+    const bool structural = block < spread;
+    const int lane = structural ? tid % lanes : 0;
+    const int at = structural ? tid / lanes : tid;  // of the block's variables
+    const int i = (structural ? block * per_block : (block - spread) * BLOCK) + at;
+    const bool inside = i < (structural ? structurals : rows), owner = inside && lane == 0;
+    const long long j = structural ? i : (long long)structurals + i;
+    // What is known of the variable is asked for at once, before anything is waited for.
+    INDEX kind = BASIC, begin = 0, end = 0;
+    REAL low = REAL(0), high = REAL(0), cost = REAL(0);
+    bool counted = false;
+    if (inside && block < owners) {
+        kind = status[j];
+        if (structural) {
+            begin = starts[i];
+            end = starts[i + 1];
+        }
+        if (owner && dual != 0) {
+            low = lower[j];
+            high = upper[j];
+            cost = reduced_cost[j];
+            counted = steepest == 0 && reference[j] != 0;
+        }
+    }
+    if (state != RUNNING || (dual == 0 && flip_only != 0)) return;
+    if (block >= owners) {
+        leave_dot(block - owners, made, rows, most, eta_rows, dots);
         return;
     }
-    long long j, first;
+    const REAL* __restrict__ row = eta_rows + (long long)made * rows;
     REAL alpha = REAL(0);
-    bool owner;
-    INDEX kind = BASIC;
-    if (block < spread) {
-        const int lane = threadIdx.x % lanes;
-        first = (long long)block * per_block;
-        j = first + threadIdx.x / lanes;
-        owner = lane == 0 && j < structurals;
-        if (j < structurals) {
-            kind = status[j];
-            if (kind != BASIC) {
-                const INDEX begin = starts[j], end = starts[j + 1];
-                if (full != 0) {
-#pragma unroll 4
-                    for (INDEX k = begin + lane; k < end; k += lanes)
-                        alpha += values[k] * row[k - begin];
-                } else {
-#pragma unroll 4
-                    for (INDEX k = begin + lane; k < end; k += lanes)
-                        alpha += values[k] * row[indices[k]];
-                }
-            }
-        }
+    if (structural) {
+        if (kind != BASIC)
+            alpha = full != 0
+                ? share_of_product<true>(begin, end, lane, lanes, indices, values, row)
+                : share_of_product<false>(begin, end, lane, lanes, indices, values, row);
         alpha = lanes_join<Add>(alpha, lanes);
-    } else {
-        const int i = (block - spread) * BLOCK + threadIdx.x;
-        first = structurals + (long long)(block - spread) * BLOCK;
-        j = (long long)structurals + i;
-        owner = i < rows;
-        if (owner) {
-            kind = status[j];
-            alpha = -row[i];
-        }
+    } else if (inside) {
+        alpha = -row[i];
     }
-    bool candidate = false;
-    REAL ratio = INFINITE, square = REAL(0);
+    REAL ratio = INFINITE;
     if (owner) {
-        if (kind == BASIC) alpha = j == control[LEAVING] ? REAL(1) : REAL(0);
+        if (kind == BASIC) alpha = j == leaving ? REAL(1) : REAL(0);
         alpha_rows[made * ((long long)rows + structurals) + j] = alpha;
-        if (dual != 0 && kind != BASIC) {
-            const REAL signed_alpha = scalars[EXCESS] < REAL(0) ? -alpha : alpha;
-            const REAL size = fabs(alpha);
-            if (reference[j] != 0) square = alpha * alpha;
+        if (dual != 0) {
+            const REAL signed_alpha = excess < REAL(0) ? -alpha : alpha, size = fabs(alpha);
             const bool right = kind == LOWER ? signed_alpha > REAL(0)
                                              : (kind == UPPER ? signed_alpha < REAL(0) : true);
-            candidate = size > scalars[SMALL_PIVOT] && lower[j] < upper[j] && right;
-            if (candidate) ratio = (distance_of(kind, reduced_cost[j]) + scalars[HARRIS]) / size;
+            if (kind != BASIC && size > small && low < high && right)
+                ratio = (distance_of(kind, cost) + relax) / size;
+            ratios[j] = ratio;
         }
     }
     if (dual == 0) return;
-    int total;
-    const int place = block_before(candidate ? 1 : 0, total);
-    if (candidate) candidates[first + place] = (INDEX)j;
-    ratio = block_join<Least>(ratio);
-    square = block_join<Add>(square);
-    if (threadIdx.x == 0) {
-        counts[block] = total;
-        ratios[block] = ratio;
-        squares[block] = square;
+    if (lane == 0) ratio_of[at] = ratio;
+    if (steepest == 0) {
+        const REAL square = block_join<Add>(counted && kind != BASIC ? alpha * alpha : REAL(0));
+        if (tid == 0) squares[block] = square;
     }
+    __syncthreads();
+    const int held = structural ? per_block : BLOCK, width = segment_width(lanes);
+    if ((tid & ~31) >= held) return;  // a whole warp
+    ratio = tid < held ? ratio_of[tid] : INFINITE;
+    const REAL found = lanes_join<Add>(ratio < INFINITE ? REAL(1) : REAL(0), width);
+    ratio = lanes_join<Least>(ratio, width);
+    if (tid % width != 0 || tid >= held) return;
+    const int segment = (structural ? block * per_block
+                                    : spread * per_block + (block - spread) * BLOCK) / width
+        + tid / width;
+    least[segment] = ratio;
+    counts[segment] = (INDEX)found;
 }

@@ -20,7 +20,7 @@ needs no further products with the u_j.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.resident.control import BLOCK
+from solvers.simplex.resident.control import BLOCK, SEGMENT
 from solvers.simplex.resident.kernels.layout import (
     WARP,
     ceiling,
@@ -62,7 +62,7 @@ PIVOT_ROW = Kernel(
     "or OUT_OF_PIVOTS; with groups = 0 takes it from 'control'. Leaves rho (m,) as the next of "
     "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,). Up to the "
     "order of sums.",
-    launch=lambda values: Launch(ceiling(int(values["rows"]), WARP), BLOCK),
+    launch=lambda values: Launch(max(1, ceiling(int(values["rows"]), WARP)), BLOCK),
     work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
     bytes_moved=lambda values: 8 * int(values["rows"]) * (2 + int(values["control"][1])),
 )
@@ -71,6 +71,13 @@ PIVOT_ROW = Kernel(
 def segment_blocks(rows: int, structurals: int, lanes: int) -> tuple[int, int]:
     """Return how many blocks take structurals, and how many logicals."""
     return ceiling(structurals * lanes, BLOCK), ceiling(rows, BLOCK)
+
+
+def segments(rows: int, structurals: int, lanes: int) -> int:
+    """Return how many segments of variables have a least ratio each; blocks hold whole ones."""
+    width = min(SEGMENT, BLOCK // lanes)
+    structural, logical = segment_blocks(rows, structurals, lanes)
+    return structural * (BLOCK // lanes // width) + logical * (BLOCK // width)
 
 
 def _price_launch(values: Values) -> Launch:
@@ -90,13 +97,15 @@ PRICE_ROW = Kernel(
         *indices("control"),
         *reals("scalars"),
         *reals("alpha_rows", changed="inout"),
-        *indices("candidates", "counts", changed="inout"),
-        *reals("ratios", "squares", "dots", changed="inout"),
+        *reals("ratios", "least", changed="inout"),
+        *indices("counts", changed="inout"),
+        *reals("squares", "dots", changed="inout"),
     ),
     contract="Leaves alpha (n + m,) as the next of 'alpha_rows' (most, n + m); full = 1 says that "
-    "no column has a zero, so that indices need not be read. With dual = 1 each "
-    "block also leaves its candidates for entering, ascending, their count, the smallest Harris "
-    "ratio, and the sum of alpha^2 over the reference framework; with steepest = 1, further "
+    "no column has a zero, so that indices need not be read. With dual = 1 also Harris ratios (n + "
+    "m,), infinite for all but candidates for entering; of each segment of variables the least "
+    "one and the number of candidates; and with steepest = 0 for each block the sum of alpha^2 "
+    "over the reference framework; with steepest = 1, further "
     "blocks leave the products of rho with the rows of 'eta_rows', and with itself in the last "
     "place. Device and twin agree up to the order of sums.",
     launch=_price_launch,

@@ -25,6 +25,7 @@ from solvers.simplex.resident.control import (
     POSITION,
     PRIMAL_TOLERANCE,
     RUNNING,
+    SEGMENT,
     SMALL_PIVOT,
     STATUS,
     VALUE,
@@ -122,32 +123,37 @@ def _distance(status, reduced_cost):
 def price_row(  # noqa: C901 - one kernel
     rows, structurals, most, lanes, full, dual, steepest, starts, indices, values, eta_rows,
     status, reference, lower, upper, reduced_cost, control, scalars,
-    alpha_rows, candidates, counts, ratios, squares, dots,
+    alpha_rows, ratios, least, counts, squares, dots,
 ):  # fmt: skip
-    """Multiply the pivot row with every column; filter candidates for entering."""
+    """Multiply the pivot row with every column; find the candidates for entering."""
     going = control[STATUS] == RUNNING and (dual == 1 or control[FLIP_ONLY] == 0)
     made = control[PIVOTS] - (1 if dual == 0 else 0)
     leaving = control[LEAVING]
     side = -1.0 if scalars[EXCESS] < 0.0 else 1.0
     smallest, relax = scalars[SMALL_PIVOT], scalars[HARRIS]
-    per_block = BLOCK // lanes
+    per_block, width = BLOCK // lanes, min(SEGMENT, BLOCK // lanes)
     spread = (structurals + per_block - 1) // per_block
     blocks = spread + (rows + BLOCK - 1) // BLOCK if going else 0
     for block in prange(blocks):
         if block < spread:
             first = block * per_block
-            end = min(first + per_block, structurals)
+            end, segment = min(first + per_block, structurals), first // width
+            whole = per_block
         else:
             first = structurals + (block - spread) * BLOCK
             end = min(first + BLOCK, structurals + rows)
-        found, ratio, square = 0, np.inf, 0.0
+            segment = (spread * per_block + (block - spread) * BLOCK) // width
+            whole = BLOCK
+        if dual == 1:
+            for s in range(segment, segment + whole // width):
+                least[s], counts[s] = np.inf, 0
+        square = 0.0
         for j in range(first, end):
             kind = status[j]
-            if kind == BASIC:
-                alpha_rows[made, j] = 1.0 if j == leaving else 0.0
-                continue
             alpha = 0.0
-            if j < structurals:
+            if kind == BASIC:
+                alpha = 1.0 if j == leaving else 0.0
+            elif j < structurals:
                 for k in range(starts[j], starts[j + 1]):
                     alpha += values[k] * eta_rows[made, indices[k]]
             else:
@@ -155,17 +161,20 @@ def price_row(  # noqa: C901 - one kernel
             alpha_rows[made, j] = alpha
             if dual == 0:
                 continue
+            ratios[j] = np.inf
+            if kind == BASIC:
+                continue
             if reference[j] != 0:
                 square += alpha * alpha
             signed = side * alpha
             right = signed > 0.0 if kind == LOWER else (signed < 0.0 if kind == UPPER else True)
             if abs(alpha) > smallest and lower[j] < upper[j] and right:
-                candidates[first + found] = j
-                found += 1
-                ratio = min(ratio, (_distance(kind, reduced_cost[j]) + relax) / abs(alpha))
-        if dual == 1:
-            counts[block] = found
-            ratios[block] = ratio
+                ratio = (_distance(kind, reduced_cost[j]) + relax) / abs(alpha)
+                s = segment + (j - first) // width
+                ratios[j] = ratio
+                least[s] = min(least[s], ratio)
+                counts[s] += 1
+        if dual == 1 and steepest == 0:
             squares[block] = square
     if going and steepest == 1:
         for e in range(made + 1):

@@ -1,0 +1,156 @@
+// Right sides of the solves with the basis: the entering column, and the sum of the flipped ones.
+//
+// If they have few entries these are left as a list, from which the solves gather; otherwise the
+// sums are laid out by row and by slot, each block taking SIDE_ROWS rows, so that nothing has to
+// be zero before. Sums follow the order of the columns.
+
+#pragma once
+
+#include "core.cuh"
+
+#define SIDE_COLUMNS 6  // what shared memory has room for beside all else
+
+struct Matrix {
+    int rows, structurals, full;
+    const INDEX* __restrict__ starts;
+    const INDEX* __restrict__ indices;
+    const REAL* __restrict__ values;
+    const INDEX* __restrict__ slot_of_row;
+};
+
+// Where the right sides go: (place, amount) of the list, or sums by row and by slot.
+struct Target {
+    INDEX* __restrict__ places;
+    REAL* __restrict__ amounts;
+    REAL* __restrict__ column;
+    REAL* __restrict__ column_slots;
+    REAL* __restrict__ flip_column;
+    REAL* __restrict__ flip_slots;
+};
+
+// Flipped columns with their steps, and the entering one last; in shared memory.
+struct Sides {
+    INDEX variable[MOST_FLIPS + 1];
+    REAL step[MOST_FLIPS + 1];
+    INDEX begin[MOST_FLIPS + 1];  // of its entries in the matrix, or -1 for a logical
+    int offset[MOST_FLIPS + 2];   // entries of the columns before
+};
+
+// Count entries; the block together, after variables and steps have been set.
+__device__ __forceinline__ void number_entries(Sides& sides, int columns, const Matrix& matrix) {
+    for (int c = threadIdx.x; c < columns; c += BLOCK) {
+        const INDEX j = sides.variable[c];
+        const bool logical = j >= matrix.structurals;
+        const INDEX begin = logical ? -1 : matrix.starts[j];
+        sides.begin[c] = begin;
+        sides.offset[c + 1] = logical ? 1 : matrix.starts[j + 1] - begin;
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const int lane = threadIdx.x;
+        int before = 0;
+        for (int first = 0; first < columns; first += 32) {
+            const int c = first + lane;
+            int sum = c < columns ? sides.offset[c + 1] : 0;
+            for (int distance = 1; distance < 32; distance <<= 1) {
+                const int from = lane < distance ? lane : lane - distance;
+                const int other = __shfl_sync(0xffffffffu, sum, from);
+                if (lane >= distance) sum += other;
+            }
+            if (c < columns) sides.offset[c + 1] = before + sum;
+            before += __shfl_sync(0xffffffffu, sum, 31);
+        }
+        if (lane == 0) sides.offset[0] = 0;
+    }
+    __syncthreads();
+}
+
+// The column, among those from `low` to before `high`, in which an entry stands.
+__device__ __forceinline__ int column_of(const Sides& sides, int low, int high, int entry) {
+    while (high - low > 1) {
+        const int middle = (low + high) >> 1;
+        if (sides.offset[middle] <= entry) low = middle; else high = middle;
+    }
+    return low;
+}
+
+__device__ __forceinline__ void leave_list(
+    const Sides& sides, int columns, int blocks, const Matrix& matrix, const Target& target) {
+    const int entries = sides.offset[columns];
+    for (int u = blockIdx.x * BLOCK + threadIdx.x; u < entries; u += blocks * BLOCK) {
+        const int c = column_of(sides, 0, columns, u);
+        const INDEX begin = sides.begin[c], k = begin + (u - sides.offset[c]);
+        const INDEX row = begin < 0 ? sides.variable[c] - matrix.structurals : matrix.indices[k];
+        const INDEX slot = matrix.slot_of_row[row];
+        target.places[u] = slot >= 0 ? slot : -1 - row;
+        target.amounts[u] = begin < 0 ? -sides.step[c] : sides.step[c] * matrix.values[k];
+    }
+}
+
+// The products of columns, from `from` on, with their steps, in this block's rows; the tile is zero.
+__device__ __forceinline__ void fill_tile(
+    REAL* tile, const Sides& sides, int from, int count, int first, const Matrix& matrix) {
+    if (matrix.full != 0) {
+        for (int at = threadIdx.x; at < count * SIDE_ROWS; at += BLOCK) {
+            const int c = from + at / SIDE_ROWS, row = first + at % SIDE_ROWS;
+            const INDEX begin = sides.begin[c];
+            if (row >= matrix.rows) continue;
+            if (begin >= 0) tile[at] = sides.step[c] * matrix.values[begin + row];
+            else if (sides.variable[c] - matrix.structurals == row) tile[at] = -sides.step[c];
+        }
+        return;
+    }
+    const int end = sides.offset[from + count];
+#pragma unroll 4
+    for (int u = sides.offset[from] + threadIdx.x; u < end; u += BLOCK) {
+        const int c = column_of(sides, from, from + count, u);
+        const INDEX begin = sides.begin[c], k = begin + (u - sides.offset[c]);
+        const INDEX row = begin < 0 ? sides.variable[c] - matrix.structurals : matrix.indices[k];
+        const REAL amount = begin < 0 ? -sides.step[c] : sides.step[c] * matrix.values[k];
+        const int at = row - first;
+        if (at >= 0 && at < SIDE_ROWS) tile[(c - from) * SIDE_ROWS + at] = amount;
+    }
+}
+
+__device__ __forceinline__ void lay_out(
+    const Sides& sides, int columns, const Matrix& matrix, const Target& target) {
+    __shared__ REAL tile[SIDE_COLUMNS * SIDE_ROWS];
+    const int first = blockIdx.x * SIDE_ROWS, own = threadIdx.x, i = first + own;
+    REAL flipped = REAL(0), entering = REAL(0);
+    for (int from = 0; from < columns; from += SIDE_COLUMNS) {
+        const int count = min(SIDE_COLUMNS, columns - from);
+        for (int at = threadIdx.x; at < count * SIDE_ROWS; at += BLOCK) tile[at] = REAL(0);
+        __syncthreads();
+        fill_tile(tile, sides, from, count, first, matrix);
+        __syncthreads();
+        if (own < SIDE_ROWS) {
+            for (int c = 0; c < count; ++c) {
+                const REAL amount = tile[c * SIDE_ROWS + own];
+                if (from + c == columns - 1) entering = amount; else flipped += amount;
+            }
+        }
+        __syncthreads();
+    }
+    if (own >= SIDE_ROWS || i >= matrix.rows) return;
+    const INDEX slot = matrix.slot_of_row[i];
+    target.column[i] = entering;
+    if (slot >= 0) target.column_slots[slot] = entering;
+    if (columns == 1) return;
+    target.flip_column[i] = flipped;
+    if (slot >= 0) target.flip_slots[slot] = flipped;
+}
+
+// Prepare the solves; the block together. Leaves the numbers of entries, or -1 for laid out sums.
+__device__ __forceinline__ void make_sides(
+    Sides& sides, int columns, int blocks, const Matrix& matrix, INDEX slots, const Target& target,
+    INDEX* control) {
+    number_entries(sides, columns, matrix);
+    const long long entries = sides.offset[columns];
+    const bool list = entries * SPARSE_BELOW < slots;
+    if (list) leave_list(sides, columns, blocks, matrix, target);
+    else lay_out(sides, columns, matrix, target);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control[ENTRIES] = list ? (INDEX)entries : -1;
+        control[FLIP_ENTRIES] = sides.offset[columns - 1];
+    }
+}
