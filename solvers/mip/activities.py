@@ -46,6 +46,10 @@ hundredths of a second for them."""
 IMPROVE_SHARE = 50.0
 """Share of one-opt and two-opt for a new best point: they take moments."""
 
+MOSTLY_WHOLE = 0.9
+"""Share of integer columns from which learning clauses is due most while there is no point: of what
+found one on such models it was the soonest."""
+
 BULK_ROUNDINGS = 8
 """Roundings of the relaxation's point in one turn, each with other draws."""
 
@@ -75,7 +79,8 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
 
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
-    clauses = _Clauses(shared, share(5.0, 0.5))
+    is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
+    clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
     return [
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", _Walks(shared).work, share(3.0, 1.5)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from solvers.mip.domain.internal import as_index
 from solvers.mip.learning.propagate import SMALLEST, TOLERANCE, room_of
 from solvers.mip.learning.sides import Sides
-from solvers.mip.learning.state import CONFLICT, EXPLAINED, TRAIL, WORK, State
+from solvers.mip.learning.state import CONFLICT, EXPLAINED, NOTHING, TRAIL, WORK, State
 from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import called, inlined
 from solvers.problem import FloatArray
@@ -117,10 +117,10 @@ def explain_conflict(sides: Sides, state: State) -> None:
     """List what contradicts the side or clause that is noted as contradicted."""
     culprit, end = as_index(state.counts[CONFLICT]), as_index(state.counts[TRAIL])
     if culprit < 0:
-        explain_by_clause(state, -2 - culprit, -1, end)
+        explain_by_clause(state, -2 - culprit, NOTHING, end)
         return
     first, last = as_index(sides.start[culprit]), as_index(sides.start[culprit + 1])
     right = state.right[culprit]
-    excess = explain_terms(state, sides.code, sides.coefficient, first, last, -1, end, right)
+    excess = explain_terms(state, sides.code, sides.coefficient, first, last, NOTHING, end, right)
     spare = excess - room_of(right) - SPARE * (abs(right) + abs(excess))
     weaken(state, sides.coefficient, first, spare)

@@ -27,7 +27,9 @@ from solvers.mip.learning.state import (
     LEVEL,
     LITERALS,
     MOST_FIXED,
+    NOTHING,
     RECORDED,
+    ROOT,
     STEP,
     TRAIL,
     UNTIL_RESTART,
@@ -105,14 +107,14 @@ def learn(sides: Sides, state: State) -> int:
     if size > 1:
         c = counts[CLAUSES]
         if not take_clause(sides, state):
-            go_back(sides, state, 0)
+            go_back(sides, state, ROOT)
             return RESTART
         state.clause_spread[c] = spread
         reason = -2 - c
     go_back(sides, state, level)
     if state.bound[code] < value:
         if value > -state.bound[code ^ 1]:  # sums erred: begin anew with what was learned
-            go_back(sides, state, 0)
+            go_back(sides, state, ROOT)
             return EXHAUSTED if value > -state.bound[code ^ 1] else RESTART
         raise_bound(sides, state, code, value, reason)
     return RESTART if counts[UNTIL_RESTART] <= 0 else RUNNING
@@ -143,11 +145,11 @@ def learn_row(
 ) -> int:
     """Learn from a valid side that the box contradicts; RUNNING where it does not."""
     end = as_index(state.counts[TRAIL])
-    excess = explain_terms(state, codes, coefficients, 0, codes.size, -1, end, right)
+    excess = explain_terms(state, codes, coefficients, ROOT, codes.size, NOTHING, end, right)
     room = TOLERANCE * max(1.0, abs(right))
     if not excess > room:
         return -1
-    weaken(state, coefficients, 0, excess - room)
+    weaken(state, coefficients, ROOT, excess - room)
     return int(learn(sides, state))
 
 

@@ -49,6 +49,13 @@ NUM_NUMBERS = 1
 DECISION = -1
 """Reason of a decision."""
 
+NOTHING = np.int64(-1)
+"""No code, or no entry. Compiled code is to use this and ``ROOT`` and not plain numbers, for which
+Numba would compile every function anew."""
+
+ROOT = np.int64(0)
+"""The level without decisions."""
+
 TRAIL_PER_INTEGER, TRAIL_SPARE = 12, 20_000
 """Length of the trail: bounds of binaries change once, those of general integers many times."""
 
