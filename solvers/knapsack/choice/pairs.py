@@ -56,8 +56,7 @@ def _partners(
     for values in now:
         values[0] = 0
     length = 1
-    largest = int(np.diff(core.first).max(initial=1))
-    stages = empty_stages(HISTORY_BITS * largest, largest)
+    stages = empty_stages(core)
     control: IntArray = np.zeros(CONTROLS, dtype=np.int64)
     nothing = (0, 1)
     for group in core.sequence[place:]:

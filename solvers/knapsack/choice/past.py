@@ -49,16 +49,20 @@ def _thinned(
     past: Past | None, used: npt.NDArray[np.int32]
 ) -> tuple[Past | None, npt.NDArray[np.int32]]:
     """Return a past with those of its states that are used, and their new numbers."""
-    if past is None:
-        return None, used
-    flags = np.zeros(past.histories.size, dtype=np.bool_)
-    flags[used] = True
-    if flags.mean() > WORTH_THINNING:
-        return past, used
-    before, ancestors = _thinned(past.before, past.ancestors[flags])
-    number = (np.cumsum(flags) - 1).astype(np.int32)
-    thin = Past(past.histories[flags], ancestors, past.stages, past.num_stages, before)
-    return thin, number[used]
+    thinner: list[tuple[Past, npt.NDArray[np.bool_]]] = []
+    numbers = [used]
+    while past is not None:
+        flags = np.zeros(past.histories.size, dtype=np.bool_)
+        flags[numbers[-1]] = True
+        if flags.mean() > WORTH_THINNING:
+            break
+        thinner.append((past, flags))
+        numbers[-1] = (np.cumsum(flags) - 1).astype(np.int32)[numbers[-1]]
+        numbers.append(past.ancestors[flags])
+        past = past.before
+    for (wide, flags), ancestors in zip(reversed(thinner), reversed(numbers), strict=False):
+        past = Past(wide.histories[flags], ancestors, wide.stages, wide.num_stages, past)
+    return past, numbers[0]
 
 
 def chosen_at(

@@ -25,7 +25,6 @@ from solvers.knapsack.choice.control import (
     EMPTY,
     FULL,
     HISTORY,
-    HISTORY_BITS,
     ITEMS,
     MODULUS,
     PAUSE,
@@ -99,8 +98,7 @@ class ChoiceSearch:
         self._most = max(room, FIRST_ROOM, largest)
         first_room = max(FIRST_ROOM, largest)
         self._one, self._other = empty_states(first_room), empty_states(first_room)
-        self._largest = largest
-        self._stages = self._new_stages()
+        self._stages = empty_stages(core)
         self._past: Past | None = None
         self._waiting: list[Waiting] = []
         self._chosen: IntArray | None = None
@@ -160,10 +158,6 @@ class ChoiceSearch:
             self._one, self._other = self._other, self._one
         return reason
 
-    def _new_stages(self) -> Stages:
-        most = min(HISTORY_BITS * self._largest, self._core.profit.size)
-        return empty_stages(max(most, 1), self._largest)
-
     def _selection(self) -> IntArray:
         """Return the items of the best state, from its history and its ancestors'."""
         control = self._control
@@ -217,7 +211,7 @@ class ChoiceSearch:
             int(self._control[STAGE]),
             self._past,
         )
-        self._stages = self._new_stages()
+        self._stages = empty_stages(self._core)
         one.history[:count] = 0
         one.ancestor[:count] = np.arange(count, dtype=np.int32)
         self._control[[STAGE, SHIFT, ITEMS]] = 0

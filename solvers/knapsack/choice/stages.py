@@ -58,13 +58,14 @@ class Stages(NamedTuple):
     run: IntArray
 
 
-def empty_stages(most_items: int, largest_class: int) -> Stages:
+def empty_stages(core: Core) -> Stages:
     """Return arrays for the stages of one history."""
+    largest = int(np.diff(core.first).max(initial=1))
     return Stages(
         np.zeros(HISTORY_BITS + 1, dtype=np.int64),
         np.zeros(HISTORY_BITS + 1, dtype=np.int64),
-        np.zeros(most_items, dtype=np.int64),
-        np.zeros(largest_class + 1, dtype=np.int64),
+        np.zeros(max(min(HISTORY_BITS * largest, core.profit.size), 1), dtype=np.int64),
+        np.zeros(largest + 1, dtype=np.int64),
     )
 
 
