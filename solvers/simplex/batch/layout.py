@@ -9,6 +9,7 @@ from solvers.simplex.batch.kernels.simplex import (
     ALL_NEAR,
     COLUMN_VECTORS,
     HELD_COLUMNS,
+    HELD_ENTRIES,
     MATRIX_FAR,
     ROW_VECTORS,
     VARIABLE_VECTORS,
@@ -27,9 +28,9 @@ ENTRIES_PER_THREAD = 25
 """Entries of a dictionary for each thread, about: enough of them to hide the waits of a pivot's
 choices behind the other blocks of a multiprocessor."""
 
-HELD_ENTRIES = (10, 20, 40)
-"""Entries of a dictionary that a thread may hold in registers, the first choice first: more
-threads for an LP wait less for each other's work than few, and more LPs run at once with few."""
+WANTED_HELD = tuple(reversed(HELD_ENTRIES))
+"""Entries of a dictionary that a thread holds in registers, the first choice first: with many, a
+block is small and a multiprocessor has several, which compute while others choose a pivot."""
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 32, 512
 
@@ -75,7 +76,7 @@ def find_layout(
         Bytes of shared memory a block may have on it.
     """
     room = shared_memory - DECLARED_SHARED
-    for held in HELD_ENTRIES:
+    for held in WANTED_HELD:
         found = _held_layout(rows, columns, held, room, count, processors)
         if found is not None:
             return found
@@ -104,7 +105,7 @@ def _held_layout(
     """Return the layout with so many entries in the registers of a thread, where it fits."""
     shares = -(-columns // held)
     block = -(-rows * shares // WARP) * WARP
-    if not 0 < block <= LARGEST_BLOCK or columns > HELD_COLUMNS[held]:
+    if not 0 < block <= LARGEST_BLOCK or columns > HELD_COLUMNS:
         return None
     leading = rows | 1
     shared = vector_bytes(rows, columns, block) + held_bytes(columns, held, block)

@@ -11,6 +11,7 @@
 #include "dual.cuh"
 
 #define SELECTED_AT_ONCE 8
+#define HELD_COLUMNS 256  // the most that a held dictionary has
 
 // Two neighbouring numbers, which are read in one access.
 struct alignas(2 * sizeof(REAL)) Pair {
@@ -211,6 +212,18 @@ __device__ __noinline__ void choose_held(
     if (lane == 0) held_pivot.ending = ending;
 }
 
+// The same for as many columns as there are.
+__device__ __forceinline__ void choose_pivot(
+    const Lp<true>& lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
+    if (lp.n <= 64) {
+        choose_held<2>(lp, line, p, smallest_wanted, fresh);
+    } else if (lp.n <= 128) {
+        choose_held<4>(lp, line, p, smallest_wanted, fresh);
+    } else {
+        choose_held<HELD_COLUMNS / 32>(lp, line, p, smallest_wanted, fresh);
+    }
+}
+
 // What replaces row p, the reduced costs, and who is where after the pivot.
 template <int ENTRIES>
 __device__ __forceinline__ void turn_vectors(
@@ -237,9 +250,8 @@ __device__ __forceinline__ void turn_vectors(
     }
 }
 
-// Dual pivots from a dual feasible dictionary with merits, like dual() of dual.cuh, with COLUMNS
-// columns for each lane of the first warp.
-template <int ENTRIES, int COLUMNS>
+// Dual pivots from a dual feasible dictionary with merits, like dual() of dual.cuh.
+template <int ENTRIES>
 __device__ __noinline__ int dual_held(
     const Lp<true> lp, const AnyLp& plain, Counts& counts, const REAL* parameters, int* at) {
     const Shares<ENTRIES> shares(plain);
@@ -277,7 +289,7 @@ __device__ __noinline__ int dual_held(
         __syncthreads();
         held_ratios(lp, shares.line, below ? REAL(1) : REAL(-1), smallest);
         __syncthreads();
-        if (is_first_warp()) choose_held<COLUMNS>(lp, shares.line, p, wanted, counts.fresh);
+        if (is_first_warp()) choose_pivot(lp, shares.line, p, wanted, counts.fresh);
         __syncthreads();
         ending = held_pivot.ending;
         if (ending != DONE) break;

@@ -97,12 +97,12 @@ __device__ __noinline__ void first_prices(const AnyLp lp) {
     __syncthreads();
 }
 
-// Dual pivots with the dictionary in registers, of which threads have as many as its width asks for.
+// Dual pivots with the dictionary in registers.
 __device__ __forceinline__ int pivot_held(
     const AnyLp& lp, Counts& counts, const REAL* parameters, int* at) {
-    if (lp.held == 10) return dual_held<10, 2>(as_near(lp), lp, counts, parameters, at);
-    if (lp.held == 20) return dual_held<20, 4>(as_near(lp), lp, counts, parameters, at);
-    return dual_held<40, 8>(as_near(lp), lp, counts, parameters, at);
+    if (lp.held == 10) return dual_held<10>(as_near(lp), lp, counts, parameters, at);
+    if (lp.held == 20) return dual_held<20>(as_near(lp), lp, counts, parameters, at);
+    return dual_held<40>(as_near(lp), lp, counts, parameters, at);
 }
 
 // Pivots of one kind, with a look at the accuracy from time to time.

@@ -38,8 +38,11 @@ MOST_SIZE = 100.0
 ROUNDING = 1e-15
 """Part of the largest cost that reduced costs may be wrong by, whatever the tolerance."""
 
-HELD_COLUMNS = {10: 64, 20: 128, 40: 256}
-"""Entries of a row that a thread may hold in registers, and the columns of an LP up to which."""
+HELD_ENTRIES = (10, 20, 40)
+"""Entries of a row that a thread may hold in registers."""
+
+HELD_COLUMNS = 256
+"""Columns of an LP up to which dictionaries are held."""
 
 COLUMN_VECTORS = 5
 ROW_VECTORS = 3
@@ -122,9 +125,9 @@ HELD = Kernel(
     name="simplex_held",
     arguments=_ARGUMENTS,
     contract="The same for LPs that are kept ALL_NEAR, with at least one row and column, where "
-    "each thread holds `held` entries of a row in registers during dual pivots: a key of "
-    "HELD_COLUMNS, no fewer columns than those of the LP, and `block` at least rows times the "
-    "shares of that size that a row has.",
+    "each thread holds `held` entries of a row in registers during dual pivots: one of "
+    "HELD_ENTRIES, for no more than HELD_COLUMNS columns, and with `block` at least rows times "
+    "the shares of that size that a row has.",
     launch=_launch,
     work=_work,
     bytes_moved=_bytes_moved,
