@@ -6,7 +6,8 @@
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.
 5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
-   open branch of another becomes one. A tabu search goes on beside them.
+   open branch of another becomes one. Tabu searches and walkers go on beside them, on a GPU where
+   one is given.
 
 The trees of a round share nothing, and what they found is compared in their order, so that the
 answer does not depend on the number of threads.
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.device import Device
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.rows.greedy import exchange, greedy
 from solvers.knapsack.rows.items import (
@@ -33,10 +35,10 @@ from solvers.knapsack.rows.items import (
 )
 from solvers.knapsack.rows.node import Int8Array, copy_node, make_rows, root_node
 from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.knapsack.rows.scouts import Scouts, make_scouts
 from solvers.knapsack.rows.subproblems import Subproblems, by_count, core_threshold
 from solvers.knapsack.rows.tree import settle
 from solvers.knapsack.rows.trees import Tree, run_tree, split
-from solvers.knapsack.rows.walk import Walk, make_walk
 from solvers.knapsack.search import solve_knapsack
 from solvers.progress import Progress
 
@@ -46,9 +48,10 @@ TREES = 8
 FIRST_WORK = 1_000_000
 """Elementary steps of a tree in the first round: a few milliseconds."""
 
-MOST_WORK = 100_000_000
+MOST_WORK = 50_000_000
 """Elementary steps of a tree in a round: a few tenths of a second. It doubles from round to round,
-so that few steps are lost where a tree finds something that would have cut off others."""
+so that few steps are lost where a tree finds something that would have cut off others. Trees of
+this size are taken for some that go on for long."""
 
 CORES = (10, 20, 30, 45)
 """Items of a core beyond the number of rows, from stage to stage; the best packings of randomly
@@ -58,11 +61,8 @@ algorithm for the multidimensional knapsack problem", 2012)."""
 CORE_WORK = 2_000_000
 """Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
 
-FIRST_WALKS = 4
-"""Tabu searches before anything else, one for each way to charge for capacity."""
-
 WALK_WORK = 3_000_000
-"""Elementary steps of each of these: a few milliseconds."""
+"""Elementary steps of each tabu search before anything else: a few milliseconds."""
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""
@@ -94,6 +94,7 @@ def solve_rows(
     *,
     tell: Tell | None = None,
     threads: int = 0,
+    device: Device | None = None,
 ) -> RowsPacking:
     """Solve a multidimensional 0/1 knapsack problem to proven optimality.
 
@@ -106,6 +107,8 @@ def solve_rows(
         Told the best profit and the bound now and then.
     threads : int
         CPU threads; 0 uses all cores. The answer is the same for any number.
+    device : Device, optional
+        A GPU for walkers beside the trees, which stay on the CPU.
     """
     reduced = reduce_rows(given)
     if reduced is None:
@@ -124,7 +127,7 @@ def solve_rows(
         if tell is not None:
             tell(reduced.profit_back(profit), reduced.profit_back(bound))
 
-    best, bound, path, nodes = _search(problem, progress, report, threads or _cores())
+    best, bound, path, nodes = _search(problem, progress, report, threads or _cores(), device)
     return _back(given, reduced, best, bound, path, nodes)
 
 
@@ -141,7 +144,11 @@ def _cores() -> int:
 
 
 def _search(
-    problem: RowsKnapsack, progress: Progress, report: Tell, threads: int
+    problem: RowsKnapsack,
+    progress: Progress,
+    report: Tell,
+    threads: int,
+    device: Device | None,
 ) -> tuple[BoolArray, int, str, int]:
     rows = make_rows(problem.profit, problem.weight)
     root = root_node(rows, problem.capacity)
@@ -152,17 +159,20 @@ def _search(
     report(best.profit, bound)
     if best.profit >= bound:
         return best.x, bound, "the relaxation's bound", 0
-    walk = make_walk(problem, rows, root)
+    scouts = make_scouts(problem, root.dual * rows.scale, root.reduced, device)
     stop: Int8Array = np.zeros(1, dtype=np.int8)
-    for number in range(FIRST_WALKS if progress.should_stop() is None else 0):
-        better = walk.run(number, best.x, best.profit, WALK_WORK, stop)
+    for scout in scouts.first(WALK_WORK):
+        better = scout(best.x, best.profit, stop) if progress.should_stop() is None else None
         if better is not None:
             best.improve(exchange(problem, better))
-    found = by_count(problem, best.profit + 1)
+    report(best.profit, bound)
+    found = by_count(problem, best.profit + 1, progress)
+    if found is None:
+        return best.x, bound, "", 0
     best.bound = _highest([float(node.bound[0]) for node in found.nodes], best.profit)
     report(best.profit, best.bound)
     with ThreadPoolExecutor(threads) as pool:
-        crew = _Crew(pool, progress, found, best, walk)
+        crew = _Crew(pool, progress, found, best, scouts)
         nodes = sum(crew.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
         report(best.profit, best.bound)
         nodes += crew.to_the_end(report)
@@ -183,14 +193,13 @@ class _Crew:
         progress: Progress,
         found: Subproblems,
         best: _Best,
-        walk: Walk,
+        scouts: Scouts,
     ) -> None:
         self._pool = pool
         self._progress = progress
         self._found = found
         self._best = best
-        self._walk = walk
-        self._walks = FIRST_WALKS
+        self._scouts = scouts
 
     def grow(self, trees: list[Tree], work: int) -> None:
         """Grow trees for so many elementary steps each, and keep the best that they found."""
@@ -201,15 +210,18 @@ class _Crew:
             for tree in trees
         ]
         best = self._best
-        walk = self._pool.submit(self._walk.run, self._walks, best.x, best.profit, work, stop)
-        self._walks += 1
-        running: list[Future[Any]] = [*jobs, walk]
+        beside = [
+            self._pool.submit(scout, best.x, best.profit, stop)
+            for scout in self._scouts.beside(work, trees_take_long=work >= MOST_WORK)
+        ]
+        running: list[Future[Any]] = [*jobs, *beside]
         while wait(running, LOOK).not_done:
             if self._progress.should_stop() is not None:
                 stop[0] = 1
         for job in jobs:
             job.result()
-        for packing in [*(tree.packing for tree in trees), walk.result()]:
+        packings = [*(tree.packing for tree in trees), *(job.result() for job in beside)]
+        for packing in packings:
             if packing is not None and best.improve(packing):
                 best.improve(exchange(best.problem, packing))
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.knapsack.rows.items import RowsKnapsack
-from solvers.knapsack.rows.node import AT_UPPER, Node, Rows, make_rows, root_node
+from solvers.knapsack.rows.node import AT_UPPER, Node, Rows, copy_node, make_rows, root_node
 from solvers.knapsack.rows.relaxation import CUT_OFF, reoptimise
+from solvers.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,11 @@ def largest_count(problem: RowsKnapsack) -> int:
     return int((weights <= problem.capacity[:, None]).sum(axis=1).min())
 
 
-def by_count(problem: RowsKnapsack, target: int) -> Subproblems:
-    """Return the sub-problems that may hold a packing worth ``target``, the best bound first."""
+def by_count(problem: RowsKnapsack, target: int, progress: Progress) -> Subproblems | None:
+    """Return the sub-problems that may hold a packing worth ``target``, the best bound first.
+
+    None where ``progress`` says stop before all are known.
+    """
     weight = np.vstack([problem.weight, np.ones((1, problem.num_items), dtype=np.int64)])
     rows = make_rows(problem.profit, weight, equations=1)
     free = make_rows(problem.profit, problem.weight)
@@ -44,16 +48,27 @@ def by_count(problem: RowsKnapsack, target: int) -> Subproblems:
     found = []
     for step, first in ((1, middle), (-1, middle - 1)):
         count = first
+        node = root_node(rows, np.append(problem.capacity, count))
         while 0 <= count <= most:
-            node = root_node(rows, np.append(problem.capacity, count))
+            if progress.should_stop() is not None:
+                return None
             status = reoptimise(rows, node, target)
             if status != CUT_OFF:
                 found.append(node)
             elif node.bound[0] < target and node.dual[-1] * step <= 0.0:
                 break  # the same duals cut off all that are farther away
             count += step
+            node = _next_count(rows, node, step)
     found.sort(key=lambda node: -float(node.bound[0]))
     return Subproblems(rows, tuple(found))
+
+
+def _next_count(rows: Rows, node: Node, step: int) -> Node:
+    """Return the node for ``step`` items more, with the basis of this one: a few pivots away."""
+    further = copy_node(node)
+    further.residual[-1] += step
+    further.side[-1] += step * rows.scale[-1]
+    return further
 
 
 def core_threshold(node: Node, size: int) -> float:

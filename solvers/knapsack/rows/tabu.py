@@ -7,7 +7,8 @@ Kochenberger, "Critical event tabu search for multidimensional knapsack problems
 nearly all of the duals' price charged for capacity, room left over counts as almost as good as
 filled, and the search is about reduced costs, like the packings that it looks for; with profits
 alone it mostly moves the cheapest items to and fro, and found none of the published optima that it
-now finds in a second. Loads are whole numbers, so that what fits is exact.
+now finds in a second. Weights and profits are whole numbers below 2^50 in doubles, so that what
+fits is exact, and a pass over a row of the weights is one over neighbouring numbers.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.kernels.twin import compiled
-from solvers.knapsack.items import IntArray
-from solvers.knapsack.rows.node import Int8Array, Int32Array, Rows
+from solvers.knapsack.rows.node import Int8Array
 from solvers.problem import FloatArray
 
 SHORTEST_TENURE = 5
@@ -43,78 +43,86 @@ section 3.3.4); its high bits are the random ones."""
 
 
 @compiled
+def _violations(
+    weight: FloatArray, price: FloatArray, left: FloatArray, sign: FloatArray, violation: FloatArray
+) -> None:
+    """Compute the priced violation after the move of each item."""
+    violation[:] = 0.0
+    for i in range(price.size):
+        room, rate = left[i], price[i]
+        for f in range(sign.size):
+            excess = sign[f] * weight[i, f] - room
+            excess = excess if excess > 0.0 else 0.0
+            violation[f] += rate * excess
+
+
+@compiled
 def tabu_search(  # noqa: C901 (one hot loop)
-    rows: Rows,
-    capacity: IntArray,
+    weight: FloatArray,
+    capacity: FloatArray,
     price: FloatArray,
     worth: FloatArray,
-    items: Int32Array,
+    value: FloatArray,
     packing: Int8Array,
-    profit: int,
+    profit: float,
     moves: int,
     seed: int,
     stop: Int8Array,
-) -> int:
+) -> float:
     """Improve a packing that fits, in place; return its profit.
 
     Parameters
     ----------
-    rows : Rows
-        Without equations.
-    capacity : (m,) int64 array
+    weight : (m, k) float64 array
+        Whole numbers, like ``capacity`` and ``value``.
+    capacity : (m,) float64 array
     price : (m,) float64 array
         Positive price of a unit of violation of each capacity.
-    worth : (n,) float64 array
+    worth : (k,) float64 array
         What each item counts for.
-    items : int32 array
-        Those that may move.
-    packing : (n,) int8 array
+    value : (k,) float64 array
+        Profits.
+    packing : (k,) int8 array
         The packing at the beginning, and the best found at the end.
-    profit : int
-        Of that packing.
+    profit : float
+        Of that packing, items that do not take part included.
     moves, seed : int
     stop : (1,) int8 array
         The search ends where this is set.
     """
-    n, m = rows.weight.shape
-    weight, value = rows.weight, rows.profit
-    x = packing.copy()
-    until = np.zeros(n, dtype=np.int64)
+    m, k = weight.shape
+    until = np.zeros(k, dtype=np.int64)
+    sign = np.where(packing == 1, -1.0, 1.0)
+    violation = np.zeros(k)
     left = capacity.copy()
-    for j in range(n):
-        if x[j] == 1:
+    for f in range(k):
+        if packing[f] == 1:
             for i in range(m):
-                left[i] -= weight[j, i]
+                left[i] -= weight[i, f]
     current, best, last = profit, profit, 0
     state = np.uint64(seed) * np.uint64(INCREMENT) + np.uint64(1)
     multiple, streak, fitted = FIRST, 0, True
     for move in range(1, moves + 1):
         if stop[0] != 0:
             break
+        _violations(weight, price, left, sign, violation)
         chosen, top = -1, -np.inf
-        for f in range(items.size):
-            j = items[f]
-            sign = -1 if x[j] == 1 else 1
-            violation = 0.0
-            fits = True
-            for i in range(m):
-                after = left[i] - sign * weight[j, i]
-                if after < 0:
-                    fits = False
-                    violation -= price[i] * after
-            gain = sign * worth[j] - multiple * violation
-            is_best = fits and current + sign * value[j] > best
-            if (move > until[j] or is_best) and gain > top:
-                top, chosen = gain, j
+        for f in range(k):
+            gain = sign[f] * worth[f] - multiple * violation[f]
+            if gain <= top:
+                continue
+            is_best = violation[f] == 0.0 and current + sign[f] * value[f] > best
+            if move > until[f] or is_best:
+                top, chosen = gain, f
         if chosen < 0:
             continue
-        sign = -1 if x[chosen] == 1 else 1
-        x[chosen] = 1 if sign == 1 else 0
-        current += sign * value[chosen]
+        step = sign[chosen]
+        sign[chosen] = -step
+        current += step * value[chosen]
         fits = True
         for i in range(m):
-            left[i] -= sign * weight[chosen, i]
-            fits = fits and left[i] >= 0
+            left[i] -= step * weight[i, chosen]
+            fits = fits and left[i] >= 0.0
         state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
         draw = np.int64(state >> np.uint64(HIGH_BITS)) % TENURES
         until[chosen] = move + SHORTEST_TENURE + draw
@@ -126,15 +134,14 @@ def tabu_search(  # noqa: C901 (one hot loop)
             multiple = min(max(multiple, LIGHTEST), HEAVIEST)
         if fits and current > best:
             best, last = current, move
-            for j in range(n):
-                packing[j] = x[j]
+            for f in range(k):
+                packing[f] = 1 if sign[f] < 0.0 else 0
         elif move - last >= RESTART:
             last, current = move, best
-            for i in range(m):
-                left[i] = capacity[i]
-            for j in range(n):
-                x[j] = packing[j]
-                if x[j] == 1:
+            for f in range(k):
+                wanted = -1.0 if packing[f] == 1 else 1.0
+                if sign[f] != wanted:
                     for i in range(m):
-                        left[i] -= weight[j, i]
+                        left[i] -= sign[f] * weight[i, f]
+                    sign[f] = wanted
     return best

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
-from solvers.knapsack.rows.node import Int8Array, Int32Array, Node, Rows
+from solvers.knapsack.rows.node import Int8Array
 from solvers.knapsack.rows.tabu import tabu_search
 from solvers.problem import FloatArray
 
@@ -23,48 +23,77 @@ LEAST_PRICE = 0.01
 """Price of a row's violation, as a part of the largest one, at least."""
 
 MOVES_PER_ITEM = 1000
-"""Moves of a run for each item that moves, at most; small problems are better
+"""Moves of a brief run for each item that moves, at most; small problems are better
 searched to the end."""
+
+ENTRIES_PER_STEP = 10
+"""Weights that a tabu search reads in the time of an elementary step of a tree."""
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Data of a search: rows without a count, duals (m,) per unit of capacity, items that move."""
+    """Data of a search.
 
-    rows: Rows
-    capacity: IntArray
+    Parameters
+    ----------
+    problem : RowsKnapsack
+    dual : (m,) float64 array
+        Per unit of capacity.
+    items : (k,) int64 array
+        Those that move.
+    weight : (m, k) float64 array
+        Their weights.
+    """
+
+    problem: RowsKnapsack
     dual: FloatArray
-    items: Int32Array
+    items: IntArray
+    weight: FloatArray
 
     def run(
-        self, number: int, x: BoolArray, profit: int, work: int, stop: Int8Array
+        self,
+        number: int,
+        x: BoolArray,
+        profit: int,
+        work: int,
+        stop: Int8Array,
+        *,
+        brief: bool = False,
     ) -> BoolArray | None:
         """Return a packing better than the (n,) flags ``x``, or None where none was found.
 
         ``number`` counts the runs: each has its own charge and random numbers. ``work`` is in
-        elementary steps.
+        elementary steps of a tree, less where the run is to be ``brief``.
         """
+        problem = self.problem
         charge = CHARGES[number % len(CHARGES)]
-        used = self.rows.weight.astype(np.float64) @ self.dual
-        moves = work // (2 * self.items.size * self.capacity.size)
-        packing: Int8Array = x.astype(np.int8)
+        value = problem.profit[self.items].astype(np.float64)
+        used = (self.dual[:, None] * self.weight).sum(axis=0)
+        packing: Int8Array = x[self.items].astype(np.int8)
+        others = x.copy()
+        others[self.items] = False
+        moves = ENTRIES_PER_STEP * work // self.weight.size
         best = tabu_search(
-            self.rows,
-            self.capacity,
+            self.weight,
+            (problem.capacity - problem.weight[:, others].sum(axis=1)).astype(np.float64),
             np.maximum(self.dual, LEAST_PRICE * self.dual.max()),
-            self.rows.price - charge * used,
-            self.items,
+            value - charge * used,
+            value,
             packing,
-            profit,
-            min(moves, MOVES_PER_ITEM * self.items.size),
+            float(profit),
+            min(moves, MOVES_PER_ITEM * self.items.size) if brief else moves,
             number,
             stop,
         )
-        return packing.astype(np.bool_) if best > profit else None
+        if best <= profit:
+            return None
+        others[self.items] = packing == 1
+        return others
 
 
-def make_walk(problem: RowsKnapsack, rows: Rows, root: Node) -> Walk:
-    """Return the data for a problem whose relaxation is solved at ``root``."""
-    order = np.argsort(np.abs(root.reduced), kind="stable")
-    items = order[: CORE + CORE_PER_ROW * problem.num_rows].astype(np.int32)
-    return Walk(rows, problem.capacity, root.dual * rows.scale, items)
+def make_walk(problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray) -> Walk:
+    """Return the data for a problem with duals per unit of capacity and reduced costs."""
+    order = np.argsort(np.abs(reduced), kind="stable")
+    items = order[: CORE + CORE_PER_ROW * problem.num_rows]
+    weight = np.ascontiguousarray(problem.weight[:, items]).astype(np.float64)
+    return Walk(problem, dual, items, weight)

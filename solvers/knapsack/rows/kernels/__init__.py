@@ -1,0 +1,1 @@
+"""Kernels that walk among packings of several rows."""

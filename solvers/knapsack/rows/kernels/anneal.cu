@@ -1,0 +1,164 @@
+// Walkers among packings at fixed temperatures; anneal.py states what is computed.
+//
+// A warp is a walker: lane l has the items l, l + 32, ... as bits of a word, and the room left in
+// rows l, l + 32, .... All lanes look at one trial each, with the packing as it is; then the warp
+// takes those that the items' worth does not rule out, one after the other, and goes through
+// the rows with a lane for each. The first trial accepted ends the batch, and the next one begins
+// after it. Weights are read by neighbouring lanes from neighbouring addresses in shared memory.
+
+constexpr unsigned ALL = 0xffffffffu;
+constexpr int LANES = 32, WARPS = 8, SLICES = 4, TABLE = 2048, FRACTION_BITS = 16;
+constexpr int LARGEST_RISE = 1 << 30;
+
+typedef unsigned long long Bits;
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+// generators", 2014).
+__device__ inline Bits hash(Bits value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
+    return value ^ (value >> 31);
+}
+
+constexpr Bits STEP = 0x9e3779b97f4a7c15ull;
+
+// What a trial does, and how large the violation may be after it; below zero it is refused.
+struct Trial {
+    int in, out, limit;
+};
+
+// What the walkers of a block share.
+struct Shared {
+    const double* profit;
+    const int *weight, *worth, *exponential;
+};
+
+__device__ inline int place(Bits random, int shift, int items) {
+    return int((((random >> shift) & 0xffffull) * Bits(items)) >> 16);
+}
+
+__device__ inline bool is_packed(int word, int item) {  // all lanes together
+    return ((unsigned(__shfl_sync(ALL, word, item & 31)) >> (item >> 5)) & 1u) != 0u;
+}
+
+__device__ inline Trial draw(Bits key, int number, int word, int violation, int temperature,
+                             int items, const Shared& data) {
+    const Bits random = hash(key + STEP * (Bits(number) + 1ull));
+    const int a = place(random, 0, items), b = place(random, 16, items);
+    const int c = place(random, 32, items);
+    const bool a_in = is_packed(word, a), b_in = is_packed(word, b), c_in = is_packed(word, c);
+    const int second = b_in != a_in ? b : c_in != a_in ? c : items;
+    Trial trial;
+    trial.in = a_in ? second : a;
+    trial.out = a_in ? a : second;
+    const long long draw = data.exponential[int(random >> 53)];
+    const long long limit = (long long)violation + data.worth[trial.in] - data.worth[trial.out] +
+                            (((long long)temperature * draw) >> FRACTION_BITS);
+    trial.limit = limit < -1 ? -1 : limit > LARGEST_RISE ? LARGEST_RISE : int(limit);
+    return trial;
+}
+
+__device__ inline double merit(int word, int items, const Shared& data, bool of_profit) {
+    double sum = 0.0;  // of whole numbers: exact in any order
+    for (int item = int(threadIdx.x & 31), bit = 0; item < items; item += LANES, ++bit)
+        if ((unsigned(word) >> bit) & 1u)
+            sum += of_profit ? data.profit[item] : double(data.worth[item]);
+    for (int distance = 16; distance > 0; distance >>= 1)
+        sum += __shfl_xor_sync(ALL, sum, distance);
+    return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    anneal(const INDEX* __restrict__ weight, const INDEX* __restrict__ price,
+           const INDEX* __restrict__ worth, const REAL* __restrict__ profit,
+           const INDEX* __restrict__ capacity, const INDEX* __restrict__ exponential,
+           const INDEX* __restrict__ temperature, INDEX* __restrict__ packing,
+           INDEX* __restrict__ champion, REAL* __restrict__ value, REAL* __restrict__ energy,
+           int walkers, int items, int rows, int trials, int seed, int turn) {
+    extern __shared__ double memory[];
+    double* shared_profit = memory;
+    int* shared_weight = (int*)(shared_profit + items + 1);
+    int* shared_worth = shared_weight + (items + 1) * rows;
+    int* shared_table = shared_worth + items + 1;
+    for (int k = int(threadIdx.x); k < (items + 1) * rows; k += int(blockDim.x))
+        shared_weight[k] = int(weight[k]);
+    for (int k = int(threadIdx.x); k < items + 1; k += int(blockDim.x)) {
+        shared_worth[k] = int(worth[k]);
+        shared_profit[k] = double(profit[k]);
+    }
+    for (int k = int(threadIdx.x); k < TABLE; k += int(blockDim.x))
+        shared_table[k] = int(exponential[k]);
+    __syncthreads();
+    const Shared data = {shared_profit, shared_weight, shared_worth, shared_table};
+    const int lane = int(threadIdx.x) & 31;
+    const int walker = int(blockIdx.x) * WARPS + (int(threadIdx.x) >> 5);
+    if (walker >= walkers) return;  // the whole warp; no block meets from here on
+
+    int word = int(packing[walker * LANES + lane]);
+    int left[SLICES], rate[SLICES];
+#pragma unroll
+    for (int k = 0; k < SLICES; ++k) {
+        const int row = lane + k * LANES;
+        left[k] = row < rows ? int(capacity[row]) : 0;
+        rate[k] = row < rows ? int(price[row]) : 0;
+    }
+    for (int item = 0; item < items; ++item) {
+        if (!is_packed(word, item)) continue;
+#pragma unroll
+        for (int k = 0; k < SLICES; ++k)
+            if (lane + k * LANES < rows) left[k] -= data.weight[item * rows + lane + k * LANES];
+    }
+    int violation = 0;
+#pragma unroll
+    for (int k = 0; k < SLICES; ++k) violation += rate[k] * max(0, -left[k]);
+    violation = __reduce_add_sync(ALL, violation);
+    double now = merit(word, items, data, true), best = double(value[walker]);
+    int best_word = int(champion[walker * LANES + lane]);
+    const int heat = int(temperature[walker]);
+    const Bits key = hash(hash((Bits(unsigned(seed)) << 32) + unsigned(turn)) + unsigned(walker));
+
+    for (int first = 0; first < trials;) {
+        const Trial mine = draw(key, first + lane, word, violation, heat, items, data);
+        unsigned waiting = __ballot_sync(ALL, mine.limit >= 0 && first + lane < trials);
+        int next = first + LANES;
+        while (waiting != 0u) {
+            const int lead = __ffs(int(waiting)) - 1;
+            waiting &= waiting - 1u;
+            const int in = __shfl_sync(ALL, mine.in, lead);
+            const int out = __shfl_sync(ALL, mine.out, lead);
+            const int limit = __shfl_sync(ALL, mine.limit, lead);
+            int more[SLICES], after = 0;
+#pragma unroll
+            for (int k = 0; k < SLICES; ++k) {
+                const int row = lane + k * LANES;
+                more[k] = 0;
+                if (row < rows) {
+                    more[k] = data.weight[in * rows + row] - data.weight[out * rows + row];
+                    after += rate[k] * max(0, more[k] - left[k]);
+                }
+            }
+            after = __reduce_add_sync(ALL, after);
+            if (after > limit) continue;
+#pragma unroll
+            for (int k = 0; k < SLICES; ++k) left[k] -= more[k];
+            violation = after;
+            now += data.profit[in] - data.profit[out];
+            if (in < items && lane == (in & 31)) word ^= int(1u << (in >> 5));
+            if (out < items && lane == (out & 31)) word ^= int(1u << (out >> 5));
+            if (violation == 0 && now > best) {
+                best = now;
+                best_word = word;
+            }
+            next = first + lead + 1;
+            break;
+        }
+        first = next;
+    }
+    const double total = merit(word, items, data, false);
+    packing[walker * LANES + lane] = (INDEX)word;
+    champion[walker * LANES + lane] = (INDEX)best_word;
+    if (lane == 0) {
+        value[walker] = (REAL)best;
+        energy[walker] = (REAL)(double(violation) - total);
+    }
+}

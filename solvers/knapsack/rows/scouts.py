@@ -1,0 +1,132 @@
+"""Searches for packings beside the trees: tabu searches, and walkers on ladders.
+
+A problem that is proven in a moment needs little of them. Where it takes longer, they get about
+half of the time: best packings of problems with 500 items are found long before they are proven to
+be best, if ever, and a search that is stopped is as good as its packing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from solvers.device import Device, cpu
+from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
+from solvers.knapsack.rows.ladders import RUNGS, SETTINGS, Ladders, suits
+from solvers.knapsack.rows.node import Int8Array
+from solvers.knapsack.rows.walk import make_walk
+from solvers.problem import FloatArray
+
+Scout = Callable[[BoolArray, int, Int8Array], BoolArray | None]
+"""Takes the best packing, its profit and a flag to stop; returns a better packing or None."""
+
+STEPS_PER_TRIAL = 4
+"""Elementary steps of a tree in the time of one trial of a walker."""
+
+FIRST_SCOUTS = 4
+"""Tabu searches before anything else, one for each way to charge for capacity."""
+
+TABU = 2
+"""Tabu searches that go on at a time beside trees that take long, with a ladder of each setting."""
+
+LONGER = 2
+"""How much longer than a tree each of these goes on: together they take as long as eight trees."""
+
+BLOCKS_PER_PROCESSOR = 2
+"""Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
+
+WALKERS_PER_BLOCK = 8
+
+STEPS_PER_GPU_TRIAL = 8
+"""Elementary steps of a tree in the time of one trial of each walker of a GPU, where a core for
+each tree is there too. An estimate, not measured yet."""
+
+
+class Scouts:
+    """All searches beside the trees of one problem.
+
+    Parameters
+    ----------
+    problem : RowsKnapsack
+    dual, reduced : (m,), (n,) float64 arrays
+        Duals per unit of capacity and reduced costs of the relaxation.
+    device : Device
+        Where ladders stand; tabu searches run on the CPU.
+    """
+
+    def __init__(
+        self, problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray, device: Device
+    ) -> None:
+        self._problem = problem
+        self._walk = make_walk(problem, dual, reduced)
+        self._walks = 0
+        self._device = device
+        self._ladders: list[Ladders] = []
+        if suits(problem):
+            count = ladders_for(device)
+            self._ladders = [
+                Ladders(problem, dual, reduced, setting, device, count, seed)
+                for seed, setting in enumerate(SETTINGS)
+            ]
+
+    def first(self, work: int) -> list[Scout]:
+        """Return searches to begin with, each of so many elementary steps."""
+        return [self._tabu(work, brief=True) for _ in range(FIRST_SCOUTS)]
+
+    def beside(self, work: int, trees_take_long: bool) -> list[Scout]:
+        """Return searches to go on beside trees of so many elementary steps each."""
+        on_gpu = self._device.kind == "cuda"
+        if not trees_take_long and not on_gpu:
+            return [self._tabu(work, brief=True)]
+        tabu = [self._tabu(LONGER * work) for _ in range(TABU)]
+        if on_gpu and self._ladders:
+            return [*tabu, self._on_gpu(work)]
+        trials = LONGER * work // (STEPS_PER_TRIAL * RUNGS)
+        return [*tabu, *(self._climb(ladders, trials) for ladders in self._ladders)]
+
+    def _tabu(self, work: int, *, brief: bool = False) -> Scout:
+        self._walks += 1
+        number = self._walks - 1
+
+        def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
+            return self._walk.run(number, x, profit, work, stop, brief=brief)
+
+        return run
+
+    def _climb(self, ladders: Ladders, trials: int) -> Scout:
+        def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
+            return ladders.run(x, profit, trials, stop)
+
+        return run
+
+    def _on_gpu(self, work: int) -> Scout:
+        """Return a search by all ladders of a GPU, one setting after the other."""
+        trials = work // (STEPS_PER_GPU_TRIAL * len(self._ladders))
+
+        def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
+            best = None
+            with self._device.activate():
+                for ladders in self._ladders:
+                    found = ladders.run(x, profit, trials, stop)
+                    if found is not None:
+                        best, x = found, found
+                        profit = int(self._problem.profit[found].sum())
+            return best
+
+        return run
+
+
+def ladders_for(device: Device) -> int:
+    """Return how many ladders a device holds."""
+    if device.kind == "cpu":
+        return 1
+    with device.activate():
+        attributes = device.xp.cuda.Device().attributes
+        processors = int(attributes["MultiProcessorCount"])
+    return max(1, processors * BLOCKS_PER_PROCESSOR * WALKERS_PER_BLOCK // RUNGS)
+
+
+def make_scouts(
+    problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray, device: Device | None
+) -> Scouts:
+    """Return the searches for a problem; on the CPU where no device is given."""
+    return Scouts(problem, dual, reduced, cpu() if device is None else device)

@@ -1,0 +1,74 @@
+"""Walkers among packings on a GPU against the twin, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.device import cpu, find_device
+from solvers.knapsack.rows import solve_rows
+from solvers.knapsack.rows.kernels.anneal import FAMILY
+from solvers.knapsack.rows.ladders import SETTINGS, TRIALS, Ladders
+from solvers.knapsack.rows.node import make_rows, root_node
+from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.progress import Progress
+from tests.knapsack.rows.cases import SIZES, awkward, call
+from tests.knapsack.rows.instances import drawn
+
+pytestmark = pytest.mark.gpu
+
+CHANGED = ("packing", "champion", "value", "energy")
+
+
+def assert_same(problem, **more):
+    device = find_device("cuda")
+    here, there = call(problem, **more), call(problem, **more)
+    FAMILY["anneal"](*here.values(), threads=1)
+    with device.activate():
+        values = {
+            name: device.to_device(value) if isinstance(value, np.ndarray) else value
+            for name, value in there.items()
+        }
+        FAMILY["anneal"](*values.values())
+        for name in CHANGED:
+            found = device.to_host(values[name])
+            np.testing.assert_array_equal(found, here[name], err_msg=name)
+
+
+@pytest.mark.parametrize(("items", "rows"), SIZES)
+def test_sizes(items, rows):
+    assert_same(drawn(items, rows, 0.5, seed=items + rows), walkers=300, trials=5000)
+
+
+@pytest.mark.parametrize("number", range(len(awkward())))
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_awkward_problems(number, setting):
+    assert_same(awkward()[number], walkers=33, trials=3000, setting=setting)
+
+
+@pytest.mark.parametrize("trials", [0, 1, 31, 32, 33, 100_000])
+@pytest.mark.parametrize("walkers", [1, 7, 8, 9])
+def test_trials_and_walkers(trials, walkers):
+    assert_same(drawn(100, 30, 0.25, seed=2), trials=trials, walkers=walkers)
+
+
+def test_ladders_take_the_same_way():
+    problem = drawn(250, 10, 0.5, seed=4)
+    rows = make_rows(problem.profit, problem.weight)
+    root = root_node(rows, problem.capacity)
+    reoptimise(rows, root, 0)
+    stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(250, dtype=np.bool_)
+    data = (problem, root.dual * rows.scale, root.reduced, SETTINGS[0])
+    here = Ladders(*data, cpu(), count=3).run(nothing, 0, 4 * TRIALS, stop)
+    device = find_device("cuda")
+    with device.activate():
+        there = Ladders(*data, device, count=3).run(nothing, 0, 4 * TRIALS, stop)
+    np.testing.assert_array_equal(there, here)
+
+
+def test_a_search_with_walkers_on_the_gpu_finds_the_optimum():
+    problem = drawn(60, 5, 0.5, seed=3)
+    here = solve_rows(problem, Progress())
+    there = solve_rows(problem, Progress(), device=find_device("cuda"))
+    assert there.is_optimal
+    assert there.profit == here.profit
