@@ -96,6 +96,7 @@ def _solve_mip(device: str) -> None:
 def _solve_knapsack() -> None:
     """Solve one whose search is long enough for every part of it."""
     from solvers.knapsack import Knapsack, solve_knapsack
+    from solvers.knapsack.choice import MultipleChoice, solve_choice
     from solvers.knapsack.many import solve_many_knapsacks
     from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
     from solvers.progress import Progress
@@ -105,6 +106,11 @@ def _solve_knapsack() -> None:
     for profit in (weight + 10**5, weight + 10**5 + generator.integers(-1000, 1000, weight.size)):
         solve_knapsack(Knapsack.binary(profit, weight, int(weight.sum()) // 2), Progress(20.0))
     solve_many_knapsacks([[1, 2]], [[1, 2]], [2], "cpu")
+    weight = generator.integers(1, 10**5, 300)
+    classes = np.arange(0, weight.size + 1, 10)
+    profit = weight + generator.integers(0, 10, weight.size)
+    half = int(weight.sum()) // 10
+    solve_choice(MultipleChoice(profit, weight, classes, half), Progress(20.0))
     weight = generator.integers(10, 1000, SIZE // 8)
     few = np.full(4, int(weight.sum()) // 8)
     solve_multiple(MultipleKnapsack(weight + 7, weight, few), Progress(20.0))
