@@ -106,8 +106,8 @@ __device__ __forceinline__ int before_mine(int count) {
 // By one warp: choose_entering of dual.cuh for at most 32 COLUMNS columns, in straight code, and all
 // that the block has to know of the pivot. Moves what is to be flipped.
 template <int COLUMNS>
-__device__ __noinline__ void choose_held(
-    const Lp<true> lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
+__device__ __forceinline__ void choose_held(
+    const Lp<true>& lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
     const int lane = threadIdx.x;
     const int leaving = lp.basic()[p];
     const REAL value = lp.value()[p];
@@ -213,8 +213,8 @@ __device__ __noinline__ void choose_held(
 }
 
 // The same for as many columns as there are.
-__device__ __forceinline__ void choose_pivot(
-    const Lp<true>& lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
+__device__ __noinline__ void choose_pivot(
+    const Lp<true> lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
     if (lp.n <= 64) {
         choose_held<2>(lp, line, p, smallest_wanted, fresh);
     } else if (lp.n <= 128) {
