@@ -104,15 +104,7 @@ class CoreSearch:
     ) -> None:
         self._items = items
         self._elsewhere = elsewhere
-        self._opposite = np.empty(items.num_items, dtype=np.int64)
-        opposite_bounds(
-            items.profit,
-            items.weight,
-            items.profit_before,
-            items.weight_before,
-            items.capacity,
-            self._opposite,
-        )
+        self._opposite = np.full(items.num_items, -1, dtype=np.int64)
         self._most = max(room, FIRST_ROOM)
         self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
         self._treated = np.zeros(STAGES, dtype=np.int32)
@@ -169,7 +161,10 @@ class CoreSearch:
                 items.profit,
                 items.weight,
                 self._opposite,
+                items.profit_before,
+                items.weight_before,
                 items.capacity,
+                items.break_item,
                 self._one,
                 self._other,
                 self._treated,
@@ -224,7 +219,17 @@ class CoreSearch:
             int(control[PROFIT]),
             int(control[TARGET]),
         )
-        return self._elsewhere.begin(self._items, self._opposite, given)
+        items = self._items
+        opposite_bounds(
+            items.profit,
+            items.weight,
+            items.profit_before,
+            items.weight_before,
+            items.capacity,
+            items.break_item,
+            self._opposite,
+        )
+        return self._elsewhere.begin(items, self._opposite, given)
 
     def _go_on_elsewhere(self, elsewhere: Elsewhere, watch: Watch, work: float) -> None:
         """Search where the list has gone; when it is done, nothing of it is left here."""

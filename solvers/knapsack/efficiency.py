@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.kernels.twin import compiled
 from solvers.knapsack.items import IntArray, Knapsack
@@ -70,7 +71,7 @@ def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:
     few = int(knapsack.copies.sum()) <= FEW_COPIES * knapsack.num_items
     split = _copies if single or few else _powers_of_two
     profit, weight, origin, times = split(knapsack)
-    order = np.argsort(-(profit / weight), kind="stable")
+    order = _by_falling(profit / weight)
     profit, weight = profit[order], weight[order]
     place = np.arange(order.size)
     _settle(profit, weight, place)
@@ -87,6 +88,15 @@ def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:
         knapsack.capacity,
         break_item,
     )
+
+
+def _by_falling(ratio: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """Return the order of falling ratios, the same on every machine."""
+    order = np.argsort(-ratio)  # not stable, but several times as fast
+    in_order = ratio[order]
+    if np.count_nonzero(in_order[1:] == in_order[:-1]):
+        order = np.argsort(-ratio, kind="stable")
+    return order
 
 
 def sums_before(values: IntArray) -> IntArray:
@@ -156,26 +166,41 @@ def relaxed(
 
 
 @compiled
+def opposite_bound(
+    profit: IntArray,
+    weight: IntArray,
+    profit_before: IntArray,
+    weight_before: IntArray,
+    capacity: int,
+    break_item: int,
+    j: int,
+) -> int:
+    """Bound item j's best packing against the break solution: out if that has it, else in.
+
+    An item whose bound does not exceed the best known profit stays as the break solution has it
+    (Dembo and Hammer's reduction with each item's own break item).
+    """
+    if j < break_item:
+        filled = relaxed(profit, weight, profit_before, weight_before, capacity + weight[j])
+        return int(filled - profit[j])
+    if weight[j] > capacity:
+        return 0
+    filled = relaxed(profit, weight, profit_before, weight_before, capacity - weight[j])
+    return int(filled + profit[j])
+
+
+@compiled
 def opposite_bounds(
     profit: IntArray,
     weight: IntArray,
     profit_before: IntArray,
     weight_before: IntArray,
     capacity: int,
+    break_item: int,
     bound: IntArray,
 ) -> None:
-    """Bound each item's best packing against the break solution: out if that has it, else in.
-
-    An item whose bound does not exceed the best known profit stays as the break solution has it
-    (Dembo and Hammer's reduction with each item's own break item). ``bound`` (n,) is filled.
-    """
-    break_item = np.searchsorted(weight_before, capacity, side="right") - 1
+    """Fill in the (n,) opposite bounds of all items."""
     for j in range(profit.size):
-        if j < break_item:
-            filled = relaxed(profit, weight, profit_before, weight_before, capacity + weight[j])
-            bound[j] = filled - profit[j]
-        elif weight[j] > capacity:
-            bound[j] = 0
-        else:
-            filled = relaxed(profit, weight, profit_before, weight_before, capacity - weight[j])
-            bound[j] = filled + profit[j]
+        bound[j] = opposite_bound(
+            profit, weight, profit_before, weight_before, capacity, break_item, j
+        )

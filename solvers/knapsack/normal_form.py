@@ -18,6 +18,9 @@ import numpy as np
 
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
 
+FIRST_VALUES = 64
+"""Numbers whose greatest common divisor is mostly that of all: one."""
+
 
 @dataclass(frozen=True, eq=False)
 class NormalForm:
@@ -62,6 +65,9 @@ class NormalForm:
         packed = self.fixed.copy()
         copies = self.given.copies[self.order]
         size = np.diff(self.first)
+        if size.size == self.order.size:  # no two are equal
+            packed[self.order] += self.sign[self.order] * x
+            return packed
         before = np.cumsum(copies) - copies
         before -= np.repeat(before[self.first[:-1]] if size.size else before, size)
         taken = np.clip(np.repeat(x, size) - before, 0, copies)
@@ -83,13 +89,14 @@ def normal_form(given: Knapsack) -> NormalForm:
     kept = np.flatnonzero((profit > 0) & (weight <= capacity) & (given.copies > 0))
     order, first = _equal_items(profit, weight, kept)
     head = order[first[:-1]]
-    copies = np.add.reduceat(given.copies[order], first[:-1]) if head.size else head
-    weight_unit = int(np.gcd.reduce(weight[head])) if head.size else 1
-    profit_unit = int(np.gcd.reduce(profit[head])) if head.size else 1
+    copies = given.copies[order]
+    if head.size < order.size:
+        copies = np.add.reduceat(copies, first[:-1])
+    heads_profit, profit_unit = _divided(profit[head])
+    heads_weight, weight_unit = _divided(weight[head])
     room = capacity // weight_unit
-    heads_weight = weight[head] // weight_unit
     reduced = Knapsack(
-        profit[head] // profit_unit,
+        heads_profit,
         heads_weight,
         np.minimum(copies, room // np.maximum(heads_weight, 1)),
         room,
@@ -97,15 +104,26 @@ def normal_form(given: Knapsack) -> NormalForm:
     return NormalForm(reduced, given, fixed, sign, order, first, profit_unit, base)
 
 
+def _divided(values: IntArray) -> tuple[IntArray, int]:
+    """Return positive numbers divided by their greatest common divisor, and that."""
+    unit = max(int(np.gcd.reduce(values[:FIRST_VALUES])), 1)
+    if unit > 1:
+        unit = int(np.gcd.reduce(values))
+    return (values // unit if unit > 1 else values), unit
+
+
 def _equal_items(profit: IntArray, weight: IntArray, kept: IntArray) -> tuple[IntArray, IntArray]:
     """Return kept items sorted into runs of equal ones, and where each run begins (and the end)."""
     if not kept.size:
         return kept, np.zeros(1, dtype=np.int64)
-    span = int(weight[kept].max()) + 1
-    if int(profit[kept].max()) < LARGEST // span:  # one key of both sorts three times as fast
-        order = kept[np.argsort(profit[kept] * span + weight[kept], kind="stable")]
+    profit, weight = profit[kept], weight[kept]
+    span = int(weight.max()) + 1
+    if int(profit.max()) < LARGEST // span:  # one key of both sorts several times as fast
+        order = np.argsort(profit * span + weight)
     else:
-        order = kept[np.lexsort((weight[kept], profit[kept]))]
-    new = np.ones(order.size, dtype=bool)
-    new[1:] = (np.diff(profit[order]) != 0) | (np.diff(weight[order]) != 0)
-    return order, np.append(np.flatnonzero(new), order.size).astype(np.int64)
+        order = np.lexsort((weight, profit))
+    profit, weight = profit[order], weight[order]
+    new = np.ones(order.size + 1, dtype=bool)
+    np.not_equal(profit[1:], profit[:-1], out=new[1:-1])
+    new[1:-1] |= weight[1:] != weight[:-1]
+    return kept[order], np.flatnonzero(new)

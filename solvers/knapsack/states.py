@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.kernels.twin import compiled, inlined
+from solvers.knapsack.efficiency import opposite_bound
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.wide import RELATIVE_ERROR, exceeds
 
@@ -30,6 +31,9 @@ the state that has it; states visited so far; the profit that no packing exceeds
 EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why :func:`advance` returns: the list is empty, there is no room for the next stage, the history
 is full, or the work it was given is done."""
+
+ROUNDINGS = 8.0
+"""Rounding errors that a bound from the relaxation's prices has, and then some."""
 
 UintArray = npt.NDArray[np.uint64]
 
@@ -150,7 +154,10 @@ def advance(
     profit: IntArray,
     weight: IntArray,
     opposite: IntArray,
+    profit_before: IntArray,
+    weight_before: IntArray,
     capacity: int,
+    break_item: int,
     one: States,
     other: States,
     treated: npt.NDArray[np.int32],
@@ -160,7 +167,8 @@ def advance(
     """Treat items right and left of those treated, in turn; return why it stopped.
 
     The list is in ``one`` before and after. ``treated[k]`` is the item of stage k of this history.
-    An item whose opposite bound does not exceed the best profit needs no stage.
+    An item whose opposite bound does not exceed the best profit needs no stage. Those bounds are
+    computed here when first looked at, and negative before.
     """
     room = one.profit.size
     now, then = one, other
@@ -177,7 +185,7 @@ def advance(
         if 2 * control[COUNT] > room:
             reason = FULL
             break
-        _skip(profit, weight, opposite, control)
+        _skip(profit, weight, opposite, profit_before, weight_before, capacity, break_item, control)
         to_right = control[RIGHT] < profit.size
         if to_right and control[LEFT] >= 0:
             to_right = control[STAGE] % 2 == 0
@@ -190,7 +198,7 @@ def advance(
         else:
             control[COUNT] = 0  # every item is treated, and the best profit is known
             continue
-        _skip(profit, weight, opposite, control)
+        _skip(profit, weight, opposite, profit_before, weight_before, capacity, break_item, control)
         right, left = (np.int64(0), np.int64(1)), (np.int64(1), np.int64(0))
         if control[RIGHT] < profit.size:
             right = (profit[control[RIGHT]], weight[control[RIGHT]])
@@ -220,13 +228,42 @@ def advance(
     return reason
 
 
-@inlined
-def _skip(profit: IntArray, weight: IntArray, opposite: IntArray, control: IntArray) -> None:
-    """Pass items that stay as the break solution has them."""
-    while control[RIGHT] < profit.size and opposite[control[RIGHT]] <= control[PROFIT]:
-        control[RIGHT] += 1
-    while control[LEFT] >= 0 and opposite[control[LEFT]] <= control[PROFIT]:
-        control[LEFT] -= 1
+@compiled
+def _skip(
+    profit: IntArray,
+    weight: IntArray,
+    opposite: IntArray,
+    profit_before: IntArray,
+    weight_before: IntArray,
+    capacity: int,
+    break_item: int,
+    control: IntArray,
+) -> None:
+    """Pass items that stay as the break solution has them.
+
+    Most do by the relaxation's own prices already, clear of rounding: an item costs what its profit
+    differs from its weight's price. Only the others need a bound of their own.
+    """
+    best = control[PROFIT]
+    efficiency = 0.0
+    if break_item < profit.size:
+        efficiency = float(profit[break_item]) / float(weight[break_item])
+    spare = efficiency * float(capacity - weight_before[break_item])
+    gap = float(profit_before[break_item] - best) + spare
+    error = RELATIVE_ERROR * (float(best) + spare)
+    for place, step in ((RIGHT, 1), (LEFT, -1)):
+        j = control[place]
+        while 0 <= j < profit.size:
+            price = efficiency * float(weight[j])
+            if abs(float(profit[j]) - price) - gap < ROUNDINGS * (error + RELATIVE_ERROR * price):
+                if opposite[j] < 0:
+                    opposite[j] = opposite_bound(
+                        profit, weight, profit_before, weight_before, capacity, break_item, j
+                    )
+                if opposite[j] > best:
+                    break
+            j += step
+        control[place] = j
 
 
 @compiled
