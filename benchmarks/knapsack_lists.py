@@ -85,37 +85,27 @@ def device_batches(problem: Problem, device: Device, repeats: int) -> list[dict[
 
 
 def core_batches(problem: Problem, repeats: int) -> list[dict[str, float]]:
-    """Time the same stages as the search on the CPU does them."""
+    """Time the same stages as one core does them."""
     found = []
-    one, other = states.empty_states(problem.room), states.empty_states(problem.room)
-    count = problem.weight.size
+    now, then = states.empty_states(problem.room), states.empty_states(problem.room)
+    first = problem.weight.size
+    items = list(zip(problem.item_profit.tolist(), problem.item_weight.tolist(), strict=True))
     for _ in range(repeats + 1):
-        one.profit[:count], one.weight[:count] = problem.profit, problem.weight
-        one.history[:count], one.ancestor[:count] = 0, np.arange(count, dtype=np.int32)
+        now.profit[:first], now.weight[:first] = problem.profit, problem.weight
+        now.history[:first], now.ancestor[:first] = 0, np.arange(first, dtype=np.int32)
         control = np.zeros(9, dtype=np.int64)
-        control[[states.COUNT, states.LEFT, states.RIGHT]] = (
-            count,
-            problem.middle - 1,
-            problem.middle,
-        )
-        control[states.TARGET] = 2**62
-        control[states.STAGE] = states.STAGES - STAGES_PER_BATCH  # it stops where a history is full
+        count, right, left = first, problem.middle, problem.middle - 1
         began = time.perf_counter()
-        states.advance(
-            problem.item_profit,
-            problem.item_weight,
-            problem.opposite,
-            problem.capacity,
-            one,
-            other,
-            np.zeros(states.STAGES, dtype=np.int32),
-            control,
-            2**62,
-        )
+        for stage in range(STAGES_PER_BATCH):
+            sign = 1 if stage % 2 == 0 else -1
+            profit, weight = items[right if sign > 0 else left]
+            right, left = right + (sign > 0), left - (sign < 0)
+            steps = (sign * profit, sign * weight)
+            bit, sides = np.uint64(1 << stage), (items[right], items[left])
+            count = states.merge(now, count, then, *steps, bit, problem.capacity, *sides, control)
+            now, then = then, now
         seconds = time.perf_counter() - began
-        assert control[states.STAGE] == states.STAGES
-        length = int(control[states.COUNT])
-        found.append(_figures(seconds, int(control[states.VISITED]), count, length))
+        found.append(_figures(seconds, int(control[states.VISITED]), first, count))
     return found[1:]
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.knapsack import states
 from solvers.knapsack.lists.kernels.fields import Field, Mode, Reason
 from solvers.knapsack.lists.kernels.stages import FAMILY
 from solvers.knapsack.lists.memory import Columns
@@ -27,7 +28,7 @@ def plain_stages(case):
     """Yield what is there after each stage by its definition, in whole numbers of any size."""
     history = (int(bits) % 2**64 for bits in case.states.history)
     columns = (case.states.profit.tolist(), case.states.weight.tolist(), history)
-    states = list(zip(*columns, case.states.ancestor.tolist(), strict=True))
+    kept = list(zip(*columns, case.states.ancestor.tolist(), strict=True))
     left, right, stage, best = case.broken - 1, case.broken, case.stage, case.best
 
     def skip(left, right):
@@ -37,7 +38,7 @@ def plain_stages(case):
             left -= 1
         return left, right
 
-    while states and best < case.target and stage < 64 and 2 * len(states) <= case.room:
+    while kept and best < case.target and stage < 64 and 2 * len(kept) <= case.room:
         left, right = skip(left, right)
         if right < case.opposite.size and (left < 0 or stage % 2 == 0):
             item, sign, right = right, 1, right + 1
@@ -48,10 +49,10 @@ def plain_stages(case):
             return
         left, right = skip(left, right)
         profit, weight = (sign * int(of[item]) for of in (case.item_profit, case.item_weight))
-        shifted = [(p + profit, w + weight, h | 1 << stage, a) for p, w, h, a in states]
-        merged = [(w, -p, k, h, a) for k, of in enumerate((states, shifted)) for p, w, h, a in of]
+        shifted = [(p + profit, w + weight, h | 1 << stage, a) for p, w, h, a in kept]
+        merged = [(w, -p, k, h, a) for k, of in enumerate((kept, shifted)) for p, w, h, a in of]
         stage += 1
-        highest, states = -(2**62), []
+        highest, kept = -(2**62), []
         for w, p, _, h, a in sorted(merged):
             if -p <= highest:
                 continue
@@ -64,20 +65,20 @@ def plain_stages(case):
             if side < case.opposite.size:
                 gain, unit = int(case.item_profit[side]), int(case.item_weight[side])
             if -p * unit + (case.capacity - w) * gain >= (best + 1) * unit:
-                states.append((-p, w, h, a))
-        yield best, left, right, stage, states
+                kept.append((-p, w, h, a))
+        yield best, left, right, stage, kept
 
 
 def assert_as_defined(case, found):
     after = None
     for after, seen_after in zip(plain_stages(case), found, strict=False):
-        best, left, right, stage, states = after
-        assert (seen_after["PROFIT"], seen_after["COUNT"]) == (best, len(states))
+        best, left, right, stage, kept = after
+        assert (seen_after["PROFIT"], seen_after["COUNT"]) == (best, len(kept))
         assert (seen_after["LEFT"], seen_after["RIGHT"]) == (left, right)
         assert seen_after["STAGE"] == stage
         columns = [seen_after[name].tolist() for name in Columns._fields]
         columns[2] = [bits % 2**64 for bits in columns[2]]
-        assert list(zip(*columns, strict=True)) == states
+        assert list(zip(*columns, strict=True)) == kept
     return after
 
 
@@ -88,6 +89,44 @@ def test_twins_do_what_the_definition_says(name):
     after = assert_as_defined(case, found)
     if after is None:
         assert found[0]["COUNT"] == case.states.profit.size
+
+
+def merged_by_the_search(before, after):
+    """Merge the list of ``before`` by the search on the CPU, as ``after`` says how."""
+    count = len(before["profit"])
+    now, then = states.empty_states(max(count, 1)), states.empty_states(2 * count + 1)
+    for target, name in zip(now, Columns._fields, strict=True):
+        target[:count] = np.asarray(before[name]).astype(target.dtype)
+    control = np.zeros(9, dtype=np.int64)
+    control[states.PROFIT] = after["BEFORE"]
+    length = states.merge(
+        now,
+        count,
+        then,
+        after["PROFIT_STEP"],
+        after["WEIGHT_STEP"],
+        np.uint64(1 << (after["STAGE"] - 1)),
+        after["CAPACITY"],
+        (after["COMES_PROFIT"], after["COMES_WEIGHT"]),
+        (after["GOES_PROFIT"], after["GOES_WEIGHT"]),
+        control,
+    )
+    return [column[:length] for column in then], control
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_stages_are_those_of_the_search_on_the_cpu(name):
+    before = CASES[name].states._asdict() | {"STAGE": CASES[name].stage}
+    for after in stages(CASES[name]):
+        if after["STAGE"] > before["STAGE"]:
+            columns, control = merged_by_the_search(before, after)
+            for column, field in zip(columns, Columns._fields, strict=True):
+                np.testing.assert_array_equal(column, after[field].astype(column.dtype))
+            assert control[states.PROFIT] == after["PROFIT"]
+            if after["PROFIT"] > after["BEFORE"]:
+                found = (after["HISTORY"], after["ANCESTOR"])
+                assert (control[states.HISTORY], control[states.ANCESTOR]) == found
+        before = after
 
 
 @pytest.mark.parametrize("name", CASES)
