@@ -85,7 +85,7 @@ class Loop:
         while True:
             if should_stop():
                 return Halt.STOPPED
-            status = self._batch(kind, count)
+            status = self._batch(kind, min(count, basis.arrays.most - basis.delayed))
             count = LONG
             if status == word.RUNNING:
                 shunned = 0
@@ -128,6 +128,8 @@ class Loop:
             basis.delayed -= 1
             control[word.ITERATIONS] -= 1
         self.iterations = int(control[word.ITERATIONS])
+        if status == word.RUNNING and basis.delayed >= a.most:
+            return word.FOLD  # as the next iteration would say
         return status
 
     def _claim(self, dual: bool, halt: Halt) -> Halt:

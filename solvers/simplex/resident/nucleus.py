@@ -11,7 +11,7 @@ would otherwise cost a product of its row of A with the nucleus, all of it where
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,15 @@ from solvers.simplex.resident.room import check_fits
 SLOTS_AT_ONCE = 32
 """Slots come in multiples of this, so that rows begin where memory lines do."""
 
+WHOLE_UP_TO = 2500
+"""Rows up to which all columns of the inverse have room from the start: 50 MB at most. Arrays that
+move have to be copied, and iterations to be recorded again."""
+
 SPARE = 1.25
 """Room for growth, so that few folds have to move the inverse."""
 
 Indices = npt.NDArray[np.int64]
+Pairs = Sequence[tuple[int, int]]
 
 
 class Nucleus:
@@ -48,8 +53,6 @@ class Nucleus:
         self._slot_of_row: Indices = np.full(m, -1, dtype=np.int64)
         self._row_of_slot: list[int] = []
         self._unit_position: Indices = np.full(m, -1, dtype=np.int64)
-        self._maps = arrays.integers(3, max(1, m))
-        self.unit_row, self.unit_position, self.slot_of_row = self._maps
         self._allocate(0)
 
     def factorise(self, basic: Indices) -> list[tuple[int, int]]:
@@ -103,22 +106,31 @@ class Nucleus:
         joined, left = self._follow(log)
         if self.slots + len(joined) > self.capacity:
             self._grow(self.slots + len(joined))
-        self._open(joined)
-        if joined:
-            self._upload()
+        opened = self._open(joined)
+        self._folding[: len(self._row_of_slot)] = self._row_of_slot
+        slots = len(self._row_of_slot)
+        closed = self._close(left)
+        self._publish(opened, closed)
+        first, second, third, fourth = self._lists
+        if opened:
+            NUCLEUS["open_slots"](
+                arrays.rows, self.capacity, len(opened), first, second, self.inverse
+            )
         by_slot = self._by_slot
         NUCLEUS["gather_eta_rows"](
-            arrays.rows, self.capacity, arrays.most, count, self.slots,
-            self.row_of_slot, arrays.eta_rows, by_slot,
+            arrays.rows, self.capacity, arrays.most, count, slots,
+            self._row_while_folding, arrays.eta_rows, by_slot,
         )  # fmt: skip
         if arrays.device.kind == "cpu":
-            self.inverse += arrays.etas[:, :count] @ by_slot[:count]
+            self.inverse[:, :slots] += arrays.etas[:, :count] @ by_slot[:count, :slots]
         else:
             from cupy import cublas
 
             cublas.gemm("N", "N", arrays.etas, by_slot, out=self.inverse, alpha=1.0, beta=1.0)
-        self._close(left)
-        self._publish()
+        if closed:
+            NUCLEUS["close_slots"](
+                arrays.rows, self.capacity, len(closed), third, fourth, self.inverse
+            )
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
         """Return the inverse of the nucleus, the rows below it, and dependent columns."""
@@ -181,76 +193,83 @@ class Nucleus:
         self._unit_position = now
         return joined, left
 
-    def _open(self, joined: dict[int, int]) -> None:
-        """Give rows that have no unit column any more one of the stored columns."""
-        if not joined:
-            return
+    def _open(self, joined: dict[int, int]) -> Pairs:
+        """Give rows that have no unit column any more a slot each; return it and the position."""
         first = len(self._row_of_slot)
-        slots = list(range(first, first + len(joined)))
+        slots = range(first, first + len(joined))
         self._row_of_slot += joined
         self._slot_of_row[list(joined)] = slots
-        NUCLEUS["open_slots"](
-            self._arrays.rows, self.capacity, len(joined),
-            self._small(slots), self._small(joined.values()), self.inverse,
-        )  # fmt: skip
+        return list(zip(slots, joined.values(), strict=True))
 
-    def _close(self, left: list[int]) -> None:
-        """Take out the slots of rows that have become unit columns; the last ones fill the gaps."""
-        if not left:
-            return
+    def _close(self, left: list[int]) -> Pairs:
+        """Take out the slots of rows that have become unit columns; the last ones fill the gaps.
+
+        Returns for each slot that ends the one it moves to, or -1.
+        """
         freed = {int(self._slot_of_row[i]) for i in left}
         total = len(self._row_of_slot) - len(left)
         fillers = iter([s for s in range(total, len(self._row_of_slot)) if s not in freed])
-        targets, sources = [], []
+        moves: list[tuple[int, int]] = []
         for slot in sorted(freed):
             if slot < total:
                 source = next(fillers)
                 row = self._row_of_slot[source]
                 self._row_of_slot[slot] = row
                 self._slot_of_row[row] = slot
-                targets.append(slot)
-                sources.append(source)
+                moves.append((slot, source))
             else:
-                targets.append(-1)
-                sources.append(slot)
+                moves.append((-1, slot))
         self._slot_of_row[left] = -1
         del self._row_of_slot[total:]
-        NUCLEUS["close_slots"](
-            self._arrays.rows, self.capacity, len(sources),
-            self._small(targets), self._small(sources), self.inverse,
-        )  # fmt: skip
+        return moves
 
-    def _publish(self) -> None:
-        """Send what the host knows of units and slots to the device."""
-        maps = np.full(self._maps.shape, -1, dtype=np.int32)
+    def _publish(self, opened: Pairs = (), closed: Pairs = ()) -> None:
+        """Send what the host knows of units and slots to the device, all of it at once."""
+        unit_row, unit_position, slot_of_row = self._host_maps
         if self._arrays.rows:
             rows = np.flatnonzero(self._unit_position >= 0)
-            maps[0, self._unit_position[rows]] = rows
-            maps[1], maps[2] = self._unit_position, self._slot_of_row
-        self._arrays.write(self._maps, maps)
-        self._upload()
-
-    def _upload(self) -> None:
-        rows = np.zeros(self.capacity, dtype=np.int64)
-        rows[: len(self._row_of_slot)] = self._row_of_slot
-        self._arrays.write(self.row_of_slot, rows)
+            unit_row[:] = -1
+            unit_row[self._unit_position[rows]] = rows
+            unit_position[:], slot_of_row[:] = self._unit_position, self._slot_of_row
         self.slots = len(self._row_of_slot)
-
-    def _small(self, values: Iterable[int]) -> Any:
-        return self._arrays.device.to_device(np.array(list(values), dtype=np.int32))
+        self._host_row_of_slot[: self.slots] = self._row_of_slot
+        for place, pairs in ((0, opened), (2, closed)):
+            if pairs:
+                self._host_lists[place : place + 2, : len(pairs)] = np.array(pairs).T
+        self._arrays.write(self._words, self._host_words)
 
     def _allocate(self, slots: int) -> None:
         """Make room for so many stored columns and some more; what was stored is lost."""
         arrays = self._arrays
         wanted = min(arrays.rows, int(SPARE * slots) + 2 * arrays.most)
+        if arrays.rows <= WHOLE_UP_TO:
+            wanted = arrays.rows
         self.capacity = SLOTS_AT_ONCE * -(-max(1, wanted) // SLOTS_AT_ONCE)
         self.inverse: Any = None  # given back before the next is asked for
         self.inverse = arrays.numbers(arrays.rows, self.capacity)
-        self.row_of_slot = arrays.integers(self.capacity)
+        self._allocate_words()
         self.row_slots = arrays.numbers(self.capacity)
         self._by_slot = arrays.numbers(arrays.most, self.capacity)
         self.column_slots, self.flip_slots = (arrays.numbers(self.capacity) for _ in range(2))
         self.generation += 1
+
+    def _allocate_words(self) -> None:
+        """Make one array of all indices, so that one copy brings it up to date."""
+        arrays, m, most = self._arrays, max(1, self._arrays.rows), self._arrays.most
+        size = 3 * m + 2 * self.capacity + 4 * most
+        self._host_words = np.zeros(size, dtype=np.int32)
+        self._host_words[: 3 * m] = -1
+        self._words = arrays.integers(size)
+        views: list[Any] = []
+        for words in (self._host_words, self._words):
+            ends = (3 * m, 3 * m + self.capacity, 3 * m + 2 * self.capacity)
+            views.append((
+                words[: ends[0]].reshape(3, m), words[ends[0] : ends[1]],
+                words[ends[1] : ends[2]], words[ends[2] :].reshape(4, most),
+            ))  # fmt: skip
+        self._host_maps, self._host_row_of_slot, self._folding, self._host_lists = views[0]
+        maps, self.row_of_slot, self._row_while_folding, self._lists = views[1]
+        self.unit_row, self.unit_position, self.slot_of_row = maps
 
     def _grow(self, slots: int) -> None:
         check_fits(self._arrays, slots)

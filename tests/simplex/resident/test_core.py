@@ -148,7 +148,8 @@ def test_equal_inputs_give_equal_bits(pricing):
 
 def test_folded_inverse_is_that_of_the_basis(monkeypatch):
     monkeypatch.setattr(arrays, "MOST_DELAYED", 3)
-    monkeypatch.setattr(nucleus, "SPARE", 1.0)  # the inverse has to grow
+    monkeypatch.setattr(nucleus, "WHOLE_UP_TO", 0)  # the inverse has to grow
+    monkeypatch.setattr(nucleus, "SPARE", 1.0)
     monkeypatch.setattr(nucleus, "SLOTS_AT_ONCE", 1)
     problem = random_problem(20, 30, 3)
     for most in (4, 10, 17):
