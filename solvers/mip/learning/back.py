@@ -7,10 +7,10 @@ from solvers.mip.learning.order import put_in_heap
 from solvers.mip.learning.propagate import drain, move
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import HEAD, LEVEL, TRAIL, State
-from solvers.mip.search.loops import compiled
+from solvers.mip.search.loops import called
 
 
-@compiled
+@called
 def go_back(sides: Sides, state: State, level: int) -> None:
     """Undo all decisions after the first ``level`` ones, and keep the values they had."""
     counts = state.counts

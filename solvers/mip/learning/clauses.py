@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.learning.propagate import watch_all
 from solvers.mip.learning.state import CLAUSES, LITERALS, State
 from solvers.problem import BoolArray
 
@@ -12,10 +11,10 @@ ALWAYS_KEPT = 2
 """Clauses of at most this spread are kept for good (Audemard, Simon 2009)."""
 
 
-def reduced(state: State) -> None:
+def reduce_clauses(state: State) -> None:
     """Drop half of the clauses, those of the widest spread, and those that always hold.
 
-    Only at the root, where no clause is a reason.
+    Only at the root, where no clause is a reason. The lists of watches are to be rebuilt.
     """
     counts = state.counts
     number = int(counts[CLAUSES])
@@ -25,7 +24,6 @@ def reduced(state: State) -> None:
     keep[np.lexsort((-np.arange(number), spread))[: number // 2]] = True
     keep &= ~_always_true(state, start)
     _compact(state, start, keep)
-    watch_all(state)
 
 
 def _always_true(state: State, start: np.ndarray) -> BoolArray:

@@ -37,7 +37,7 @@ from solvers.mip.learning.state import (
     State,
 )
 from solvers.mip.model import IndexArray
-from solvers.mip.search.loops import called, compiled, inlined
+from solvers.mip.search.loops import called, inlined
 from solvers.problem import FloatArray
 
 RUNNING, CANDIDATE, RESTART, EXHAUSTED = 0, 1, 2, 3
@@ -120,7 +120,7 @@ def learn(sides: Sides, state: State) -> int:
     return RESTART if counts[UNTIL_RESTART] <= 0 else RUNNING
 
 
-@compiled
+@called
 def search(sides: Sides, state: State, end: int) -> int:
     """Go on until the counter of work reads ``end``, or something has to be decided outside."""
     counts = state.counts
@@ -139,7 +139,7 @@ def search(sides: Sides, state: State, end: int) -> int:
         decide(sides, state, j)
 
 
-@compiled
+@called
 def learn_row(
     sides: Sides, state: State, codes: IndexArray, coefficients: FloatArray, right: float
 ) -> int:
@@ -153,7 +153,7 @@ def learn_row(
     return int(learn(sides, state))
 
 
-@compiled
+@called
 def learn_decisions(sides: Sides, state: State) -> int:
     """Learn that the present decisions lead nowhere."""
     counts, kept = state.counts, 0
@@ -165,7 +165,7 @@ def learn_decisions(sides: Sides, state: State) -> int:
     return int(learn(sides, state))
 
 
-@compiled
+@called
 def forget(state: State) -> None:
     """Make the bounds at the root those that explanations end at."""
     counts = state.counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from solvers.mip.domain.internal import as_index
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import HEAP, STEP, State
-from solvers.mip.search.loops import compiled, inlined
+from solvers.mip.search.loops import called, inlined
 
 LARGEST_SCORE = 1e100
 """Scores are scaled down before they are larger."""
@@ -93,7 +93,7 @@ def bump(sides: Sides, state: State, j: int) -> None:
         sift_up(state, as_index(state.heap_place[j]))
 
 
-@compiled
+@called
 def fill_heap(sides: Sides, state: State) -> None:
     """Put every open integer column into the heap."""
     for j in range(sides.is_integer.size):

@@ -19,7 +19,7 @@ from solvers.mip.learning.state import (
     WORK,
     State,
 )
-from solvers.mip.search.loops import called, compiled, inlined
+from solvers.mip.search.loops import called, inlined
 
 TOLERANCE = 1e-6
 """Absolute excess of a side at which it is contradicted; also for rounding whole bounds."""
@@ -260,7 +260,7 @@ def visit_clauses(sides: Sides, state: State, code: int) -> bool:
     return True
 
 
-@compiled
+@called
 def propagate(sides: Sides, state: State) -> bool:
     """Raise bounds until nothing more follows; False on a contradiction, noted in ``CONFLICT``.
 
@@ -296,7 +296,7 @@ def propagate(sides: Sides, state: State) -> bool:
     return False
 
 
-@compiled
+@called
 def sum_all(sides: Sides, state: State) -> None:
     """Sum all activities, and queue what may act."""
     drain(state)
@@ -309,7 +309,7 @@ def sum_all(sides: Sides, state: State) -> None:
         wake(sides, state, i)
 
 
-@compiled
+@called
 def watch_all(state: State) -> None:
     """Rebuild the lists of watches, and look at every clause once more."""
     for code in range(state.watch_first.size):

@@ -9,28 +9,23 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
-from solvers.mip.learning.back import go_back
-from solvers.mip.learning.clauses import reduced
-from solvers.mip.learning.farkas import aggregated
-from solvers.mip.learning.loop import (
-    CANDIDATE,
-    EXHAUSTED,
-    RESTART,
-    RUNNING,
-    forget,
+from solvers.mip.learning.clauses import reduce_clauses
+from solvers.mip.learning.doors import (
+    begin,
     learn_decisions,
     learn_row,
     search,
+    settle_root,
+    to_root,
+    watch_clauses,
 )
-from solvers.mip.learning.order import fill_heap
-from solvers.mip.learning.propagate import propagate, sum_all
+from solvers.mip.learning.farkas import aggregated
+from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, RESTART, RUNNING
 from solvers.mip.learning.sides import ROUNDING_OF_SUMS, bounds_of, sides_of, whole_costs
 from solvers.mip.learning.state import (
     CLAUSES,
     CONFLICTS,
-    HEAD,
     MOST_FIXED,
-    TRAIL,
     UNTIL_RESTART,
     WORK,
     state_of,
@@ -124,13 +119,13 @@ class ClauseSearch:
 
     def beat(self, objective: float) -> None:
         """Look only for points that are better than ``objective``, offset included."""
-        go_back(self._sides, self.state, 0)
+        to_root(self._sides, self.state)
         target = objective - self._model.offset
         room = ROUNDING_OF_SUMS * max(1.0, abs(target))
         gain = 1.0 if whole_costs(self._model) else max(room, 1e-4 * abs(target))
         side = target - gain + (0.5 if whole_costs(self._model) else 0.0)
         self.state.right[-1] = min(self.state.right[-1], side)
-        sum_all(self._sides, self.state)
+        begin(self._sides, self.state)
 
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left."""
@@ -142,10 +137,10 @@ class ClauseSearch:
             if status == CANDIDATE:
                 status = self._judge(budget)
             budget.charge(float(counts[WORK] - before))
+            if status == RESTART:
+                status = self._restart()
             if status == EXHAUSTED:
                 return Status.EXHAUSTED
-            if status == RESTART:
-                self._restart()
         return Status.SPENT
 
     def _begin(self) -> None:
@@ -154,8 +149,7 @@ class ClauseSearch:
         density = (score[0::2] + score[1::2]).astype(np.float64)
         noise = self._rng.random(density.size)
         state.score[:] = 0.5 * density / max(1.0, float(density.max(initial=1.0))) + 0.1 * noise
-        sum_all(self._sides, state)
-        fill_heap(self._sides, state)
+        begin(self._sides, state)
         state.counts[UNTIL_RESTART] = RESTART_UNIT
         self._restarts = 0
         self._wishes = 0
@@ -193,18 +187,18 @@ class ClauseSearch:
         """Learn that the present decisions lead nowhere."""
         return int(learn_decisions(self._sides, self.state))
 
-    def _restart(self) -> None:
+    def _restart(self) -> int:
         state, counts = self.state, self.state.counts
-        go_back(self._sides, state, 0)
-        if counts[HEAD] == counts[TRAIL] and propagate(self._sides, state):
-            forget(state)
+        status = settle_root(self._sides, state)
         if counts[CLAUSES] > self._limit:
-            reduced(state)
+            reduce_clauses(state)
+            watch_clauses(self._sides, state)
             self._limit += MORE_CLAUSES
         self._restarts += 1
         counts[UNTIL_RESTART] = RESTART_UNIT * luby(self._restarts)
         if self._restarts % WISHES_EVERY == 0:
             self._wish_anew()
+        return status
 
     def _wish_anew(self) -> None:
         """Take the values to try from another source than the last ones."""
