@@ -2,9 +2,9 @@
 
 ``recognise`` finds them among models, ``items`` has the problem and its answer, ``reduce`` makes it
 smaller. ``search`` goes from cheap to dear: ``split`` and ``subset_sum`` divide a choice of items
-among the knapsacks, ``prices`` bounds the profit, ``patterns``, ``listed`` and ``cover`` search
-among fillings of single knapsacks, ``tree`` item by item. ``engine`` is the front door. Importing
-this package compiles nothing.
+among the knapsacks, ``prices`` bounds the profit; ``patterns``, ``listed``, ``cover``, ``node`` and
+``narrow`` search among fillings of single knapsacks, ``tree`` item by item. ``engine`` is the front
+door. Importing this package compiles nothing.
 """
 
 from __future__ import annotations

@@ -12,18 +12,31 @@ import numpy as np
 
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import cover as covers
-from solvers.knapsack.multiple.cover import Cover, first_node
 from solvers.knapsack.multiple.items import NOWHERE
-from solvers.knapsack.multiple.patterns import Int16Array, list_patterns
-from solvers.knapsack.multiple.prices import Prices, PriceSearch
+from solvers.knapsack.multiple.node import (
+    KIND,
+    LENGTH,
+    NODES,
+    SCALE,
+    SPARE,
+    TARGET,
+    TOTAL,
+    Cover,
+    first_node,
+)
+from solvers.knapsack.multiple.patterns import UNFINISHED, Int16Array, list_patterns
+from solvers.knapsack.multiple.prices import PriceSearch
 from solvers.knapsack.search import solve_knapsack
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from solvers.knapsack.multiple.search import Best
 
-FIRST_PATTERNS, MOST_PATTERNS = 1_000, 512_000
-"""Patterns of one kind of knapsack for which there is room at first and at most."""
+FIRST_PATTERNS = 1_000
+"""Patterns of one kind of knapsack for which there is room at first."""
+
+FEW_PATTERNS, MOST_PATTERNS = 60_000, 1_500_000
+"""Patterns that are listed at most: before a search item by item was tried, and after that."""
 
 LONGEST = 48
 """Items of a pattern at most."""
@@ -35,39 +48,44 @@ VISITS = 5_000_000
 """Patterns looked at between two looks at the clock: some hundredths of a second."""
 
 
-def search_patterns(best: Best, search: PriceSearch) -> bool:
+def search_patterns(best: Best, search: PriceSearch, most: int) -> bool:
     """Lower the bound and improve the packing until they meet; False if there are too many.
 
-    ``search`` has prices; the bound of ``best`` is no larger than theirs.
+    ``search`` has prices; the bound of ``best`` is no larger than theirs. ``most`` is the number of
+    patterns.
     """
-    prices = search.best
-    assert prices is not None
     step = 1
     while not best.over:
         target = max(best.bound - step + 1, best.profit + 1)
-        listed = _listed(search, prices, target)
+        listed = _listed(best, search, target, most)
         if listed is None or not _search(best, search, *listed):
             return False
         step *= 2
     return True
 
 
-def _listed(search: PriceSearch, prices: Prices, target: int) -> tuple[Cover, IntArray] | None:
-    """List the patterns that a packing worth ``target`` can have; None if there are too many.
+def _listed(
+    best: Best, search: PriceSearch, target: int, most: int
+) -> tuple[Cover, IntArray] | None:
+    """List the patterns that a packing worth ``target`` can have, and return the search's control.
 
-    Also return the search's control.
+    None if there are too many, or time is up.
     """
-    problem = search.problem
+    problem, prices = search.problem, search.best
+    assert prices is not None
     value = problem.profit * prices.scale - prices.price
     order = np.argsort(-(value / problem.weight), kind="stable")
     spare = _spare(search, target)
     budget = prices.total - prices.scale * target
     items, patterns = [], []
-    for kind, capacity in enumerate(search.kinds.tolist()):
+    for kind in range(search.kinds.size - 1, -1, -1):  # the largest have the most
+        capacity = int(search.kinds[kind])
         least = int(prices.best[kind]) - budget
-        found = _of_kind(value, problem.weight, order, (capacity, least, capacity - spare))
+        limits = capacity, least, capacity - spare
+        found = None if best.over else _of_kind(value, problem.weight, order, limits, most)
         if found is None:
             return None
+        most -= found[1].size
         item, length, worth = found
         inside = np.arange(LONGEST) < length[:, None]
         waste = capacity - (problem.weight[item] * inside).sum(axis=1)
@@ -81,24 +99,28 @@ def _listed(search: PriceSearch, prices: Prices, target: int) -> tuple[Cover, In
         search.kinds,
     )
     control = np.zeros(6, dtype=np.int64)
-    control[[covers.TARGET, covers.TOTAL, covers.SCALE]] = target, prices.total, prices.scale
-    control[covers.SPARE] = spare
+    control[[TARGET, TOTAL, SCALE]] = target, prices.total, prices.scale
+    control[SPARE] = spare
     return cover, control
 
 
 def _of_kind(
-    value: IntArray, weight: IntArray, order: IntArray, limits: tuple[int, int, int]
+    value: IntArray, weight: IntArray, order: IntArray, limits: tuple[int, int, int], most: int
 ) -> tuple[Int16Array, IntArray, IntArray] | None:
-    """List the patterns of one kind: their items, the number of these, and what they are worth."""
-    room = FIRST_PATTERNS
-    while room <= MOST_PATTERNS:
+    """List the patterns of one kind: their items, the number of these, and what they are worth.
+
+    None if there are more than ``most``, or it takes too long.
+    """
+    room = min(FIRST_PATTERNS, most)
+    while True:
         item = np.zeros((room, LONGEST), dtype=np.int16)
         length, worth = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
         found = list_patterns(value, weight, order, *limits, LISTING_NODES, item, length, worth)
         if found >= 0:
             return item[:found], length[:found], worth[:found]
-        room *= 8
-    return None
+        if room == most or found == UNFINISHED:
+            return None
+        room = min(8 * room, most)
 
 
 def _spare(search: PriceSearch, target: int) -> int:
@@ -119,14 +141,14 @@ def _search(best: Best, search: PriceSearch, cover: Cover, control: IntArray) ->
     found = np.full(search.problem.num_knapsacks + 1, -1, dtype=np.int64)
     nodes = max(1, VISITS // (cover.item.shape[0] + 1))
     while True:
-        now = int(control[covers.TARGET])
-        before = int(control[covers.NODES])
+        now = int(control[TARGET])
+        before = int(control[NODES])
         reason = covers.search(cover, stack, control, found, nodes)
-        best.nodes += int(control[covers.NODES]) - before
-        if control[covers.TARGET] > now:
+        best.nodes += int(control[NODES]) - before
+        if control[TARGET] > now:
             best.improve(_packing(search, cover, found))
         if reason == covers.FINISHED:
-            best.lower(int(control[covers.TARGET]) - 1, "search of patterns")
+            best.lower(int(control[TARGET]) - 1, "search of patterns")
             return True
         if reason == covers.NO_ROOM or best.over:
             return False
@@ -137,7 +159,7 @@ def _packing(search: PriceSearch, cover: Cover, patterns: IntArray) -> IntArray:
     place = np.full(search.problem.num_items, NOWHERE, dtype=np.int64)
     following = search.first.copy()
     for p in patterns[patterns >= 0]:
-        length, kind = cover.pattern[[covers.LENGTH, covers.KIND], p]
+        length, kind = cover.pattern[[LENGTH, KIND], p]
         place[cover.item[p, :length]] = following[kind]
         following[kind] += 1
     return place

@@ -22,6 +22,9 @@ Int16Array = npt.NDArray[np.int16]
 PRICING_NODES = 50_000
 """Nodes of a search for a best pattern; beyond them the bound of its relaxation has to do."""
 
+NO_ROOM, UNFINISHED = -1, -2
+"""Why a listing ended early."""
+
 
 @compiled
 def best_pattern(
@@ -79,10 +82,10 @@ def list_patterns(  # noqa: C901 (one hot loop)
     length: IntArray,
     worth: IntArray,
 ) -> int:
-    """List patterns worth ``least`` that weigh ``lightest``; return how many, -1 if too many.
+    """List patterns worth ``least`` that weigh ``lightest``; return how many.
 
-    Pattern k gets items ``item[k, :length[k]]`` and its value ``worth[k]``. Patterns are as many as
-    there are rows at most, and ``nodes`` may be looked at.
+    Pattern k gets items ``item[k, :length[k]]`` and its value ``worth[k]``. Where there are more
+    than rows, or a longer one, ``NO_ROOM`` is returned; after ``nodes``, ``UNFINISHED``.
     """
     count = 0
     small_value, small = np.empty(order.size, np.int64), np.empty(order.size, np.int64)
@@ -123,7 +126,7 @@ def list_patterns(  # noqa: C901 (one hot loop)
             following[depth] = k + 1
             if now >= least and capacity - room >= lightest:
                 if found == worth.size or depth > item.shape[1]:
-                    return -1
+                    return NO_ROOM
                 for place in range(depth):
                     item[found, place] = origin[path[place]]
                 length[found], worth[found] = depth, now
@@ -134,4 +137,4 @@ def list_patterns(  # noqa: C901 (one hot loop)
         depth -= 1
         now -= small_value[path[depth]]
         room += small[path[depth]]
-    return -1
+    return UNFINISHED

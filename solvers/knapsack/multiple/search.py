@@ -20,7 +20,7 @@ from solvers.errors import EngineError
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import tree as trees
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultiplePacking
-from solvers.knapsack.multiple.listed import search_patterns
+from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import PriceSearch
 from solvers.knapsack.multiple.reduce import reduce
 from solvers.knapsack.multiple.split import improve, split
@@ -30,9 +30,13 @@ from solvers.progress import Progress
 SPLITS = 8
 """Orders of items in which a choice is split."""
 
-ROUNDS = 20_000
+STARTS, EMPTIED = 5, 0.5
+"""Packings that are refilled in turn: the best, and others without the items of this part of its
+knapsacks."""
+
+ROUNDS = 10_000
 """Pairs of knapsacks refilled without success before something else is tried, for up to
-``ITEMS_PER_ROUND`` items; that takes a tenth of a second."""
+``ITEMS_PER_ROUND`` items; that takes some hundredths of a second."""
 
 ITEMS_PER_ROUND = 100
 """With more items than this rounds are fewer, as each takes longer."""
@@ -41,7 +45,11 @@ MOST_PRICED = 400
 """Items up to which prices and patterns are worth trying."""
 
 FIRST_NODES, MOST_NODES = 100_000, 2_000_000
-"""Nodes of the last search between two looks at the clock: some hundredths of a second at first."""
+"""Nodes of the search item by item between two looks at the clock: some hundredths of a second at
+first."""
+
+FIRST_ITEM_NODES = 20_000_000
+"""Nodes of that search before many patterns are listed: some seconds."""
 
 Tell = Callable[[int, int], None]
 
@@ -127,7 +135,8 @@ def _solve(best: Best, progress: Progress) -> None:
         _split(best, chosen)
     if best.over:
         return
-    _refill(best, ROUNDS, seed=1)
+    _refill(best, seed=1)
+    items = ItemSearch(best)
     if problem.num_items <= MOST_PRICED and not best.over:
         prices = PriceSearch(problem)
 
@@ -136,10 +145,12 @@ def _solve(best: Best, progress: Progress) -> None:
             return best.over
 
         prices.run(best.place, best.profit, stop, best.improve)
-        _refill(best, ROUNDS, seed=2)
+        _refill(best, seed=2)
         if prices.best is not None and not best.over:
-            search_patterns(best, prices)
-    _search_items(best)
+            search_patterns(best, prices, FEW_PATTERNS)
+            items.run(FIRST_ITEM_NODES)
+            search_patterns(best, prices, MOST_PATTERNS)
+    items.run(np.inf)
 
 
 def _surrogate(best: Best, progress: Progress) -> IntArray:
@@ -166,36 +177,61 @@ def _split(best: Best, chosen: IntArray) -> None:
             return
 
 
-def _refill(best: Best, rounds: int, seed: int) -> None:
-    """Refill knapsacks of the best packing."""
+def _refill(best: Best, seed: int) -> None:
+    """Refill knapsacks of the best packing, and of others."""
     problem = best.problem
-    if best.over:
-        return
-    place = best.place.copy()
-    rounds = max(1, rounds * ITEMS_PER_ROUND // max(problem.num_items, ITEMS_PER_ROUND))
-    improve(problem.profit, problem.weight, problem.capacity, place, best.bound, rounds, seed)
-    best.improve(place)
-
-
-def _search_items(best: Best) -> None:
-    """Search item by item to the end, or until time is up."""
-    problem = best.problem
-    tree = trees.make_tree(problem, best.profit)
-    choice = np.full(problem.num_items, problem.num_knapsacks, dtype=np.int64)
-    nodes, seed = FIRST_NODES, 3
-    while not best.over:
-        before = int(tree.control[trees.BEST])
-        reason = trees.search(tree, choice, nodes)
-        best.nodes += nodes
-        if tree.control[trees.BEST] > before:
-            place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
-            packed = choice < problem.num_knapsacks
-            place[tree.item[packed]] = choice[packed]
-            best.improve(place)
-        if reason == trees.FINISHED:
-            best.lower(best.profit, "search item by item")
+    rounds = max(1, ROUNDS * ITEMS_PER_ROUND // max(problem.num_items, ITEMS_PER_ROUND))
+    rng = np.random.default_rng(seed)
+    for start in range(STARTS):
+        if best.over:
             return
-        _refill(best, ROUNDS, seed)
-        tree.control[trees.BEST] = max(tree.control[trees.BEST], best.profit)
-        seed += 1
-        nodes = min(2 * nodes, MOST_NODES)
+        place = best.place.copy()
+        if start > 0:  # without the items of some knapsacks
+            place[rng.random(problem.num_knapsacks)[place] < EMPTIED] = NOWHERE
+        improve(
+            problem.profit,
+            problem.weight,
+            problem.capacity,
+            place,
+            best.bound,
+            rounds,
+            STARTS * seed + start,
+        )
+        best.improve(place)
+
+
+class ItemSearch:
+    """The search item by item, which goes on where it was left."""
+
+    def __init__(self, best: Best) -> None:
+        self._best = best
+        self._tree: trees.Tree | None = None
+        self._choice = np.full(best.problem.num_items, best.problem.num_knapsacks, dtype=np.int64)
+        self._nodes = FIRST_NODES
+        self._seed = 3
+
+    def run(self, most: float) -> None:
+        """Search to the end, until time is up, or for so many nodes."""
+        best, problem = self._best, self._best.problem
+        if best.over:
+            return
+        if self._tree is None:
+            self._tree = trees.make_tree(problem, best.profit)
+        control = self._tree.control
+        until = control[trees.NODES] + most
+        while not best.over and control[trees.NODES] < until:
+            control[trees.BEST] = max(control[trees.BEST], best.profit)
+            before = control[[trees.BEST, trees.NODES]]
+            reason = trees.search(self._tree, self._choice, self._nodes)
+            best.nodes += int(control[trees.NODES] - before[1])
+            if control[trees.BEST] > before[0]:
+                place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
+                packed = self._choice < problem.num_knapsacks
+                place[self._tree.item[packed]] = self._choice[packed]
+                best.improve(place)
+            if reason == trees.FINISHED:
+                best.lower(best.profit, "search item by item")
+                return
+            _refill(best, self._seed)
+            self._seed += 1
+            self._nodes = min(2 * self._nodes, MOST_NODES)

@@ -52,9 +52,9 @@ KINDS = ["uncorrelated", "weakly", "strongly", "subset-sum"]
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(2, 3), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_drawn_problems_are_solved_like_by_brute_force(kind, seed, knapsacks, similar):
-    problem = drawn(kind, 8, knapsacks, seed, similar=similar)
+    problem = drawn(kind, 7, knapsacks, seed, similar=similar)
     packing = solve_multiple(problem)
     check(problem, packing)
     assert packing.is_optimal
@@ -66,7 +66,7 @@ def test_drawn_problems_are_solved_like_by_brute_force(kind, seed, knapsacks, si
 def test_the_search_item_by_item_finds_the_best_without_the_others(problem, tabulated):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searches, "MOST_PRICED", 0)
-        patch.setattr(searches, "ROUNDS", 0)
+        patch.setattr(searches, "STARTS", 0)
         if not tabulated:
             patch.setattr(searches.trees, "MOST_CELLS", 0)
         packing = solve_multiple(problem)
@@ -75,16 +75,15 @@ def test_the_search_item_by_item_finds_the_best_without_the_others(problem, tabu
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("items", "knapsacks", "similar"), [(16, 4, True), (20, 6, False)])
+@pytest.mark.parametrize(("items", "knapsacks", "similar"), [(14, 4, True), (15, 3, False)])
 def test_larger_problems_are_solved_like_by_highs(kind, items, knapsacks, similar):
     problem = drawn(kind, items, knapsacks, seed=items, similar=similar)
-    peer = highs.solve(as_model(problem), EngineOptions(rel_gap=0.0, abs_gap=0.999), Progress(60.0))
+    peer = highs.solve(as_model(problem), EngineOptions(rel_gap=0.0, abs_gap=0.999), Progress())
+    assert peer.solution_status is SolutionStatus.OPTIMAL
     packing = solve_multiple(problem)
     check(problem, packing)
     assert packing.is_optimal
-    assert packing.profit >= round(-peer.objective)
-    if peer.solution_status is SolutionStatus.OPTIMAL:
-        assert packing.profit == round(-peer.objective)
+    assert packing.profit == round(-peer.objective)
 
 
 @pytest.mark.parametrize("kind", KINDS)
