@@ -8,7 +8,8 @@ The whole batch is one launch (or a few, where there is a clock to watch or data
 
 from __future__ import annotations
 
-from solvers.device import Device, cpu, find_device
+from solvers.device import Device
+from solvers.kernels.batch.fallback import solve_where_it_fits
 from solvers.options import EngineOptions
 from solvers.pdlp.batch.answer import BatchAnswer, Ending
 from solvers.pdlp.batch.data import BatchData
@@ -48,23 +49,8 @@ def solve(
     DeviceError
         A GPU was asked for where there is none.
     """
-    device = find_device(options.device)
-    try:
-        return _solve_on(device, data, options, progress, settings)
-    except Exception as error:
-        if device.kind == "cpu" or not device.is_out_of_memory(error):
-            raise
-    device.release_memory()
-    progress.log(f"{device.name} is out of memory; going on on the CPU.")
-    return _solve_on(cpu(), data, options, progress, settings)
 
-
-def _solve_on(
-    device: Device,
-    data: BatchData,
-    options: EngineOptions,
-    progress: Progress,
-    settings: Settings,
-) -> BatchAnswer:
-    with device.activate():
+    def solve_on(device: Device) -> BatchAnswer:
         return run(prepare(data, options, settings), device, options, progress, settings)
+
+    return solve_where_it_fits(options.device, progress, solve_on)

@@ -4,41 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import scipy.sparse as sp
-
+from solvers.kernels.batch.data import LpArrays
 from solvers.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class BatchData:
-    """LPs ``min c'x + offset, row_lower <= A x <= row_upper, lower <= x <= upper``.
-
-    Every array but ``pattern`` has as many rows as there are LPs, or one row for all of them;
-    all are contiguous. Infinite sides and bounds are infinities, and none are crossed.
+class BatchData(LpArrays):
+    """LPs with constants of their objectives, and points to start from.
 
     Parameters
     ----------
-    count : int
-        LPs.
-    pattern : (m, n) CSR
-        Where coefficients may stand, with 32-bit indices; its values are not read.
-    values : (count or 1, nnz) array
-        Coefficients in the order of ``pattern``; zeros are fine.
-    cost, lower, upper, x0 : (count or 1, n) arrays
-        ``x0`` is the point to start from.
-    row_lower, row_upper, y0 : (count or 1, m) arrays
-        ``y0`` are the row duals to start from.
     offset : (count or 1, 1) array
+    x0 : (count or 1, n) array
+        Points to start from.
+    y0 : (count or 1, m) array
+        Row duals to start from.
     """
 
-    count: int
-    pattern: sp.csr_array
-    values: FloatArray
-    cost: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    row_lower: FloatArray
-    row_upper: FloatArray
     offset: FloatArray
     x0: FloatArray
     y0: FloatArray

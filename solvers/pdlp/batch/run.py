@@ -1,23 +1,17 @@
-"""Launches: slices of the batch, one or two on their way at a time.
-
-Slices exist so that data that has to travel overlaps with computing, and so that a time limit and
-an interruption are heeded; an LP is never split.
-"""
+"""From a batch to the launches of its slices; see ``solvers.kernels.batch.slices``."""
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from solvers.device import Device
-from solvers.kernels.upload import Upload
+from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs
+from solvers.kernels.batch.results import SliceResults, answer_arrays
+from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
 from solvers.options import EngineOptions
-from solvers.pdlp.batch.answer import BatchAnswer, Ending
+from solvers.pdlp.batch.answer import BatchAnswer
 from solvers.pdlp.batch.kernels.solve import FAMILY, MIXED, VARYING
 from solvers.pdlp.batch.layout import LARGEST_VERTEX, Layout, find_layout
 from solvers.pdlp.batch.prepare import POWER_ITERATIONS, Prepared
@@ -33,21 +27,6 @@ SLICE_ENTRIES = {"cuda": 100_000_000, "cpu": 2_000_000}
 FIRST_WATCHED = 512
 """LPs in the first launch where there is a time limit; the next ones follow from its time."""
 
-SLICE_BYTES = 64 * 2**20
-"""Data of its own that a slice brings along, about."""
-
-STREAMS = 2
-
-
-@dataclass(eq=False)
-class _Launched:
-    """A slice on its way: its place in the batch, its results, and its stream."""
-
-    first: int
-    last: int
-    results: tuple[Any, ...]
-    stream: Any
-
 
 def run(
     prepared: Prepared,
@@ -58,44 +37,18 @@ def run(
 ) -> BatchAnswer:
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
-    m, n = data.pattern.shape
-    answer = BatchAnswer(
-        x=np.zeros((data.count, n)),
-        row_dual=np.zeros((data.count, m)),
-        ending=np.full(data.count, Ending.NOT_REACHED, dtype=np.int32),
-        iterations=np.zeros(data.count, dtype=np.int32),
-        device=device.kind,
-    )
+    answer = BatchAnswer(**answer_arrays(device, data.count, *data.pattern.shape))
     launcher = _Launcher(prepared, device, options, settings)
-    watched = np.isfinite(progress.time_limit)
-    size = min(launcher.most, FIRST_WATCHED if watched else MOST_IN_SLICE)
-    on_their_way: deque[_Launched] = deque()
-    first = 0
-    while first < data.count and progress.should_stop() is None:
-        began = time.perf_counter()
-        last = min(data.count, first + size)
-        on_their_way.append(launcher.launch(first, last))
-        if watched or len(on_their_way) == STREAMS:
-            _collect(on_their_way.popleft(), device, answer)
-        first = last
-        if watched:
-            allowed = min(settings.seconds_unwatched, 0.1 * progress.time_left)
-            growth = allowed / max(1e-6, time.perf_counter() - began)
-            size = int(np.clip(size * min(4.0, growth), 1, min(launcher.most, MOST_IN_SLICE)))
-    while on_their_way:
-        _collect(on_their_way.popleft(), device, answer)
+    solve_slices(
+        answer,
+        launcher.launch,
+        make_lanes(device, launcher.most, launcher.make_scratch),
+        Pace(launcher.most, FIRST_WATCHED, settings.seconds_unwatched),
+        device,
+        progress,
+        make_results=lambda first, last: SliceResults(device, answer, first, last),
+    )
     return answer
-
-
-def _collect(launched: _Launched, device: Device, answer: BatchAnswer) -> None:
-    """Wait for a slice and put its results where they belong."""
-    part = slice(launched.first, launched.last)
-    with launched.stream:
-        x, y, status, iterations = map(device.to_host, launched.results)
-    answer.x[part] = x.reshape(answer.x[part].shape)
-    answer.row_dual[part] = y.reshape(answer.row_dual[part].shape)
-    answer.ending[part] = status
-    answer.iterations[part] = iterations
 
 
 class _Launcher:
@@ -107,17 +60,10 @@ class _Launcher:
         self.prepared = prepared
         self.device = device
         data = prepared.data
-        arrays = {name: getattr(data, name) for name in VARYING}
-        self.own = {name: array for name, array in arrays.items() if array.shape[0] != 1}
-        self.shared = {
-            name: device.to_device(array.reshape(-1))
-            for name, array in arrays.items()
-            if name not in self.own
-        }
-        self.varying = sum(1 << bit for bit, name in enumerate(VARYING) if name in self.own)
-        width = sum(array.shape[1] for array in self.own.values())
+        self.inputs = Inputs(device, {name: getattr(data, name) for name in VARYING})
         entries = SLICE_ENTRIES[device.kind] // data.pattern.nnz
-        self.most = max(1, min(data.count, entries, SLICE_BYTES // max(1, 8 * width)))
+        own = self.inputs.most_in_slice(SLICE_BYTES)
+        self.most = max(1, min(data.count, entries, own, MOST_IN_SLICE))
         limit = settings.iteration_limit
         if options.iteration_limit is not None:
             limit = min(options.iteration_limit, np.iinfo(np.int32).max)
@@ -142,46 +88,18 @@ class _Launcher:
                 prepared.parameters.as_array(),
             )
         ]
-        on_gpu = device.kind == "cuda"
-        self.streams = [
-            device.xp.cuda.Stream(non_blocking=True) if on_gpu else None for _ in range(STREAMS)
-        ]
-        self.scratch = [self._scratch() for _ in range(STREAMS if on_gpu else 1)]
-        self.uploads = [Upload(device, self.most) for _ in range(STREAMS)]
         device.synchronize()
-        self.launches = 0
 
-    def launch(self, first: int, last: int) -> _Launched:
-        """Bring the data of the LPs from ``first`` to ``last`` in and start on them."""
-        turn = self.launches % STREAMS
-        self.launches += 1
-        stream = self.streams[turn]
-        context: AbstractContextManager[Any] = nullcontext() if stream is None else stream
-        with context:
-            scratch = self.scratch[turn % len(self.scratch)]
-            results = self._launch(first, last, scratch, self.uploads[turn])
-        return _Launched(first, last, results, context)
-
-    def _launch(self, first: int, last: int, scratch: Any, upload: Upload) -> tuple[Any, ...]:
-        xp = self.device.xp
-        m, n = self.prepared.data.pattern.shape
-        count = last - first
-        arrays = {name: upload.bring(name, array[first:last]) for name, array in self.own.items()}
-        arrays |= self.shared
-        results = (
-            xp.empty(count * n),
-            xp.empty(count * m),
-            xp.empty(count, dtype=np.int32),
-            xp.empty(count, dtype=np.int32),
-        )
-        layout = self.layout
+    def launch(self, results: SliceResults, lane: Lane) -> None:
+        """Bring the data of a slice in and start on it."""
+        arrays = self.inputs.bring(results.first, results.last, lane.upload)
+        layout, there = self.layout, results.there
         FAMILY["solve"](
-            count,
-            m,
-            n,
+            results.last - results.first,
+            *self.prepared.data.pattern.shape,
             *self.pattern,
-            self.varying,
-            *(arrays[name] for name in VARYING),
+            self.inputs.varying,
+            *arrays,
             *self.scales,
             *self.limits,
             layout.vertex_limit,
@@ -192,12 +110,14 @@ class _Launcher:
             layout.blocks,
             layout.shared,
             layout.scratch_step,
-            scratch,
-            xp.zeros(1, dtype=np.int32),
-            *results,
+            lane.scratch,
+            self.device.xp.zeros(1, dtype=np.int32),
+            there["x"],
+            there["row_dual"],
+            there["ending"],
+            there["iterations"],
             threads=self.threads,
         )
-        return results
 
     def _layout(self) -> Layout:
         data = self.prepared.data
@@ -209,17 +129,17 @@ class _Launcher:
             m,
             n,
             data.pattern.nnz,
-            own_matrix="values" in self.own,
+            own_matrix=self.inputs.is_own("values"),
             count=self.most,
             processors=attributes["MultiProcessorCount"],
             shared_memory=attributes["MaxSharedMemoryPerBlockOptin"],
         )
 
-    def _scratch(self) -> Any:
+    def make_scratch(self) -> Any:
         """Return the blocks' memory with, behind it, a matrix that all share, scaled."""
         layout, xp = self.layout, self.device.xp
         own = layout.blocks * layout.scratch_step
-        if layout.storage < MIXED or "values" in self.own:
+        if layout.storage < MIXED or self.inputs.is_own("values"):
             return xp.empty(max(1, own))
         data, prepared = self.prepared.data, self.prepared
         row_of = np.repeat(np.arange(data.pattern.shape[0]), np.diff(data.pattern.indptr))

@@ -9,16 +9,18 @@ the same on all cores.
 
 from __future__ import annotations
 
-from solvers.device import Device, cpu, find_device
+from solvers.device import Device
+from solvers.kernels.batch.fallback import solve_where_it_fits
+from solvers.kernels.batch.slices import Watch
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.data import BatchData
 from solvers.simplex.batch.prepare import prepare
-from solvers.simplex.batch.run import Watch, run
+from solvers.simplex.batch.run import run
 from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
 
-__all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "Watch", "solve"]
+__all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
 
 
 def solve(
@@ -27,7 +29,7 @@ def solve(
     progress: Progress,
     *,
     settings: Settings = DEFAULT,
-    watch: Watch | None = None,
+    watch: Watch[BatchAnswer] | None = None,
 ) -> BatchAnswer:
     """Solve all LPs of ``data``, each to a vertex, a Farkas row or a ray.
 
@@ -57,24 +59,8 @@ def solve(
     DeviceError
         A GPU was asked for where there is none.
     """
-    device = find_device(options.device)
-    try:
-        return _solve_on(device, data, options, progress, settings, watch)
-    except Exception as error:
-        if device.kind == "cpu" or not device.is_out_of_memory(error):
-            raise
-    device.release_memory()
-    progress.log(f"{device.name} is out of memory; going on on the CPU.")
-    return _solve_on(cpu(), data, options, progress, settings, watch)
 
-
-def _solve_on(
-    device: Device,
-    data: BatchData,
-    options: EngineOptions,
-    progress: Progress,
-    settings: Settings,
-    watch: Watch | None,
-) -> BatchAnswer:
-    with device.activate():
+    def solve_on(device: Device) -> BatchAnswer:
         return run(prepare(data, settings), device, options, progress, settings, watch)
+
+    return solve_where_it_fits(options.device, progress, solve_on)

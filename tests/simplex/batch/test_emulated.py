@@ -200,7 +200,9 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
     monkeypatch.setattr("solvers.simplex.batch.layout.LARGEST_BLOCK", 256)
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
-    monkeypatch.setattr("solvers.simplex.batch.find_device", lambda wanted: EmulatedGpu("cuda", ""))
+    monkeypatch.setattr(
+        "solvers.kernels.batch.fallback.find_device", lambda wanted: EmulatedGpu("cuda", "")
+    )
     monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit))
     assert there.device == "cuda"

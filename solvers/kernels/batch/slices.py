@@ -1,0 +1,144 @@
+"""Launches: slices of the batch, one or two on their way at a time.
+
+Slices exist so that data that has to travel overlaps with computing, and so that a time limit and
+an interruption are heeded; an LP is never split.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from solvers.device import Device
+from solvers.kernels.batch.answer import LpAnswers
+from solvers.kernels.batch.results import SliceResults
+from solvers.kernels.upload import Upload
+from solvers.progress import Progress
+
+STREAMS = 2
+"""Slices on their way at once: one is brought in while the other is solved."""
+
+PART_OF_TIME_LEFT = 0.1
+"""A launch that somebody waits for takes no more of it, about."""
+
+FASTEST_GROWTH = 4.0
+"""Slices grow by no more than this from one to the next, whatever the last one's time says."""
+
+Answer = TypeVar("Answer", bound=LpAnswers)
+
+Watch = Callable[[Answer, int, int], None]
+"""Called with the answer and the numbers of LPs, from and to, that have just been solved."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many LPs are in a launch: ``most``, and ``first`` where there is a time limit.
+
+    ``seconds`` is about how long a launch may take then.
+    """
+
+    most: int
+    first: int
+    seconds: float
+
+    def next_size(self, size: int, took: float, time_left: float) -> int:
+        """Return the LPs of the next launch after one of ``size`` that took so many seconds."""
+        allowed = min(self.seconds, PART_OF_TIME_LEFT * time_left)
+        growth = min(FASTEST_GROWTH, allowed / max(1e-6, took))
+        return int(np.clip(size * growth, 1, self.most))
+
+
+@dataclass(eq=False)
+class Lane:
+    """What a slice has for itself while it is on its way: a stream, locked memory, scratch."""
+
+    stream: AbstractContextManager[Any]
+    upload: Upload
+    scratch: Any
+
+
+def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> list[Lane]:
+    """Return the lanes for slices of at most so many LPs; on the CPU one scratch serves both."""
+    lanes: list[Lane] = []
+    for _ in range(STREAMS):
+        on_gpu = device.kind == "cuda"
+        stream = device.xp.cuda.Stream(non_blocking=True) if on_gpu else nullcontext()
+        scratch = make_scratch() if on_gpu or not lanes else lanes[0].scratch
+        lanes.append(Lane(stream, Upload(device, most), scratch))
+    device.synchronize()  # what was written to scratch is there before other streams read it
+    return lanes
+
+
+Launch = Callable[[SliceResults, Lane], None]
+"""Starts on the LPs of a slice, on the current stream."""
+
+Finish = Callable[[SliceResults], None]
+"""Makes the answer of a slice whole when its results have arrived."""
+
+
+def solve_slices(
+    answer: Answer,
+    launch: Launch,
+    lanes: list[Lane],
+    pace: Pace,
+    device: Device,
+    progress: Progress,
+    *,
+    make_results: Callable[[int, int], SliceResults],
+    finish: Finish | None = None,
+    watch: Watch[Answer] | None = None,
+) -> None:
+    """Solve slice after slice until the end of the batch or of the time.
+
+    Parameters
+    ----------
+    answer
+        Gets everything, and who had no turn by then.
+    launch, lanes, make_results, finish
+        How a slice is begun, where, what it gives, and what is left to do when that is there.
+    pace : Pace
+    device, progress
+    watch : callable, optional
+        Looks at each slice while the next ones are on their way.
+    """
+    count = len(answer.ending)
+    watched = bool(np.isfinite(progress.time_limit))
+    size = min(pace.most, pace.first) if watched else pace.most
+    on_their_way: deque[tuple[SliceResults, Lane]] = deque()
+    launches = first = 0
+
+    def launch_more() -> None:
+        nonlocal first, launches
+        while first < count and len(on_their_way) < (1 if watched else len(lanes)):
+            if progress.should_stop() is not None:
+                return
+            lane = lanes[launches % len(lanes)]
+            with lane.stream:
+                results = make_results(first, min(count, first + size))
+                launch(results, lane)
+                results.send_home()
+            on_their_way.append((results, lane))
+            first = results.last
+            launches += 1
+
+    began = time.perf_counter()
+    launch_more()
+    while on_their_way:
+        results, lane = on_their_way.popleft()
+        with lane.stream:
+            device.synchronize()
+            if finish is not None:
+                finish(results)
+        if watched:
+            size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
+            began = time.perf_counter()
+        launch_more()
+        if watch is not None:
+            watch(answer, results.first, results.last)
+    answer.leave_out(first)
