@@ -13,6 +13,7 @@ from solvers.errors import DeviceError
 from solvers.simplex.form import Compressed, SlackForm
 from solvers.simplex.resident.control import (
     CONTROL_WORDS,
+    GATHER_BELOW,
     MOST_DELAYED,
     MOST_FLIPS,
     SCALAR_WORDS,
@@ -99,7 +100,7 @@ class Arrays:
         self.squares, self.ratios = self.numbers(blocks), self.numbers(n_m)
         self.least, self.counts = self.numbers(many), self.integers(many)
         self.flips, self.flip_steps = self.integers(MOST_FLIPS), self.numbers(MOST_FLIPS)
-        few = m // SPARSE_BELOW + 1
+        few = m // min(SPARSE_BELOW, GATHER_BELOW) + 1
         self.places, self.amounts = self.integers(few), self.numbers(few)
         self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
         self.row_value, self.row_index = self._partials(self.row_groups)

@@ -50,8 +50,14 @@ MOST_DELAYED = 128
 iterations take; the kernels have shared memory for so many."""
 
 SPARSE_BELOW = 8
-"""A column is gathered if it has fewer entries than the inverse has columns, by this factor: of a
-sector of memory, four numbers, the gather uses one."""
+"""A column counts as sparse if it has fewer entries than there are rows, by this factor. Where the
+inverse is read for steepest edge's sake, right sides are still gathered from it if they have fewer
+entries than it has columns, by this factor: otherwise they come along for nearly nothing."""
+
+GATHER_BELOW = 4
+"""Where it is not, they are gathered if they have fewer entries than there are rows, by this
+factor: a gather fetches a sector of four numbers for one, and takes as many of the inverse's
+columns as the entries have rows among theirs."""
 
 BLOCK = 256
 """Threads in a block of kernels that spread over the GPU."""

@@ -58,6 +58,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) solve_column(
     const REAL* __restrict__ row = inverse + (long long)p * capacity;
     Sums sums = {REAL(0), REAL(0), REAL(0)};
     if (entries >= 0) {
+#pragma unroll 4
         for (INDEX u = lane; u < entries; u += 32) {
             const INDEX place = places[u];
             const REAL amount = amounts[u];

@@ -10,6 +10,7 @@
 #define MOST_GROUPS 128
 #define MOST_FLIPS 512
 #define SPARSE_BELOW 8
+#define GATHER_BELOW 4
 #define SIDE_ROWS 128
 #define SEGMENT 32
 #define NONE 2147483647

@@ -98,7 +98,7 @@ def choose_entering(
         control[STATUS] = DONE
         return
     _make_sides(
-        q, places, amounts, 0, rows, structurals, starts, indices, values, slot_of_row,
+        q, places, amounts, 0, False, rows, structurals, starts, indices, values, slot_of_row,
         places, amounts, column, column_slots, flip_column, flip_slots, control,
     )  # fmt: skip
     for e in range(made):

@@ -232,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     __syncthreads();
     const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
     const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    make_sides(sides, count + 1, blocks, matrix, slots, target, control);
+    make_sides(sides, count + 1, blocks, matrix, steepest == 1, slots, target, control);
     const int lane = tid & 31, warps = BLOCK / 32;
     for (int e = blockIdx.x * warps + (tid >> 5); e < made; e += blocks * warps) {
         const REAL* __restrict__ earlier = alpha_rows + e * variables;

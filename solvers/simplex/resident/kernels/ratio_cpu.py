@@ -137,8 +137,8 @@ def choose_column(  # noqa: C901 - one kernel
                 )
                 count += 1
     _make_sides(
-        q, flips, flip_steps, count, rows, structurals, starts, indices, values, slot_of_row,
-        places, amounts, column, column_slots, flip_column, flip_slots, control,
+        q, flips, flip_steps, count, steepest == 1, rows, structurals, starts, indices, values,
+        slot_of_row, places, amounts, column, column_slots, flip_column, flip_slots, control,
     )  # fmt: skip
     for e in range(made):
         column_dots[e] = alpha_rows[e, q]

@@ -104,28 +104,43 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
 }
 
 // A thread's share of a column times the row. A chunk of entries is asked for at once, whether or
-// not the column has so many.
-template <bool full>
+// not the column has so many. Of long columns, only those are read for which the row has no zero:
+// a wait more, but the row is sparse in many a pivot, and memory is what long columns wait for.
+template <bool full, bool filter>
 __device__ __forceinline__ REAL share_of_product(
     INDEX begin, INDEX end, int lane, int lanes, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, const REAL* __restrict__ row) {
     REAL sum = REAL(0);
     for (INDEX k = begin + lane; k < end; k += CHUNK * lanes) {  // ends before k can overflow
+        REAL factor[CHUNK], value[CHUNK];
         INDEX place[CHUNK];
-        REAL value[CHUNK];
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) {
             const bool there = u * lanes < end - k;
             const INDEX at = there ? k + u * lanes : k;
             place[u] = !there ? -1 : (full ? at - begin : indices[at]);
-            value[u] = there ? values[at] : REAL(0);
+            if (!filter) value[u] = there ? values[at] : REAL(0);
         }
 #pragma unroll
-        for (int u = 0; u < CHUNK; ++u)
-            if (place[u] >= 0) sum += value[u] * row[place[u]];
+        for (int u = 0; u < CHUNK; ++u) factor[u] = place[u] >= 0 ? row[place[u]] : REAL(0);
+        if (filter) {
+#pragma unroll
+            for (int u = 0; u < CHUNK; ++u)
+                value[u] = factor[u] != REAL(0) ? values[k + u * lanes] : REAL(0);
+        }
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) sum += value[u] * factor[u];
         if (end - k <= CHUNK * lanes) break;
     }
     return sum;
+}
+
+template <bool full>
+__device__ __forceinline__ REAL share_of_product(
+    INDEX begin, INDEX end, int lane, int lanes, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, const REAL* __restrict__ row) {
+    return lanes == 32 ? share_of_product<full, true>(begin, end, lane, 32, indices, values, row)
+                       : share_of_product<full, false>(begin, end, lane, lanes, indices, values, row);
 }
 
 // The product of the row with a delayed one, or with itself.

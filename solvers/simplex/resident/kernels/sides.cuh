@@ -141,12 +141,14 @@ __device__ __forceinline__ void lay_out(
 }
 
 // Prepare the solves; the block together. Leaves the numbers of entries, or -1 for laid out sums.
+// `streamed` says that the solve reads the whole inverse in any case.
 __device__ __forceinline__ void make_sides(
-    Sides& sides, int columns, int blocks, const Matrix& matrix, INDEX slots, const Target& target,
-    INDEX* control) {
+    Sides& sides, int columns, int blocks, const Matrix& matrix, bool streamed, INDEX slots,
+    const Target& target, INDEX* control) {
     number_entries(sides, columns, matrix);
     const long long entries = sides.offset[columns];
-    const bool list = entries * SPARSE_BELOW < slots;
+    const bool list =
+        streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < matrix.rows;
     if (list) leave_list(sides, columns, blocks, matrix, target);
     else lay_out(sides, columns, matrix, target);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import numba
 
-from solvers.simplex.resident.control import ENTRIES, FLIP_ENTRIES, SLOTS, SPARSE_BELOW
+from solvers.simplex.resident.control import (
+    ENTRIES,
+    FLIP_ENTRIES,
+    GATHER_BELOW,
+    SLOTS,
+    SPARSE_BELOW,
+)
 
 
 @numba.njit(inline="always")
@@ -36,7 +42,7 @@ def _list_column(j, step, at, structurals, starts, indices, values, slot_of_row,
 
 @numba.njit(inline="always")
 def _make_sides(
-    q, flips, flip_steps, count, rows, structurals, starts, indices, values, slot_of_row,
+    q, flips, flip_steps, count, streamed, rows, structurals, starts, indices, values, slot_of_row,
     places, amounts, column, column_slots, flip_column, flip_slots, control,
 ):  # fmt: skip
     """List the entries of flipped and entering columns, or lay out their sums."""
@@ -45,7 +51,10 @@ def _make_sides(
         j = flips[f]
         flipped += 1 if j >= structurals else starts[j + 1] - starts[j]
     entries = flipped + (1 if q >= structurals else starts[q + 1] - starts[q])
-    if entries * SPARSE_BELOW < control[SLOTS]:
+    few = entries * SPARSE_BELOW < control[SLOTS]
+    if not streamed:
+        few = entries * GATHER_BELOW < rows
+    if few:
         at = 0
         for f in range(count):
             at = _list_column(
