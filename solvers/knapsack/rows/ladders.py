@@ -76,7 +76,8 @@ on those of Glover and Kochenberger with 50."""
 def exponential_draws() -> Int32Array:
     """Return equally likely draws from the exponential distribution, in units of 2^-16."""
     middle = (np.arange(TABLE) + 0.5) / TABLE
-    return np.round(-np.log(middle) * 2**FRACTION_BITS).astype(np.int32)
+    draws: Int32Array = np.round(-np.log(middle) * 2**FRACTION_BITS).astype(np.int32)
+    return draws
 
 
 def suits(problem: RowsKnapsack) -> bool:
@@ -279,10 +280,11 @@ def words_of(flags: BoolArray) -> Int32Array:
     bits = np.zeros(-(-flags.size // LANES) * LANES, dtype=np.int64)
     bits[: flags.size] = flags
     by_bit = bits.reshape(-1, LANES)
-    return (by_bit << np.arange(by_bit.shape[0])[:, None]).sum(axis=0).astype(np.int32)
+    words: Int32Array = (by_bit << np.arange(by_bit.shape[0])[:, None]).sum(axis=0).astype(np.int32)
+    return words
 
 
 def flags_of(words: Int32Array, items: int) -> BoolArray:
     """Return the flags of so many items."""
     item = np.arange(items)
-    return ((words[item % LANES] >> (item // LANES)) & 1).astype(np.bool_)
+    return np.asarray((words[item % LANES] >> (item // LANES)) & 1, dtype=np.bool_)

@@ -19,7 +19,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -172,10 +171,10 @@ def _search(
     best.bound = _highest([float(node.bound[0]) for node in found.nodes], best.profit)
     report(best.profit, best.bound)
     with ThreadPoolExecutor(threads) as pool:
-        crew = _Crew(pool, progress, found, best, scouts)
+        crew = _Crew(pool, progress, found, best, scouts, report)
         nodes = sum(crew.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
         report(best.profit, best.bound)
-        nodes += crew.to_the_end(report)
+        nodes += crew.to_the_end()
     return best.x, best.bound, "branch and bound by the number of items", nodes
 
 
@@ -194,36 +193,48 @@ class _Crew:
         found: Subproblems,
         best: _Best,
         scouts: Scouts,
+        report: Tell,
     ) -> None:
         self._pool = pool
         self._progress = progress
         self._found = found
         self._best = best
         self._scouts = scouts
+        self._report = report
+        self._told = best.profit
 
     def grow(self, trees: list[Tree], work: int) -> None:
         """Grow trees for so many elementary steps each, and keep the best that they found."""
         target = self._best.profit + 1
         stop: Int8Array = np.zeros(1, dtype=np.int8)
-        jobs: list[Future[None]] = [
+        best = self._best
+        jobs: list[Future[BoolArray | None]] = [
             self._pool.submit(run_tree, self._found.rows, tree, target, work, stop)
             for tree in trees
         ]
-        best = self._best
-        beside = [
-            self._pool.submit(scout, best.x, best.profit, stop)
-            for scout in self._scouts.beside(work, trees_take_long=work >= MOST_WORK)
-        ]
-        running: list[Future[Any]] = [*jobs, *beside]
-        while wait(running, LOOK).not_done:
+        for scout in self._scouts.beside(work, trees_take_long=work >= MOST_WORK):
+            jobs.append(self._pool.submit(scout, best.x, best.profit, stop))
+        running = set(jobs)
+        while running:
+            done, running = wait(running, LOOK)
+            self._tell_of(done)
             if self._progress.should_stop() is not None:
                 stop[0] = 1
         for job in jobs:
-            job.result()
-        packings = [*(tree.packing for tree in trees), *(job.result() for job in beside)]
-        for packing in packings:
+            packing = job.result()
             if packing is not None and best.improve(packing):
                 best.improve(exchange(best.problem, packing))
+
+    def _tell_of(self, done: set[Future[BoolArray | None]]) -> None:
+        """Tell of a better packing at once; which one is kept depends on their order alone."""
+        problem, profit = self._best.problem, self._best.profit
+        for job in done:
+            packing = job.result()
+            if packing is not None and problem.fits(packing):
+                profit = max(profit, int(problem.profit[packing].sum()))
+        if profit > self._told:
+            self._told = profit
+            self._report(profit, max(profit, self._best.bound))
 
     def cores(self, size: int, work: int) -> int:
         """Search a core of each sub-problem; return the nodes."""
@@ -239,7 +250,7 @@ class _Crew:
         self.grow(trees, work)
         return sum(tree.nodes for tree in trees)
 
-    def to_the_end(self, report: Tell) -> int:
+    def to_the_end(self) -> int:
         """Search the sub-problems until nothing is open or time is up; return the nodes."""
         waiting = [Tree(node) for node in self._found.nodes]
         growing: list[Tree] = []
@@ -263,6 +274,6 @@ class _Crew:
             growing = [tree for tree in growing if not tree.is_done]
             highest = _highest([tree.bound for tree in growing + waiting], best.profit)
             best.bound = min(best.bound, highest)
-            report(best.profit, best.bound)
+            self._report(best.profit, best.bound)
             work = min(2 * work, MOST_WORK)
         return nodes

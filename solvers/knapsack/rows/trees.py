@@ -21,16 +21,12 @@ from solvers.knapsack.rows.tree import FINISHED, decide_item, explore
 
 
 class Tree:
-    """A search below a node; its levels get their memory when it grows for the first time.
-
-    ``packing`` (n,) flags is what the last growth found that is better than its target, or None.
-    """
+    """A search below a node; its levels get their memory when it grows for the first time."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.levels: Levels | None = None
         self.is_done = False
-        self.packing: BoolArray | None = None
 
     @property
     def bound(self) -> float:
@@ -45,8 +41,11 @@ class Tree:
         return int(self.node.counts[NODES])
 
 
-def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> None:
-    """Grow a tree for so many elementary steps: a few passes over its free items and its basis."""
+def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> BoolArray | None:
+    """Grow a tree for so many elementary steps: a few passes over its free items and its basis.
+
+    Return a packing worth ``target`` or more, if one was found.
+    """
     if tree.levels is None:
         tree.levels = make_levels(tree.node)
     m = rows.scale.size
@@ -55,7 +54,7 @@ def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) ->
     packing: Int8Array = np.zeros(rows.profit.size, dtype=np.int8)
     status = explore(rows, tree.node, tree.levels, best, packing, nodes, stop)
     tree.is_done = status == FINISHED
-    tree.packing = packing.astype(np.bool_) if best[0] > target else None
+    return packing.astype(np.bool_) if best[0] > target else None
 
 
 def split(rows: Rows, trees: list[Tree], target: int) -> Tree | None:
