@@ -9,30 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.many_batch import Batch
+from gpu_bridge.many_gate import Gate
 from gpu_bridge.many_outcomes import ARRAYS, Together, proven_bounds
 from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
+from solvers.kernels.batch.answer import NOT_REACHED, LpAnswers
 from solvers.outcome import Outcome as Claim
 from solvers.outcome import SolutionStatus
 from solvers.problem import BoolArray, FloatArray, Problem
 
 if TYPE_CHECKING:
     from solvers.pdlp.batch import BatchData
-
-STEPS_PER_ENTRY = 8
-"""What checking a member costs, in elementary steps for each entry of its matrix."""
-
-
-NOT_REACHED = -1
-"""Ending of a member whose turn did not come, in every batched engine."""
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What no other engine has to be asked about."""
@@ -41,95 +36,10 @@ Grade = Callable[[Problem, int], Claim]
 """From a member and its number to what is left of an engine's claim after the gate."""
 
 
-class Answer(Protocol):
-    """What batched engines say of all members; see their own classes."""
-
-    @property
-    def x(self) -> FloatArray:
-        """Points (K, n)."""
-
-    @property
-    def row_dual(self) -> FloatArray:
-        """Row duals (K, m), or rays."""
-
-    @property
-    def ending(self) -> npt.NDArray[np.int32]:
-        """An engine's own number for how each ended, or :data:`NOT_REACHED`."""
-
-    @property
-    def iterations(self) -> npt.NDArray[np.int32]:
-        """Iterations (K,)."""
-
-    @property
-    def device(self) -> str:
-        """Where it ran."""
-
-
-class Gate:
-    """The check of an engine's claims on a batch, all at once or slice by slice as they come.
-
-    ``arrays`` are those of all members, the engine's own where it has them: the duals of those
-    that are checked are clipped in place. ``figures`` are those of ``many_check`` and ``optimal``
-    says who passed.
-    """
-
-    def __init__(self, data: BatchData, options: Options) -> None:
-        from gpu_bridge.many_check import FIGURES
-
-        m, n = data.pattern.shape
-        self._data = data
-        self._options = options
-        self.arrays: dict[str, FloatArray] = {
-            "row_activity": np.zeros((data.count, m)),
-            "reduced_cost": np.zeros((data.count, n)),
-        }
-        self.optimal = np.zeros(data.count, dtype=np.bool_)
-        self._figures = np.full((data.count, len(FIGURES)), np.nan)
-
-    @property
-    def figures(self) -> Mapping[str, FloatArray]:
-        """What was found out about each member, by the names of ``FIGURES``."""
-        from gpu_bridge.many_check import FIGURES
-
-        return {name: self._figures[:, place] for place, name in enumerate(FIGURES)}
-
-    def check(self, answer: Answer, claimed: BoolArray, first: int, last: int) -> None:
-        """Check those of the members from ``first`` to ``last`` who are optimal by claim.
-
-        Parameters
-        ----------
-        answer : Answer
-        claimed : (last - first,) array of bool
-        first, last : int
-        """
-        from gpu_bridge.many_check import check
-        from solvers.kernels.twin import run_twin, threads_for
-
-        self.arrays["x"], self.arrays["row_dual"] = answer.x, answer.row_dual
-        data, part = self._data, slice(first, last)
-        self.optimal[part], self._figures[part] = False, np.nan  # whatever was there before
-        names = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
-        given = [getattr(data, name) for name in names]
-        run_twin(
-            check,
-            (
-                data.pattern.indptr,
-                data.pattern.indices,
-                *(array if array.shape[0] == 1 else array[part] for array in given),
-                self._options.tolerance,
-                claimed,
-                *(self.arrays[name][part] for name in ARRAYS),
-                self._figures[part],
-                self.optimal[part],
-            ),
-            threads_for(STEPS_PER_ENTRY * (last - first) * data.pattern.nnz, self._options.threads),
-        )
-
-
 def settle(
     batch: Batch,
     data: BatchData,
-    answer: Answer,
+    answer: LpAnswers,
     claimed: BoolArray,
     grade: Grade,
     options: Options,
@@ -154,7 +64,7 @@ def settle(
 
 def settle_checked(
     batch: Batch,
-    answer: Answer,
+    answer: LpAnswers,
     gate: Gate,
     grade: Grade,
     options: Options,
@@ -188,7 +98,7 @@ def settle_checked(
 
 def _leftovers(
     batch: Batch,
-    answer: Answer,
+    answer: LpAnswers,
     members: npt.NDArray[np.int64],
     grade: Grade,
     options: Options,
@@ -227,7 +137,9 @@ def _leftovers(
     return found
 
 
-def _what_there_is(batch: Batch, answer: Answer, k: int, nothing: Outcome, grade: Grade) -> Outcome:
+def _what_there_is(
+    batch: Batch, answer: LpAnswers, k: int, nothing: Outcome, grade: Grade
+) -> Outcome:
     """Prefer the engine's feasible point to nothing when time ran out."""
     if batch.crossed[k] or answer.ending[k] == NOT_REACHED:
         return nothing
@@ -241,7 +153,7 @@ def _what_there_is(batch: Batch, answer: Answer, k: int, nothing: Outcome, grade
 
 def _together(
     batch: Batch,
-    answer: Answer,
+    answer: LpAnswers,
     arrays: dict[str, FloatArray],
     figures: Mapping[str, FloatArray],
     others: dict[int, Outcome],

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.many_batch import Batch
+from gpu_bridge.many_gate import Gate
 from gpu_bridge.many_outcomes import Together
-from gpu_bridge.many_settle import Gate, settle_checked
+from gpu_bridge.many_settle import settle_checked
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
