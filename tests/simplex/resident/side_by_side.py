@@ -16,7 +16,7 @@ UNORDERED = (("flips", "flip_steps", FLIPS), ("places", "amounts", ENTRIES))
 
 SCRATCH = tuple(name for pair in UNORDERED for name in pair[:2])
 
-CALLS, LATER = 12, 10
+CALLS, LATER = 8, 16
 """Calls of a kernel that are all repeated in one solve, and of how many later ones one is."""
 
 MAKERS = ("choose_column", "choose_entering")
