@@ -13,11 +13,11 @@ PROFIT, HISTORY, ANCESTOR, BEST_STAGE, BEST_ITEM = range(5, 10)
 """The best profit; history and ancestor of the state that has it, with how many stages were over
 then, and the item of the stage after them."""
 
-VISITED, TARGET, RESIDUE, MODULUS, SWAPPED = range(10, 15)
-"""States visited so far; the profit that no selection exceeds; the numbers that bound a profit; and
-whether the list is in the second pair of arrays."""
+VISITED, TARGET, RESIDUE, MODULUS, SWAPPED, KEPT = range(10, 16)
+"""States visited so far; the profit that no selection exceeds; the numbers that bound a profit;
+whether the list is in the second pair of arrays; and the items that the last class had left."""
 
-CONTROLS = 15
+CONTROLS = 16
 
 EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why ``advance`` returns: the list is empty, there is no room for the next class, the history

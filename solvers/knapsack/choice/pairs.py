@@ -4,20 +4,17 @@ A list says what the classes in the core can do, and a second one, of some class
 those can. For each state of the one the best partner in the other is found by walking through both
 at once, so that as many selections are looked at as the product of their lengths, for the price of
 the sum (Horowitz and Sahni, "Computing partitions with applications to the knapsack problem",
-1974). Where profits follow weights, that finds at once what fills the capacity exactly.
+1974). Where profits follow weights, that finds at once what fills the capacity exactly; and where
+the second list has all classes outside the core, nothing better is left.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from solvers.knapsack.choice.control import (
-    CONTROLS,
-    HISTORY_BITS,
-    ITEMS,
-    SHIFT,
-    STAGE,
-)
+from solvers.knapsack.choice.control import CONTROLS, HISTORY_BITS, ITEMS, SHIFT, STAGE
 from solvers.knapsack.choice.core_order import Core
 from solvers.knapsack.choice.past import chosen_at
 from solvers.knapsack.choice.stages import (
@@ -32,45 +29,79 @@ from solvers.knapsack.choice.states import States, best_pair, empty_states
 from solvers.knapsack.items import IntArray
 
 
-def best_partner(
-    core: Core, capacity: int, states: States, count: int, place: int, best: int, room: int
-) -> tuple[int, int, list[int]]:
-    """Return the best sum above ``best``, which state it is of, and the items that its partner has.
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The best pair of a state and a partner, if one is better than what was known.
 
-    Partners are made of the classes from ``place`` of the sequence on, as long as there is
-    ``room`` for them. The state is -1 where no pair is better.
+    Parameters
+    ----------
+    profit : int
+        Of the pair, or what was to be beaten.
+    state : int
+        Its number in the list; -1 where no pair is better.
+    items : list of int
+        What the partner has of the classes outside the core.
+    is_last : bool
+        Whether partners had all classes outside the core, so that nothing better is left.
     """
-    partners, others, stages, num_stages = _partners(core, capacity, place, best, room)
-    profit, state, partner = best_pair(states, count, partners, others, capacity, best)
-    if state < 0:
-        return best, -1, []
-    items = chosen_at(stages, num_stages, partners.history[partner], 0, None)
-    return int(profit), int(state), items
+
+    profit: int
+    state: int
+    items: list[int]
+    is_last: bool
 
 
-def _partners(
-    core: Core, capacity: int, place: int, best: int, room: int
-) -> tuple[States, int, Stages, int]:
-    """Return the list of what the next classes can add to a state, with its stages."""
+@dataclass(frozen=True, eq=False)
+class _Partners:
+    states: States
+    count: int
+    stages: Stages
+    num_stages: int
+    are_all: bool
+
+
+def find_pair(
+    core: Core, capacity: int, states: States, count: int, place: int, best: int, room: int
+) -> Pair:
+    """Pair a list with one of the next classes, as many as make at most ``room`` states.
+
+    ``place`` is that of the first of them in the sequence.
+    """
+    others = _partners(core, capacity, place, best, room)
+    arguments = states, count, others.states, others.count, capacity, best
+    profit, state, partner = best_pair(*arguments)
+    items = []
+    if state >= 0:
+        history = others.states.history[partner]
+        items = chosen_at(others.stages, others.num_stages, history, 0, None)
+    return Pair(int(profit), int(state), items, others.are_all)
+
+
+def _partners(core: Core, capacity: int, place: int, best: int, room: int) -> _Partners:
+    """Return the list of what the next classes can add to a state."""
     now, then = empty_states(room), empty_states(room)
     for values in now:
         values[0] = 0
-    length = 1
+    length, are_all = 1, True
     stages = empty_stages(core)
     control: IntArray = np.zeros(CONTROLS, dtype=np.int64)
     nothing = (0, 1)
     for group in core.sequence[place:]:
         if not has_room(core, group, stages, control):
+            are_all = False
             break
         begin = int(control[ITEMS])
         kept = remaining_items(core, group, capacity, best + 1, stages.item, begin)
-        if kept < 2:  # none is no pair better, and one that is not the break item is rare
+        if kept == 1 and stages.item[begin] == core.break_item[group]:
             continue
         if control[SHIFT] + bits_for(kept) > HISTORY_BITS or kept * length > room:
+            are_all = False
             break
         length, swaps = expand(
             core, now, length, then, stages, group, kept, False, 0, nothing, nothing, control
         )
         if swaps % 2:
             now, then = then, now
-    return now, length, stages, int(control[STAGE])
+        if not length:
+            break  # a class without items that can be part of anything better
+    return _Partners(now, length, stages, int(control[STAGE]), are_all)

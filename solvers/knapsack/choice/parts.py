@@ -47,9 +47,10 @@ def state_bounds(
     return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=np.float64)
 
 
-def less_promising(bound: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return flags of about half of the states, those of smaller bounds where bounds differ."""
-    later = bound < np.median(bound)
-    if not later.any() or later.all():
-        return np.arange(bound.size) >= bound.size // 2
-    return later
+def less_promising(bound: npt.NDArray[np.float64], staying: int) -> npt.NDArray[np.bool_]:
+    """Return flags of all but about so many of the states, those with the smallest bounds."""
+    leaving = bound.size - staying
+    later = bound < np.partition(bound, leaving)[leaving]
+    if not later.any():  # many of the same bound
+        return np.arange(bound.size) >= staying
+    return np.asarray(later)

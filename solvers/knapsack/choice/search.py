@@ -26,6 +26,7 @@ from solvers.knapsack.choice.control import (
     FULL,
     HISTORY,
     ITEMS,
+    KEPT,
     MODULUS,
     PAUSE,
     PLACE,
@@ -38,7 +39,7 @@ from solvers.knapsack.choice.control import (
     VISITED,
 )
 from solvers.knapsack.choice.core_order import Core
-from solvers.knapsack.choice.pairs import best_partner
+from solvers.knapsack.choice.pairs import find_pair
 from solvers.knapsack.choice.parts import (
     BROAD,
     Waiting,
@@ -61,11 +62,14 @@ FIRST_ROOM = 4096
 
 FIRST_WORK, MORE_WORK = 20_000, 4
 """States until a list is paired for the first time, which most searches do not live to see, and by
-how much more each time after; it is paired as well before it takes more room, twice as long as it
-was then."""
+how much more each time after; it is paired as well before it takes more room or is cut, if as many
+states were visited since the last time as it has, so that pairing takes no more than a share."""
 
 WORK = 4_000_000
 """States between two looks at the clock: some hundredths of a second."""
+
+MOST_PARTNERS = 1_000_000
+"""States that a second list has at most: it is made in some tenths of a second."""
 
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
@@ -128,8 +132,10 @@ class ChoiceSearch:
             if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
                 self._settled = True
                 return True
-            if reason == PAUSE or (reason == FULL and control[COUNT] >= 2 * self._paired):
+            if reason in (PAUSE, FULL) and control[VISITED] - self._paired >= control[COUNT]:
                 self._pair()
+            if control[COUNT] == 0:
+                continue
             if reason == CHECKPOINT:
                 self._remember()
             elif reason == FULL:
@@ -182,23 +188,25 @@ class ChoiceSearch:
         control, one = self._control, self._one
         count = int(control[COUNT])
         self._portion = min(MORE_WORK * self._portion, WORK)
-        self._paired = count
-        profit, state, items = best_partner(
+        self._paired = int(control[VISITED])
+        pair = find_pair(
             self._core,
             self._capacity,
             one,
             count,
             int(control[PLACE]),
             int(control[PROFIT]),
-            max(count, FIRST_ROOM),
+            min(max(2 * count, FIRST_ROOM), MOST_PARTNERS),
         )
-        if state < 0:
+        if pair.is_last:
+            control[COUNT] = 0
+        if pair.state < 0:
             return
-        control[PROFIT] = profit
+        control[PROFIT] = pair.profit
         stage = int(control[STAGE])
-        history, ancestor = one.history[state], int(one.ancestor[state])
+        history, ancestor = one.history[pair.state], int(one.ancestor[pair.state])
         past = chosen_at(self._stages, stage, history, ancestor, self._past)
-        self._chosen = self._with_items([*past, *items])
+        self._chosen = self._with_items([*past, *pair.items])
 
     def _remember(self) -> None:
         """Begin a new history: today's states are the ancestors of those to come."""
@@ -217,7 +225,10 @@ class ChoiceSearch:
         self._control[[STAGE, SHIFT, ITEMS]] = 0
 
     def _make_room(self) -> None:
-        """Take more memory for the list, or put the less promising half of it aside."""
+        """Take more memory for the list, or put the less promising part of it aside.
+
+        What stays is half of the list at most, and as much as the next class makes a full list of.
+        """
         count, room = int(self._control[COUNT]), self._one.profit.size
         if room < self._most:
             larger = empty_states(min(2 * room, self._most))
@@ -225,7 +236,8 @@ class ChoiceSearch:
             self._one, self._other = larger, empty_states(larger.profit.size)
             return
         bound = self._bounds()
-        later = less_promising(bound)
+        staying = min(count // 2, room // max(int(self._control[KEPT]), 1))
+        later = less_promising(bound, max(staying, 1))
         self._waiting.append(
             Waiting(
                 chosen_states(self._one, count, later),

@@ -14,8 +14,8 @@ from solvers.knapsack.choice.search import ChoiceSearch
 from solvers.knapsack.choice.start import first_selection
 from solvers.progress import Progress
 
-MOST_STATES = 8_000_000
-"""States that a list may have: two take half a gigabyte, and pairing as much again."""
+MOST_STATES = 4_000_000
+"""States that a list may have: two take a quarter of a gigabyte."""
 
 
 def solve_choice(

@@ -18,6 +18,7 @@ from solvers.knapsack.choice.control import (
     FULL,
     HISTORY_BITS,
     ITEMS,
+    KEPT,
     MODULUS,
     PAUSE,
     PLACE,
@@ -194,6 +195,7 @@ def advance(
         begin = control[ITEMS]
         kept = remaining_items(core, group, capacity, needed, stages.item, begin)
         control[VISITED] += kept
+        control[KEPT] = kept
         if kept == 1 and stages.item[begin] == stays:
             control[PLACE] += 1
             continue

@@ -61,7 +61,7 @@ def test_small_ones_are_solved_like_by_looking_at_every_selection(choice: Multip
 
 @pytest.fixture
 def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with hardly any room, and pair every list."""
+    """Begin with hardly any room, and pair nearly every list."""
     monkeypatch.setattr(search, "FIRST_ROOM", 8)
     monkeypatch.setattr(search, "FIRST_WORK", 8)
 
