@@ -8,6 +8,7 @@ import numpy as np
 
 from solvers.device import Device
 from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs
+from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Lane, Pace, Watch, make_lanes, solve_slices
 from solvers.options import EngineOptions
@@ -163,11 +164,11 @@ class _Launcher:
         m, n = self.shape
         if self.device.kind != "cuda":
             return Layout(0, m, 0, 1, 1, 0, 0)
-        attributes = self.device.xp.cuda.Device().attributes
+        limits = gpu_limits(self.device)
         return find_layout(
             m,
             n,
             count=self.most,
-            processors=attributes["MultiProcessorCount"],
-            shared_memory=attributes["MaxSharedMemoryPerBlockOptin"],
+            processors=limits.processors,
+            shared_memory=limits.shared_memory,
         )

@@ -172,7 +172,7 @@ class EmulatedGpu(Device):
         attributes = {"MultiProcessorCount": 2, "MaxSharedMemoryPerBlockOptin": SHARED_MEMORY}
         cuda = SimpleNamespace(
             Stream=lambda non_blocking: nullcontext(),
-            Device=lambda: SimpleNamespace(attributes=attributes),
+            Device=lambda index: SimpleNamespace(attributes=attributes),
             alloc_pinned_memory=bytearray,
             get_current_stream=lambda: None,
         )
