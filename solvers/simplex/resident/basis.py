@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from solvers.simplex.resident import control as word
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.nucleus import Nucleus
 from solvers.simplex.resident.refresh import (
+    drift_launches,
     largest,
+    read_largest,
     recompute_duals,
     recompute_values,
-    row_residual,
-    spread_basics,
 )
 from solvers.simplex.state import BASIC, nonbasic_status, nonbasic_values
 
@@ -47,6 +47,7 @@ class DeviceBasis:
         self.refactorisations = 0
         self.control = np.zeros(word.CONTROL_WORDS, dtype=np.int32)
         self._largest_value = 0.0
+        self._drift: list[Callable[[], None]] | None = None
 
     @property
     def is_fresh(self) -> bool:
@@ -94,10 +95,11 @@ class DeviceBasis:
 
     def has_drifted(self) -> bool:
         """Whether the point is too far from [A -I] x = 0 for the inverse to be trusted."""
-        a = self.arrays
-        spread_basics(a)
-        row_residual(a)
-        return not largest(a, a.residual) <= DRIFT * (1.0 + self._largest_value)
+        if self._drift is None:
+            self._drift = drift_launches(self.arrays)
+        for launch in self._drift:
+            launch()
+        return not read_largest(self.arrays) <= DRIFT * (1.0 + self._largest_value)
 
     def _repair(self, replaced: list[tuple[int, int]], before: Positions) -> None:
         """Make replaced variables nonbasic and the logicals in their places basic."""

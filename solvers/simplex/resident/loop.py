@@ -92,8 +92,9 @@ class Loop:
                 continue
             if status == word.FOLD:
                 shunned = 0
+                drifted = basis.has_drifted()  # before the fold, which nothing then waits for
                 basis.fold()
-                if basis.age < MOST_PIVOTS and not basis.has_drifted():
+                if basis.age < MOST_PIVOTS and not drifted:
                     continue
                 basis.refresh(repair=dual)
             elif status == word.OUT_OF_PIVOTS:

@@ -11,7 +11,6 @@ would otherwise cost a product of its row of A with the nucleus, all of it where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.inverse import SingularError, inverse_of, inverse_on_host
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
 from solvers.simplex.resident.room import check_fits
+from solvers.simplex.resident.slots import Pairs, Slots
 
 SLOTS_AT_ONCE = 32
 """Slots come in multiples of this, so that rows begin where memory lines do."""
@@ -33,7 +33,6 @@ SPARE = 1.25
 """Room for growth, so that few folds have to move the inverse."""
 
 Indices = npt.NDArray[np.int64]
-Pairs = Sequence[tuple[int, int]]
 
 
 class Nucleus:
@@ -50,9 +49,7 @@ class Nucleus:
         self.slots = 0
         self.generation = 0
         self.basic: Indices = np.full(m, -1, dtype=np.int64)
-        self._slot_of_row: Indices = np.full(m, -1, dtype=np.int64)
-        self._row_of_slot: list[int] = []
-        self._unit_position: Indices = np.full(m, -1, dtype=np.int64)
+        self._host = Slots(m, arrays.structurals)
         self._allocate(0)
 
     def factorise(self, basic: Indices) -> list[tuple[int, int]]:
@@ -74,9 +71,7 @@ class Nucleus:
         while True:
             positions = np.flatnonzero(self.basic < n)
             units = np.flatnonzero(self.basic >= n)
-            self._unit_position[:] = -1
-            self._unit_position[self.basic[units] - n] = units
-            rows = np.flatnonzero(self._unit_position < 0)
+            rows = self._host.restart(self.basic, units)
             place_of_row = np.empty(arrays.rows, dtype=np.int64)
             place_of_row[rows] = np.arange(rows.size)
             place_of_row[self.basic[units] - n] = -1 - np.arange(units.size)
@@ -91,9 +86,6 @@ class Nucleus:
         if rows.size > self.capacity or self.inverse is None:
             self._allocate(rows.size)
         self._spread(positions, units, inner, outer)
-        self._slot_of_row[:] = -1
-        self._slot_of_row[rows] = np.arange(rows.size)
-        self._row_of_slot = rows.tolist()
         self._publish()
         return replaced
 
@@ -103,13 +95,14 @@ class Nucleus:
             return
         arrays = self._arrays
         log = arrays.host(arrays.pivot_log)[:count]
-        joined, left = self._follow(log)
+        host = self._host
+        joined, left = host.follow(log, self.basic)
         if self.slots + len(joined) > self.capacity:
             self._grow(self.slots + len(joined))
-        opened = self._open(joined)
-        self._folding[: len(self._row_of_slot)] = self._row_of_slot
-        slots = len(self._row_of_slot)
-        closed = self._close(left)
+        opened = host.open(joined)
+        slots = len(host.row_of_slot)
+        self._folding[:slots] = host.row_of_slot
+        closed = host.close(left)
         self._publish(opened, closed)
         first, second, third, fourth = self._lists
         if opened:
@@ -170,69 +163,17 @@ class Nucleus:
             arrays.device.to_device(place), inner, outer, self.inverse,
         )  # fmt: skip
 
-    def _follow(self, log: npt.NDArray[Any]) -> tuple[dict[int, int], list[int]]:
-        """Repeat pivots on the host.
-
-        Returns rows whose logical left the basis, with the position it had, and those whose
-        logical came in.
-        """
-        n = self._arrays.structurals
-        now = self._unit_position.copy()
-        touched: dict[int, None] = {}
-        for position, leaving, entering in log.tolist():
-            self.basic[position] = entering
-            if leaving >= n:
-                now[leaving - n] = -1
-                touched[leaving - n] = None
-            if entering >= n:
-                now[entering - n] = position
-                touched[entering - n] = None
-        before = self._unit_position
-        joined = {i: int(before[i]) for i in touched if before[i] >= 0 > now[i]}
-        left = [i for i in touched if now[i] >= 0 > before[i]]
-        self._unit_position = now
-        return joined, left
-
-    def _open(self, joined: dict[int, int]) -> Pairs:
-        """Give rows that have no unit column any more a slot each; return it and the position."""
-        first = len(self._row_of_slot)
-        slots = range(first, first + len(joined))
-        self._row_of_slot += joined
-        self._slot_of_row[list(joined)] = slots
-        return list(zip(slots, joined.values(), strict=True))
-
-    def _close(self, left: list[int]) -> Pairs:
-        """Take out the slots of rows that have become unit columns; the last ones fill the gaps.
-
-        Returns for each slot that ends the one it moves to, or -1.
-        """
-        freed = {int(self._slot_of_row[i]) for i in left}
-        total = len(self._row_of_slot) - len(left)
-        fillers = iter([s for s in range(total, len(self._row_of_slot)) if s not in freed])
-        moves: list[tuple[int, int]] = []
-        for slot in sorted(freed):
-            if slot < total:
-                source = next(fillers)
-                row = self._row_of_slot[source]
-                self._row_of_slot[slot] = row
-                self._slot_of_row[row] = slot
-                moves.append((slot, source))
-            else:
-                moves.append((-1, slot))
-        self._slot_of_row[left] = -1
-        del self._row_of_slot[total:]
-        return moves
-
     def _publish(self, opened: Pairs = (), closed: Pairs = ()) -> None:
         """Send what the host knows of units and slots to the device, all of it at once."""
+        host = self._host
         unit_row, unit_position, slot_of_row = self._host_maps
         if self._arrays.rows:
-            rows = np.flatnonzero(self._unit_position >= 0)
+            rows = np.flatnonzero(host.unit_position >= 0)
             unit_row[:] = -1
-            unit_row[self._unit_position[rows]] = rows
-            unit_position[:], slot_of_row[:] = self._unit_position, self._slot_of_row
-        self.slots = len(self._row_of_slot)
-        self._host_row_of_slot[: self.slots] = self._row_of_slot
+            unit_row[host.unit_position[rows]] = rows
+            unit_position[:], slot_of_row[:] = host.unit_position, host.slot_of_row
+        self.slots = len(host.row_of_slot)
+        self._host_row_of_slot[: self.slots] = host.row_of_slot
         for place, pairs in ((0, opened), (2, closed)):
             if pairs:
                 self._host_lists[place : place + 2, : len(pairs)] = np.array(pairs).T

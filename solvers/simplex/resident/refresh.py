@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from solvers.simplex.resident.arrays import Arrays
@@ -26,16 +28,31 @@ def recompute_values(arrays: Arrays, nucleus: Nucleus, rounds: int = ROUNDS) -> 
 
 def row_residual(arrays: Arrays) -> None:
     """Compute A x - s of the point in ``arrays.x``."""
+    REFRESH["row_residual"](*_of_residual(arrays))
+
+
+def drift_launches(arrays: Arrays) -> list[Callable[[], None]]:
+    """Return what leaves the largest magnitude of A x - s, ready for launches again and again.
+
+    They first bring ``arrays.x`` up to date with the basic values by position.
+    """
+    residual = arrays.residual
+    steps: dict[str, tuple[Any, ...]] = {
+        "spread_basics": (arrays.rows, arrays.basic, arrays.x_basic, arrays.x),
+        "row_residual": _of_residual(arrays),
+        "largest": (residual.size, LARGEST, residual, arrays.scalars),
+    }
+    if arrays.device.kind == "cpu":
+        return [partial(REFRESH[name], *given) for name, given in steps.items()]
+    return [REFRESH.bind(name, *given) for name, given in steps.items()]
+
+
+def _of_residual(arrays: Arrays) -> tuple[Any, ...]:
     matrix = arrays.by_rows
-    REFRESH["row_residual"](
+    return (
         arrays.rows, arrays.structurals, matrix.lanes, matrix.starts, matrix.indices,
         matrix.values, arrays.x, arrays.residual,
     )  # fmt: skip
-
-
-def spread_basics(arrays: Arrays) -> None:
-    """Bring ``arrays.x`` up to date with the basic values by position."""
-    REFRESH["spread_basics"](arrays.rows, arrays.basic, arrays.x_basic, arrays.x)
 
 
 def recompute_duals(arrays: Arrays, nucleus: Nucleus, *, repair: bool) -> None:
@@ -79,4 +96,9 @@ def solve_transposed(arrays: Arrays, nucleus: Nucleus, right: Any, dual: Any) ->
 def largest(arrays: Arrays, vector: Any) -> float:
     """Return the largest magnitude of a vector; waits for it."""
     REFRESH["largest"](vector.size, LARGEST, vector, arrays.scalars)
+    return read_largest(arrays)
+
+
+def read_largest(arrays: Arrays) -> float:
+    """Return the magnitude that was looked for last; waits for it."""
     return float(arrays.host(arrays.scalars)[LARGEST])

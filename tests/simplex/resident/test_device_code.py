@@ -8,14 +8,9 @@ import pytest
 from solvers.device import cpu
 from solvers.kernels.family import Family
 from tests.simplex.resident.cases import infeasible_problem, primal_problem, random_problem, run
-from tests.simplex.resident.device_code import COMPILER, Emulator
+from tests.simplex.resident.device_code import COMPILER
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
-
-
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory):
-    return Emulator(tmp_path_factory.mktemp("resident"))
 
 
 CASES = {

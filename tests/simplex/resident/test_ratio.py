@@ -11,16 +11,11 @@ from solvers.simplex.resident import control as word
 from solvers.simplex.resident.kernels.ratio import RATIO
 from solvers.simplex.resident.kernels.row import segment_blocks, segments
 from solvers.simplex.state import BASIC, LOWER, UPPER
-from tests.simplex.resident.device_code import COMPILER, Emulator
+from tests.simplex.resident.device_code import COMPILER
 from tests.simplex.resident.side_by_side import compare
 
 ROWS, STRUCTURALS, MOST, MADE = 70, 1400, 6, 4
 HARRIS = 1e-7
-
-
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory):
-    return Emulator(tmp_path_factory.mktemp("ratio"))
 
 
 def priced(breaks: np.ndarray, span: float, excess: float, lanes: int) -> dict[str, Any]:

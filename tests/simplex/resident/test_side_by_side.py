@@ -10,7 +10,7 @@ from solvers.kernels.family import Family
 from solvers.problem import Problem
 from solvers.simplex.resident import arrays
 from tests.simplex.resident.cases import primal_problem, random_problem, run
-from tests.simplex.resident.device_code import COMPILER, Emulator
+from tests.simplex.resident.device_code import COMPILER
 from tests.simplex.resident.side_by_side import SideBySide
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
@@ -39,11 +39,6 @@ PROBLEMS = {
     "one row": (lambda: random_problem(1, 33, 6), ("dual",)),
     "one column": (lambda: random_problem(33, 1, 7), ("dual",)),
 }
-
-
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory):
-    return Emulator(tmp_path_factory.mktemp("side_by_side"))
 
 
 @pytest.mark.parametrize("steepest", [True, False], ids=["steepest", "devex"])
