@@ -4,10 +4,11 @@
    items can be split among the knapsacks, it is the answer, which it mostly is where there are many
    items for each knapsack.
 2. Knapsacks are filled again, alone and in pairs, until the bound is reached or nothing helps.
-3. Prices of items give another bound (``prices``), and leave few patterns that a better packing can
+3. Where some knapsacks are much smaller than others, their fillings are tried (``completion``).
+4. Prices of items give another bound (``prices``), and leave few patterns that a better packing can
    have; these are listed and searched (``patterns``, ``cover``), for a target next to the bound at
    first and a lower one where there is none. That is for few items to a knapsack.
-4. What is left is searched item by item (``tree``), with more of 2 in between.
+5. What is left is searched item by item (``tree``), with more of 2 in between.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import tree as trees
+from solvers.knapsack.multiple.completion import Completion
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultiplePacking
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import PriceSearch
@@ -64,7 +66,7 @@ class Best:
         self.bound = int(problem.profit.sum())
         self.path = "bound of all profits"
         self.nodes = 0
-        self._progress = progress
+        self.progress = progress
         self._tell = tell
 
     def improve(self, place: IntArray) -> int:
@@ -84,7 +86,7 @@ class Best:
     @property
     def over(self) -> bool:
         """Whether the best packing is proven to be one, or time is up."""
-        return self.profit >= self.bound or self._progress.should_stop() is not None
+        return self.profit >= self.bound or self.progress.should_stop() is not None
 
 
 def solve_multiple(
@@ -136,6 +138,7 @@ def _solve(best: Best, progress: Progress) -> None:
     if best.over:
         return
     _refill(best, seed=1)
+    Completion(best).run()
     items = ItemSearch(best)
     if problem.num_items <= MOST_PRICED and not best.over:
         prices = PriceSearch(problem)

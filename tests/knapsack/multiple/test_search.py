@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from solvers import highs
 from solvers.errors import ProblemError
-from solvers.knapsack.multiple import MultipleKnapsack, MultiplePacking, solve_multiple
+from solvers.knapsack.multiple import MultipleKnapsack, MultiplePacking, completion, solve_multiple
 from solvers.knapsack.multiple import search as searches
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
@@ -61,15 +61,20 @@ def test_drawn_problems_are_solved_like_by_brute_force(kind, seed, knapsacks, si
     assert packing.profit == best_profit(problem)
 
 
-@given(problems(), st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_the_search_item_by_item_finds_the_best_without_the_others(problem, tabulated):
+@given(problems(), st.sampled_from(["small ones first", "patterns", "table", "relaxation"]))
+@settings(max_examples=200, deadline=None)
+def test_each_search_finds_the_best_without_the_others(problem, which):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searches, "MOST_PRICED", 0)
         patch.setattr(searches, "STARTS", 0)
-        if not tabulated:
+        patch.setattr(searches, "SPLITS", 0)
+        if which != "small ones first":
+            patch.setattr(completion, "MOST_NODES", 0)
+        if which != "patterns":
+            patch.setattr(searches, "MOST_PRICED", 0)
+        if which == "relaxation":
             patch.setattr(searches.trees, "MOST_CELLS", 0)
         packing = solve_multiple(problem)
+    check(problem, packing)
     assert packing.is_optimal
     assert packing.profit == best_profit(problem)
 

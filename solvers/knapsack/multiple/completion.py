@@ -1,0 +1,194 @@
+"""Small knapsacks first: their fillings one after the other, with a surrogate of all the rest.
+
+Where a few knapsacks are much smaller than the others, the surrogate's choice cannot be split only
+because of them. So each node decides the filling of the smallest knapsack that is left, and the
+rest, as one knapsack, bounds it; mostly that choice can be split (bin completion, as in Fukunaga,
+"A branch-and-bound algorithm for hard multiple knapsack problems", 2011, with the bound and the
+split of Pisinger, 1999). Nodes are taken by their bounds, the best first.
+
+Fillings are listed as patterns at the prices of the surrogate's relaxation, those of small slack
+only. An item outside a filling that could take another's place in it, and is worth no less and
+weighs no less, makes the filling superfluous: changing the two costs nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.multiple.items import NOWHERE, BoolArray
+from solvers.knapsack.multiple.patterns import list_patterns
+from solvers.knapsack.multiple.split import split
+from solvers.knapsack.search import solve_knapsack
+
+if TYPE_CHECKING:
+    from solvers.knapsack.multiple.search import Best
+
+MOST_FILLINGS = 4_000
+"""Fillings of a knapsack that are listed at most; with more it is not small."""
+
+LISTING_NODES = 200_000
+"""Nodes of a listing at most: some hundredths of a second."""
+
+LONGEST = 48
+"""Items of a filling at most."""
+
+MOST_NODES = 2_000
+"""Nodes at most: some seconds."""
+
+SPLITS = 3
+"""Orders of items in which the rest's choice is split."""
+
+SURROGATE_STATES = 1_000_000
+"""Largest length of a list of states in the search for a surrogate's value."""
+
+EXACT_BITS = 50
+"""Scaled profits stay below 2 to this power."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Fillings of the first knapsacks: where items are, their profit, and the slack so far."""
+
+    place: IntArray
+    filled: int
+    profit: int
+    slack: int
+
+
+class Completion:
+    """The search, for one problem."""
+
+    def __init__(self, best: Best) -> None:
+        problem = best.problem
+        self._best = best
+        self._scale = 1 << max(0, EXACT_BITS - int(problem.profit.sum()).bit_length())
+        self._scale = min(self._scale, 1 << 20)
+        inside = np.cumsum(problem.weight) <= int(problem.capacity.sum())
+        last = min(int(inside.sum()), problem.num_items - 1)
+        self._rate = Fraction(int(problem.profit[last]), int(problem.weight[last])) * self._scale
+        worth = [int(self._rate * w) for w in problem.weight.tolist()]
+        self._value = np.minimum(problem.profit * self._scale, np.array(worth, dtype=np.int64))
+        price = problem.profit * self._scale - self._value
+        # of what every knapsack's best filling is worth, rounded up
+        ends = [int(self._rate * c) + 1 for c in problem.capacity.tolist()]
+        self._worth = np.array(ends, dtype=np.int64)
+        self._total = int(price.sum()) + sum(ends)
+        self._order = np.argsort(-(self._value / problem.weight), kind="stable")
+
+    def run(self) -> bool:
+        """Search to the end and return True, or until a knapsack is not small or nodes are many."""
+        best = self._best
+        number = count()
+        start = Node(np.full(best.problem.num_items, NOWHERE, dtype=np.int64), 0, 0, 0)
+        waiting = [(-best.bound, 0, 0, start)]
+        for _ in range(MOST_NODES):
+            if waiting:
+                best.lower(-waiting[0][0], "small knapsacks first")
+            if best.over or not waiting:
+                break
+            bound, _, _, node = heapq.heappop(waiting)
+            bound = min(-bound, self._bound(node))
+            if bound <= best.profit:
+                continue
+            fillings = self._fillings(node)
+            if fillings is None:
+                return False
+            for child in fillings:
+                heapq.heappush(waiting, (-bound, -child.filled, next(number), child))
+        if not waiting:
+            best.lower(best.profit, "small knapsacks first")
+        return best.over
+
+    def _bound(self, node: Node) -> int:
+        """Return the bound of a node by its surrogate, and try to split what that chooses."""
+        best, problem = self._best, self._best.problem
+        best.nodes += 1
+        if (self._total - node.slack) // self._scale <= best.profit:
+            return best.profit
+        rest = np.flatnonzero(node.place == NOWHERE)
+        room = int(problem.capacity[node.filled :].sum())
+        surrogate = Knapsack.binary(problem.profit[rest], problem.weight[rest], room)
+        packing = solve_knapsack(surrogate, best.progress, most_states=SURROGATE_STATES)
+        assert packing.x is not None  # the room is not negative
+        bound = node.profit + packing.bound
+        if bound > best.profit:
+            self._split(node, rest[packing.x > 0])
+        return bound
+
+    def _split(self, node: Node, chosen: IntArray) -> None:
+        best, problem = self._best, self._best.problem
+        rng = np.random.default_rng(best.nodes)
+        order = chosen[np.argsort(-problem.weight[chosen], kind="stable")]
+        for _ in range(SPLITS):
+            place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
+            left = split(problem.weight, problem.capacity[node.filled :], order, place)
+            place[place >= 0] += node.filled
+            place[node.place >= 0] = node.place[node.place >= 0]
+            best.improve(place)
+            if left == 0:
+                return
+            order = rng.permutation(chosen)
+
+    def _fillings(self, node: Node) -> list[Node] | None:
+        """Return the nodes below, one for each filling of the next knapsack; None if too many."""
+        best, problem = self._best, self._best.problem
+        j = node.filled
+        if j == problem.num_knapsacks:
+            return []
+        budget = self._total - node.slack - self._scale * (best.profit + 1)
+        item = np.zeros((MOST_FILLINGS, LONGEST), dtype=np.int16)
+        length = np.zeros(MOST_FILLINGS, dtype=np.int64)
+        worth = np.zeros(MOST_FILLINGS, dtype=np.int64)
+        order = self._order[node.place[self._order] == NOWHERE]
+        capacity, least = int(problem.capacity[j]), int(self._worth[j]) - budget
+        found = list_patterns(
+            self._value,
+            problem.weight,
+            order,
+            capacity,
+            least,
+            0,
+            LISTING_NODES,
+            item,
+            length,
+            worth,
+        )
+        if found < 0:
+            return None
+        free = node.place == NOWHERE
+        children = []
+        for k in range(found):
+            items = item[k, : length[k]].astype(np.int64)
+            if self._is_superfluous(items, capacity, free):
+                continue
+            place = node.place.copy()
+            place[items] = j
+            profit = node.profit + int(problem.profit[items].sum())
+            slack = node.slack + int(self._worth[j] - worth[k])
+            children.append(Node(place, j + 1, profit, slack))
+        children.sort(key=lambda child: child.slack)
+        return children
+
+    def _is_superfluous(self, items: IntArray, capacity: int, free: BoolArray) -> bool:
+        """Whether an item outside could be in a filling besides, or instead of a worse one."""
+        profit, weight = self._best.problem.profit, self._best.problem.weight
+        waste = capacity - int(weight[items].sum())
+        outside = free.copy()
+        outside[items] = False
+        others = np.flatnonzero(outside)
+        if (weight[others] <= waste).any():
+            return True
+        for item in items.tolist():
+            fits = (weight[others] >= weight[item]) & (weight[others] <= weight[item] + waste)
+            no_worse = fits & (profit[others] >= profit[item])
+            better = (weight[others] > weight[item]) | (profit[others] > profit[item])
+            if (no_worse & (better | (others < item))).any():
+                return True
+        return False
