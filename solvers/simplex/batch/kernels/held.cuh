@@ -8,10 +8,10 @@
 
 #pragma once
 
-#include "dual.cuh"
+#include "held_choice.cuh"
 
 #define SELECTED_AT_ONCE 8
-#define HELD_COLUMNS 256  // the most that a held dictionary has
+#define MOST_WARPS 16
 
 // Two neighbouring numbers, which are read in one access.
 struct alignas(2 * sizeof(REAL)) Pair {
@@ -41,14 +41,13 @@ struct Shares {
     }
 };
 
-// What the first warp finds out about a pivot, for the block to read.
-struct HeldPivot {
-    REAL inverse, price, target, tie;
-    int leaving, entering, ending;
-    bool to_low;
+// The row of the largest merit that each warp knows of, and that merit.
+struct HeldRows {
+    REAL merit[MOST_WARPS];
+    int row[MOST_WARPS];
 };
 
-__shared__ HeldPivot held_pivot;
+__shared__ HeldRows held_rows;
 
 // Return entry c of a thread's share and leave zero there.
 template <int ENTRIES>
@@ -68,160 +67,28 @@ __device__ __forceinline__ REAL take_entry(REAL (&entries)[ENTRIES], int c) {
     return taken;
 }
 
-// The ratios of those who may enter in the row that stands in `line`: exact in lp.price(), with
-// Harris' tolerance in lp.ratio(), and infinite for the others.
-__device__ __forceinline__ void held_ratios(
-    const Lp<true>& lp, const REAL* line, REAL sign, REAL smallest) {
-    for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
-        const REAL entry = line[j];
-        const REAL size = fabs(entry);
-        const REAL price = fabs(lp.reduced()[j]);
-        const int v = lp.nonbasic()[j];
-        const int status = lp.status()[v];
-        const bool fits = size > smallest && lp.low()[v] < lp.high()[v] &&
-                          (status == ZERO || (sign * entry > REAL(0)) == (status == LOWER));
-        const REAL scale = REAL(1) / size;
-        lp.price()[j] = fits ? price * scale : infinity();
-        lp.ratio()[j] = fits ? (price + lp.dual_tolerance) * scale : infinity();
+// Tell the block of the best of a warp's rows.
+__device__ __forceinline__ void offer_row(REAL merit, int row) {
+    warp_best(merit, row);
+    if ((threadIdx.x & 31) == 0) {
+        held_rows.merit[threadIdx.x >> 5] = merit;
+        held_rows.row[threadIdx.x >> 5] = row;
     }
 }
 
-// By one warp: the row that leaves.
-__device__ __noinline__ void choose_row(const Lp<true> lp) {
-    const int row = leaving_row(lp);
-    if (threadIdx.x == 0) choice.p = row;
-}
-
-// How many the lanes before this one have together, of at most 15 each.
-__device__ __forceinline__ int before_mine(int count) {
-    const unsigned before = (1u << threadIdx.x) - 1u;
-    int found = 0;
-#pragma unroll
-    for (int bit = 0; bit < 4; ++bit) {
-        found += __popc(__ballot_sync(FULL_WARP, ((count >> bit) & 1) != 0) & before) << bit;
-    }
-    return found;
-}
-
-// By one warp: choose_entering of dual.cuh for at most 32 COLUMNS columns, in straight code, and all
-// that the block has to know of the pivot. Moves what is to be flipped.
-template <int COLUMNS>
-__device__ __forceinline__ void choose_held(
-    const Lp<true>& lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
-    const int lane = threadIdx.x;
-    const int leaving = lp.basic()[p];
-    const REAL value = lp.value()[p];
-    const bool below = value < lp.low()[leaving];
-    const REAL target = below ? lp.low()[leaving] : lp.high()[leaving];
-    REAL off = fabs(target - value);
-    unsigned left = 0;  // candidates not passed yet, a bit for each of this lane's columns
-    REAL step = infinity();
-#pragma unroll
-    for (int k = 0; k < COLUMNS; ++k) {
-        const int j = lane + 32 * k;
-        const REAL ratio = j < lp.n ? lp.ratio()[j] : infinity();
-        left |= (ratio < infinity() ? 1u : 0u) << k;
-        step = smaller(step, ratio);
-    }
-    step = warp_least(step);
-    int best = NOBODY, flips = 0, listed = 0;
-    REAL best_size = REAL(0);
-    bool found = false;
-    while (step < infinity()) {
-        const int passed = listed;
-        REAL size = REAL(0), drop = REAL(0), next = infinity();
-        int q = NOBODY;
-        unsigned joined = 0;
-#pragma unroll
-        for (int k = 0; k < COLUMNS; ++k) {
-            const int j = lane + 32 * k;
-            const bool is_left = ((left >> k) & 1u) != 0u;
-            const REAL exact = is_left ? lp.price()[j] : infinity();
-            const REAL ratio = is_left ? lp.ratio()[j] : infinity();
-            const bool joins = exact <= step && is_left;
-            joined |= (joins ? 1u : 0u) << k;
-            next = smaller(next, joins ? infinity() : ratio);
-        }
-        left &= ~joined;
-        const unsigned lanes = __ballot_sync(FULL_WARP, joined != 0u);
-        if (lanes == 0u) break;  // only where numbers are not finite
-        const bool alone = (lanes & (lanes - 1u)) == 0u;  // one lane has them all, most often
-        const int count = __popc(joined);
-        int place = listed + (alone ? 0 : before_mine(count));
-        for (unsigned rest = joined; rest != 0u; rest &= rest - 1u) {
-            const int j = lane + 32 * (__ffs((int)rest) - 1);
-            const int v = lp.nonbasic()[j];
-            const REAL own = fabs(line[j]);
-            drop += own * (lp.high()[v] - lp.low()[v]);
-            lp.candidates()[place++] = j;
-            if (own > size) {
-                size = own;
-                q = j;
-            }
-        }
-        if (alone) {
-            const int owner = __ffs((int)lanes) - 1;
-            drop = __shfl_sync(FULL_WARP, drop, owner);
-            size = __shfl_sync(FULL_WARP, size, owner);
-            q = __shfl_sync(FULL_WARP, q, owner);
-            listed += __shfl_sync(FULL_WARP, count, owner);
-        } else {
-            drop = lanes_reduce<Sum>(drop, 32);
-            warp_best(size, q);
-            listed = __shfl_sync(FULL_WARP, place, 31);
-        }
-        step = warp_least(next);
-        if (size >= smallest_wanted || size > best_size) {
-            best = q;
-            best_size = size;
-            flips = passed;
-        }
-        off -= drop;
-        found = off <= lp.primal_tolerance;
-        if (found) break;
-    }
-    __syncwarp();
-    const bool accurate = best_size >= smallest_wanted || fresh == 0;
-    const int ending = !found ? NO_PIVOT : (accurate ? DONE : INACCURATE);
-    if (ending == DONE) {
-        for (int k = lane; k < flips; k += 32) {
-            const int j = lp.candidates()[k];
-            const int v = lp.nonbasic()[j];
-            const bool to_high = lp.status()[v] == LOWER;
-            lp.status()[v] = to_high ? UPPER : LOWER;
-            lp.point()[j] = to_high ? lp.high()[v] : lp.low()[v];
-        }
-        if (lane == 0) {
-            const REAL pivot = line[best];
-            REAL price = lp.reduced()[best];
-            const int entering = lp.nonbasic()[best];
-            held_pivot.tie = fabs(price);
-            if ((below ? price : -price) * pivot < REAL(0)) {
-                lp.cost()[entering] -= price;
-                price = REAL(0);
-            }
-            held_pivot.price = price;
-            held_pivot.inverse = REAL(1) / pivot;
-            held_pivot.target = target;
-            held_pivot.to_low = below;
-            held_pivot.leaving = leaving;
-            held_pivot.entering = entering;
-            choice.q = best;
+// The best row of all that were offered, the lowest of equal ones, or NOBODY.
+__device__ __forceinline__ int best_row() {
+    REAL best = REAL(0);
+    int row = NOBODY;
+    for (int warp = 0; warp < (int)(blockDim.x >> 5); ++warp) {
+        const REAL merit = held_rows.merit[warp];
+        const int other = held_rows.row[warp];
+        if (merit > best || (merit == best && other < row)) {
+            best = merit;
+            row = other;
         }
     }
-    if (lane == 0) held_pivot.ending = ending;
-}
-
-// The same for as many columns as there are.
-__device__ __noinline__ void choose_pivot(
-    const Lp<true> lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
-    if (lp.n <= 64) {
-        choose_held<2>(lp, line, p, smallest_wanted, fresh);
-    } else if (lp.n <= 128) {
-        choose_held<4>(lp, line, p, smallest_wanted, fresh);
-    } else {
-        choose_held<HELD_COLUMNS / 32>(lp, line, p, smallest_wanted, fresh);
-    }
+    return best > REAL(0) ? row : NOBODY;
 }
 
 // What replaces row p, the reduced costs, and who is where after the pivot.
@@ -250,6 +117,27 @@ __device__ __forceinline__ void turn_vectors(
     }
 }
 
+// The rows' sums from their parts: basic values, and what speaks for each row's choice.
+template <int ENTRIES>
+__device__ __forceinline__ void sum_rows(const Lp<true>& lp, const Shares<ENTRIES>& shares) {
+    REAL best = REAL(0);
+    int best_row = NOBODY;
+    for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
+        REAL squares = REAL(1), value = REAL(0);
+        for (int s = 0; s < shares.count; ++s) {
+            squares += shares.squares[s * lp.m + row];
+            value += shares.values[s * lp.m + row];
+        }
+        lp.value()[row] = value;
+        const REAL merit = dual_merit(lp, row, squares);
+        if (merit > best) {
+            best = merit;
+            best_row = row;
+        }
+    }
+    offer_row(best, best_row);
+}
+
 // Dual pivots from a dual feasible dictionary with merits, like dual() of dual.cuh.
 template <int ENTRIES>
 __device__ __noinline__ int dual_held(
@@ -266,11 +154,19 @@ __device__ __noinline__ int dual_held(
         const bool there = holds && first + c < lp.n;
         entries[c] = there ? lp.D()[lp.at(i, first + c)] : REAL(0);
     }
+    REAL merit = REAL(0);
+    int row_of_merit = NOBODY;
+    for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
+        if (lp.merit()[row] > merit) {
+            merit = lp.merit()[row];
+            row_of_merit = row;
+        }
+    }
+    offer_row(merit, row_of_merit);
+    __syncthreads();
     int stalled = 0, checked = 0, ending = DONE;
     while (true) {
-        if (is_first_warp()) choose_row(lp);
-        __syncthreads();
-        const int p = choice.p;
+        const int p = best_row();
         *at = p;
         if (p == NOBODY) break;
         if (counts.pivots >= counts.most) {
@@ -317,15 +213,7 @@ __device__ __noinline__ int dual_held(
             shares.values[threadIdx.x] = value + other_value;
         }
         __syncthreads();
-        for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
-            REAL squares = REAL(1), value = REAL(0);
-            for (int s = 0; s < shares.count; ++s) {
-                squares += shares.squares[s * lp.m + row];
-                value += shares.values[s * lp.m + row];
-            }
-            lp.value()[row] = value;
-            lp.merit()[row] = dual_merit(lp, row, squares);
-        }
+        sum_rows(lp, shares);
         __syncthreads();
         ++counts.pivots;
         ++counts.fresh;
