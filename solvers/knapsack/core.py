@@ -128,6 +128,10 @@ class CoreSearch:
             self._control[PROFIT] = profit
             self._flags = flags
 
+    def count_states(self, states: int) -> None:
+        """Count states that another search for the same packing has visited."""
+        self._control[VISITED] += states
+
     def lower(self, bound: int) -> None:
         """Take a bound from elsewhere, at which the search ends."""
         self._control[TARGET] = min(bound, self.target)

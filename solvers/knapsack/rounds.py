@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.core import CoreSearch, Watch
+from solvers.knapsack.descending import descend_from_heaviest
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.exchanges import two_exchanges
 from solvers.knapsack.fill import fill
@@ -46,6 +47,12 @@ as exchanges have to be sorted."""
 
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
+
+DESCENT = 2
+"""States of a search from the heaviest item for one of the other search in the same round."""
+
+LONG_DESCENT = 10**11
+"""States of the last search from the heaviest item: only its lists' lengths limit it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +94,8 @@ def search_in_rounds(
         if not settled and not watch(search.profit, search.target):
             path += _by_other_ways(items, search, lines, most_states, watch, rounds, nested)
             if rounds == len(SIDES):
+                if not nested and not search.is_settled:
+                    path += _by_descent(items, search, most_states, LONG_DESCENT, watch)
                 search.run(watch)
     result = search.result()
     flags = found.flags if result.flags is None else result.flags
@@ -133,8 +142,24 @@ def _by_other_ways(
             work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
             said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve)
             path += said if said not in path else ""
+        if not nested and not search.is_settled:
+            path += _by_descent(items, search, most_states, DESCENT * WORK_PER_SUM * side**2, watch)
         search.run(watch, WORK_PER_SUM * side**2)
     return path
+
+
+def _by_descent(
+    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
+) -> str:
+    """Treat items in another order; return what is to be said where that settles it."""
+    found = descend_from_heaviest(items, search.profit, search.target, most_states, work, watch)
+    search.count_states(found.states)
+    if found.flags is not None:
+        search.improve(found.profit, found.flags)
+    if not found.is_settled:
+        return ""
+    search.lower(search.profit)
+    return ", from the heaviest item"
 
 
 def _by_relaxations(
