@@ -1,13 +1,15 @@
-"""Multidimensional knapsack problems: the exact engine against HiGHS, one after the other.
+"""Multidimensional knapsack problems: the exact engine against others, one after the other.
 
     python -m benchmarks.knapsack_rows [FILE ...] [--known INDEX.csv] [--time-limit 60]
-                                       [--peer-limit 60] [--threads 0] [--stop-after SECONDS]
+                                       [--peer-limit 60] [--peers highs cp-sat mip]
+                                       [--device cpu] [--threads 0] [--stop-after SECONDS]
 
 FILEs (plain or .gz) hold: n, m, best known value or 0; n profits; m rows of n weights; then m
 capacities. Without any, problems are drawn as Chu and Beasley draw them. INDEX.csv has best known
-values in its columns ``name`` and ``best_objective``. HiGHS gets absolute gap 0.999 and relative
-gap 0, because profits are whole numbers. The time to the best packing stands beside that to its
-proof.
+values in its columns ``name`` and ``best_objective``. With ``--device cuda`` walkers stand on the
+GPU. HiGHS and this project's own branch and bound (``mip``) get absolute gap 0.999 and relative gap
+0, because profits are whole numbers; CP-SAT runs where OR-tools is installed. The time to the best
+packing stands beside that to its proof, and what each misses beside the best known value.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import importlib.util
+import os
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
 from solvers import highs
-from solvers.device import cpu
+from solvers.device import cpu, find_device
 from solvers.knapsack.rows import RowsKnapsack, solve_rows
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
@@ -51,21 +57,37 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a solver says; seconds are of the wall clock."""
+
+    profit: int | None
+    proven: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Row:
-    """One problem's line in the table; seconds are of the wall clock."""
+    """One problem's line in the table: ours, then each peer's answer."""
 
     name: str
     items: int
     rows: int
     best_known: int | None
     profit: int
+    missing: int | None
     gap: int
     nodes: int
     to_best: float
     seconds: float
-    highs_profit: int | None
-    highs_proven: bool
-    highs_seconds: float
+    peers: dict[str, Answer] = field(default_factory=dict)
+
+    def flat(self) -> dict[str, Any]:
+        """Return the columns of the table."""
+        columns = {name: value for name, value in vars(self).items() if name != "peers"}
+        for name, answer in self.peers.items():
+            for column, value in vars(answer).items():
+                columns[f"{name}_{column}"] = value
+        return columns
 
 
 def best_known(index: Path | None) -> dict[str, int]:
@@ -100,7 +122,7 @@ def drawn(items: int, rows: int, tightness: float, seed: int) -> Instance:
 
 
 def as_model(problem: RowsKnapsack) -> Problem:
-    """Return a problem as a model for HiGHS."""
+    """Return a problem as a model for other solvers."""
     return Problem.from_arrays(
         problem.profit.astype(np.float64),
         problem.weight.astype(np.float64),
@@ -111,8 +133,54 @@ def as_model(problem: RowsKnapsack) -> Problem:
     )
 
 
+def by_highs(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | None, bool]:
+    """Return profit and whether it is proven."""
+    options = EngineOptions(rel_gap=0.0, abs_gap=WHOLE_GAP, threads=threads)
+    found = highs.solve(as_model(problem), options, Progress(limit))
+    profit = round(-found.objective) if found.solution_status.has_point else None
+    return profit, found.solution_status is SolutionStatus.OPTIMAL
+
+
+def by_own_branch_and_bound(
+    problem: RowsKnapsack, limit: float, threads: int
+) -> tuple[int | None, bool]:
+    """Return profit and whether it is proven."""
+    found = gpu_bridge.solve(
+        as_model(problem),
+        method="mip",
+        time_limit=limit,
+        rel_gap=0.0,
+        abs_gap=WHOLE_GAP,
+        threads=threads,
+    )
+    profit = None if found.x is None else int(problem.profit[found.x > 0.5].sum())
+    return profit, found.solution_status is SolutionStatus.OPTIMAL
+
+
+def by_cp_sat(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | None, bool]:
+    """Return profit and whether it is proven."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    x = [model.new_bool_var("") for _ in range(problem.num_items)]
+    for weight, capacity in zip(problem.weight.tolist(), problem.capacity.tolist(), strict=True):
+        model.add(cp_model.LinearExpr.weighted_sum(x, weight) <= capacity)
+    model.maximize(cp_model.LinearExpr.weighted_sum(x, problem.profit.tolist()))
+    solver = cp_model.CpSolver()
+    solver.parameters.max_time_in_seconds = limit
+    solver.parameters.num_workers = threads or os.cpu_count() or 1
+    status = solver.solve(model)
+    known = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return (round(solver.objective_value) if known else None), status == cp_model.OPTIMAL
+
+
+Peer = Callable[[RowsKnapsack, float, int], tuple[int | None, bool]]
+
+PEERS: dict[str, Peer] = {"highs": by_highs, "cp-sat": by_cp_sat, "mip": by_own_branch_and_bound}
+
+
 def compare(instance: Instance, arguments: argparse.Namespace) -> Row:
-    """Solve a problem by both."""
+    """Solve a problem by all."""
     problem = instance.problem
     reached = [(0.0, 0)]
     began = time.perf_counter()
@@ -122,30 +190,30 @@ def compare(instance: Instance, arguments: argparse.Namespace) -> Row:
             reached.append((time.perf_counter() - began, profit))
 
     packing = solve_rows(
-        problem, Progress(arguments.time_limit), tell=tell, threads=arguments.threads
+        problem,
+        Progress(arguments.time_limit),
+        tell=tell,
+        threads=arguments.threads,
+        device=None if arguments.device == "cpu" else find_device(arguments.device),
     )
     seconds = time.perf_counter() - began
-    profit, proven, peer_seconds = None, False, 0.0
-    if arguments.peer_limit > 0:
+    peers = {}
+    for name in arguments.peers if arguments.peer_limit > 0 else ():
         began = time.perf_counter()
-        options = EngineOptions(rel_gap=0.0, abs_gap=WHOLE_GAP, threads=arguments.threads)
-        peer = highs.solve(as_model(problem), options, Progress(arguments.peer_limit))
-        peer_seconds = time.perf_counter() - began
-        proven = peer.solution_status is SolutionStatus.OPTIMAL
-        profit = round(-peer.objective) if peer.solution_status.has_point else None
+        profit, proven = PEERS[name](problem, arguments.peer_limit, arguments.threads)
+        peers[name] = Answer(profit, proven, time.perf_counter() - began)
     return Row(
         instance.name,
         problem.num_items,
         problem.num_rows,
         instance.best_known,
         packing.profit,
+        None if instance.best_known is None else instance.best_known - packing.profit,
         packing.bound - packing.profit,
         packing.nodes,
         reached[-1][0],
         seconds,
-        profit,
-        proven,
-        peer_seconds,
+        peers,
     )
 
 
@@ -155,12 +223,17 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--known", type=Path)
     parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--peer-limit", type=float, default=60.0, help="0 leaves HiGHS out")
+    parser.add_argument("--peer-limit", type=float, default=60.0, help="0 leaves peers out")
+    parser.add_argument("--peers", nargs="*", default=["highs", "cp-sat"], choices=list(PEERS))
+    parser.add_argument("--device", default="cpu", choices=("cuda", "cpu"))
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--stop-after", type=float, default=np.inf)
     arguments = parser.parse_args()
+    if importlib.util.find_spec("ortools") is None:
+        arguments.peers = [name for name in arguments.peers if name != "cp-sat"]
+    device = cpu() if arguments.device == "cpu" else find_device(arguments.device)
     began = time.perf_counter()
-    solve_rows(drawn(20, 3, 0.5, 0).problem, Progress())  # compiles
+    solve_rows(drawn(20, 3, 0.5, 0).problem, Progress(), device=device)  # compiles
     compilation = time.perf_counter() - began
     known = best_known(arguments.known)
     instances = [read(path, known) for path in arguments.files] or [
@@ -170,10 +243,10 @@ def main() -> None:
     for instance in instances:
         if time.perf_counter() - began > arguments.stop_after:
             break
-        found.append(compare(instance, arguments))
-    columns = [Column(name) for name in Row.__dataclass_fields__]
+        found.append(compare(instance, arguments).flat())
     title = f"multidimensional knapsacks (compilation {compilation:.1f} s apart)"
-    print_table(title, columns, [list(asdict(row).values()) for row in found])
+    columns = [Column(name) for name in (found[0] if found else ())]
+    print_table(title, columns, [list(row.values()) for row in found])
     write_record(
         "knapsack-rows",
         {
@@ -181,9 +254,9 @@ def main() -> None:
             "peer_limit": arguments.peer_limit,
             "threads": arguments.threads,
             "compilation": compilation,
-            "rows": [asdict(row) for row in found],
+            "rows": found,
         },
-        device=cpu(),
+        device=device,
     )
 
 

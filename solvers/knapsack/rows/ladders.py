@@ -12,9 +12,6 @@ Only items with small reduced costs move; energies are reduced costs with prices
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from solvers.device import Device
@@ -24,60 +21,30 @@ from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.kernels.anneal import (
     ANNEAL,
     FAMILY,
-    FRACTION_BITS,
     LANES,
     MOST_LANE_ROWS,
-    TABLE,
+    MOST_MOVABLE,
 )
-from solvers.knapsack.rows.node import Int8Array, Int32Array
+from solvers.knapsack.rows.node import Int8Array
+from solvers.knapsack.rows.scaled import RUNGS, Setting, flags_of, scaled, words_of
 from solvers.problem import FloatArray
-
-RUNGS = 6
-"""Temperatures of a ladder: neighbours change places in four of ten turns."""
 
 TRIALS = 100_000
 """Trials of a walker between two exchanges: 4 milliseconds of a core."""
 
-LIFE = 300
-"""Turns after which ladders begin anew from the best packing, with other items that move."""
+LIFE = 40
+"""Turns after which ladders begin anew, with other items that move and in another setting: what is
+not found by then is mostly not found in three times as many either."""
 
-PRICE_UNIT, MOST_WEIGHT = 2**22, 2**16
-"""Largest worth or price of an item's weights after scaling, and largest weight: what the kernel
-asks for, with room for rounding."""
+CHARGES, PENALTIES, MOVABLE = (0.9, 0.85, 0.95, 0.97), (1.0, 2.0, 4.0), (40, 130)
+"""What settings are drawn from: each was best for some of the published problems, by chance mostly;
+to ``MOVABLE`` items come as many as there are rows."""
 
-LEAST_PRICE = 0.1
-"""Price of a row's violation, as a part of the largest one, at least."""
+COLDEST, HOTTEST = 1 / 300, 1 / 50
+"""Temperatures as parts of what the best packing misses to the relaxation's bound."""
 
 NONE = -1.0
 """Value of a walker that has not seen a packing that fits."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How walkers see a problem.
-
-    ``charge`` of the duals' price is charged for capacity, ``penalty`` times it for violation;
-    temperatures go from ``coldest`` to ``hottest``, in units of a thousandth of twice the mean
-    profit; ``movable`` items move.
-    """
-
-    charge: float
-    penalty: float
-    coldest: float
-    hottest: float
-    movable: int
-
-
-SETTINGS = (Setting(0.9, 1.0, 1.0, 5.0, 100), Setting(0.8, 4.0, 2.0, 10.0, 100))
-"""The first was best of nine on problems that Chu and Beasley drew with 10 and 30 rows, the second
-on those of Glover and Kochenberger with 50."""
-
-
-def exponential_draws() -> Int32Array:
-    """Return equally likely draws from the exponential distribution, in units of 2^-16."""
-    middle = (np.arange(TABLE) + 0.5) / TABLE
-    draws: Int32Array = np.round(-np.log(middle) * 2**FRACTION_BITS).astype(np.int32)
-    return draws
 
 
 def suits(problem: RowsKnapsack) -> bool:
@@ -93,7 +60,8 @@ class Ladders:
     problem : RowsKnapsack
     dual, reduced : (m,), (n,) float64 arrays
         Duals per unit of capacity and reduced costs of the relaxation.
-    setting : Setting
+    bound : float
+        That of the relaxation.
     device : Device
     count : int
         Ladders.
@@ -105,13 +73,13 @@ class Ladders:
         problem: RowsKnapsack,
         dual: FloatArray,
         reduced: FloatArray,
-        setting: Setting,
+        bound: float,
         device: Device,
         count: int = 1,
         seed: int = 0,
     ) -> None:
         self._problem, self._dual, self._reduced = problem, dual, reduced
-        self._setting, self._device, self._count, self._seed = setting, device, count, seed
+        self._bound, self._device, self._count, self._seed = bound, device, count, seed
         self._random = np.random.default_rng(seed)
         self._turn = 0
         self._walkers: _Walkers | None = None
@@ -145,12 +113,25 @@ class Ladders:
         life = self._turn // LIFE
         if life:
             cost = cost * self._random.uniform(0.5, 1.5, cost.size)
-        movable = np.sort(np.argsort(cost, kind="stable")[: self._setting.movable])
+        setting = self._setting(best)
+        movable = np.sort(np.argsort(cost, kind="stable")[: setting.movable])
         x = self._reduced > 0.0
         x[movable] = False
         if life % 2 or not self._problem.fits(x):
             x = best
-        return _Walkers(self._problem, self._dual, self._setting, self._device, movable, x, self)
+        return _Walkers(self._problem, self._dual, setting, self._device, movable, x, self)
+
+    def _setting(self, best: BoolArray) -> Setting:
+        """Draw a setting, with temperatures that suit what is missing to the bound."""
+        gap = max(self._bound - float(self._problem.profit[best].sum()), 1.0)
+        movable = int(self._random.integers(*MOVABLE)) + self._problem.num_rows
+        return Setting(
+            float(self._random.choice(CHARGES)),
+            float(self._random.choice(PENALTIES)),
+            COLDEST * gap,
+            HOTTEST * gap,
+            min(movable, MOST_MOVABLE),
+        )
 
     @property
     def count(self) -> int:
@@ -223,68 +204,3 @@ class _Walkers:
             rise = (energy[here] - energy[there]) * (cold[rung] - cold[rung + 1])
             swap = random.random(here.size) < np.exp(np.minimum(rise, 0.0))
             self._ladder[swap, rung], self._ladder[swap, rung + 1] = there[swap], here[swap]
-
-
-@dataclass(frozen=True, eq=False)
-class Scaled:
-    """A problem of the items that move, as the kernel takes it, and temperatures (rungs,)."""
-
-    weight: Int32Array
-    price: Int32Array
-    worth: Int32Array
-    profit: FloatArray
-    capacity: Int32Array
-    heat: Int32Array
-
-    def arrays(self) -> tuple[Any, ...]:
-        """Return the kernel's first arguments."""
-        weight = np.ascontiguousarray(self.weight).ravel()
-        table = exponential_draws()
-        return (weight, self.price, self.worth, self.profit, self.capacity, table)
-
-
-def scaled(
-    problem: RowsKnapsack, dual: FloatArray, setting: Setting, movable: IntArray, x: BoolArray
-) -> Scaled:
-    """Return the items ``movable`` as a problem of small whole numbers; others stay as in ``x``.
-
-    Weights that are too large are rounded up and capacities down: what fits here, fits.
-    """
-    fixed = x.copy()
-    fixed[movable] = False
-    room = problem.capacity - problem.weight[:, fixed].sum(axis=1)
-    unit = -(-problem.weight[:, movable].max(axis=1, initial=1) // MOST_WEIGHT)
-    unit = np.maximum(unit, 1)
-    weight = -(-problem.weight[:, movable] // unit[:, None])
-    capacity = np.minimum(room // unit, weight.sum(axis=1))
-    rate = np.maximum(dual, LEAST_PRICE * dual.max()) * setting.penalty
-    worth = problem.profit[movable] - setting.charge * (dual @ problem.weight[:, movable])
-    dearest = float((rate * unit * weight.max(axis=1, initial=1)).sum())
-    scale = PRICE_UNIT / max(dearest, float(np.abs(worth).max(initial=1.0)))
-    degree = scale * float(problem.profit.mean()) / 500.0
-    heat = degree * np.geomspace(setting.coldest, setting.hottest, RUNGS)
-    return Scaled(
-        np.append(weight.T, np.zeros((1, problem.num_rows), dtype=np.int64), axis=0).astype(
-            np.int32
-        ),
-        np.maximum(np.round(scale * rate * unit), 1.0).astype(np.int32),
-        np.append(np.round(scale * worth), 0.0).astype(np.int32),
-        np.append(problem.profit[movable], 0).astype(np.float64),
-        capacity.astype(np.int32),
-        np.maximum(np.round(heat), 1.0).astype(np.int32),
-    )
-
-
-def words_of(flags: BoolArray) -> Int32Array:
-    """Return flags as the kernel's 32 words: item j is bit j / 32 of word j % 32."""
-    bits = np.zeros(-(-flags.size // LANES) * LANES, dtype=np.int64)
-    bits[: flags.size] = flags
-    by_bit = bits.reshape(-1, LANES)
-    words: Int32Array = (by_bit << np.arange(by_bit.shape[0])[:, None]).sum(axis=0).astype(np.int32)
-    return words
-
-
-def flags_of(words: Int32Array, items: int) -> BoolArray:
-    """Return the flags of so many items."""
-    item = np.arange(items)
-    return np.asarray((words[item % LANES] >> (item // LANES)) & 1, dtype=np.bool_)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from solvers.device import Device, cpu
+from solvers.device import Device
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
-from solvers.knapsack.rows.ladders import RUNGS, SETTINGS, Ladders, suits
+from solvers.knapsack.rows.ladders import Ladders, suits
 from solvers.knapsack.rows.node import Int8Array
+from solvers.knapsack.rows.scaled import RUNGS
 from solvers.knapsack.rows.walk import make_walk
 from solvers.problem import FloatArray
 
@@ -26,7 +27,10 @@ FIRST_SCOUTS = 4
 """Tabu searches before anything else, one for each way to charge for capacity."""
 
 TABU = 2
-"""Tabu searches that go on at a time beside trees that take long, with a ladder of each setting."""
+"""Tabu searches that go on at a time beside trees that take long."""
+
+LADDERS = 2
+"""Ladders beside these, on a GPU sets of them."""
 
 LONGER = 2
 """How much longer than a tree each of these goes on: together they take as long as eight trees."""
@@ -49,12 +53,19 @@ class Scouts:
     problem : RowsKnapsack
     dual, reduced : (m,), (n,) float64 arrays
         Duals per unit of capacity and reduced costs of the relaxation.
+    bound : float
+        That of the relaxation.
     device : Device
         Where ladders stand; tabu searches run on the CPU.
     """
 
     def __init__(
-        self, problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray, device: Device
+        self,
+        problem: RowsKnapsack,
+        dual: FloatArray,
+        reduced: FloatArray,
+        bound: float,
+        device: Device,
     ) -> None:
         self._problem = problem
         self._walk = make_walk(problem, dual, reduced)
@@ -64,8 +75,8 @@ class Scouts:
         if suits(problem):
             count = ladders_for(device)
             self._ladders = [
-                Ladders(problem, dual, reduced, setting, device, count, seed)
-                for seed, setting in enumerate(SETTINGS)
+                Ladders(problem, dual, reduced, bound, device, count, seed)
+                for seed in range(LADDERS)
             ]
 
     def first(self, work: int) -> list[Scout]:
@@ -99,7 +110,7 @@ class Scouts:
         return run
 
     def _on_gpu(self, work: int) -> Scout:
-        """Return a search by all ladders of a GPU, one setting after the other."""
+        """Return a search by all ladders of a GPU, one set after the other."""
         trials = work // (STEPS_PER_GPU_TRIAL * len(self._ladders))
 
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
@@ -123,10 +134,3 @@ def ladders_for(device: Device) -> int:
         attributes = device.xp.cuda.Device().attributes
         processors = int(attributes["MultiProcessorCount"])
     return max(1, processors * BLOCKS_PER_PROCESSOR * WALKERS_PER_BLOCK // RUNGS)
-
-
-def make_scouts(
-    problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray, device: Device | None
-) -> Scouts:
-    """Return the searches for a problem; on the CPU where no device is given."""
-    return Scouts(problem, dual, reduced, cpu() if device is None else device)

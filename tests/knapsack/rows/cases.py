@@ -8,8 +8,11 @@ import numpy as np
 
 from solvers.knapsack.rows.items import RowsKnapsack
 from solvers.knapsack.rows.kernels.anneal import ANNEAL, LANES
-from solvers.knapsack.rows.ladders import NONE, SETTINGS, Setting, scaled
+from solvers.knapsack.rows.ladders import NONE
+from solvers.knapsack.rows.scaled import Setting, scaled
 from tests.knapsack.rows.instances import drawn
+
+SETTINGS = (Setting(0.9, 1.0, 1.0, 5.0, 100), Setting(0.8, 4.0, 2.0, 10.0, 100))
 
 SIZES = (
     (2, 1),

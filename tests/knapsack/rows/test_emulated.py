@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.knapsack.rows.kernels.anneal import FAMILY
-from solvers.knapsack.rows.ladders import SETTINGS
 from tests.knapsack.rows import emulated
-from tests.knapsack.rows.cases import SIZES, awkward, call
+from tests.knapsack.rows.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.rows.instances import drawn
 
 pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")

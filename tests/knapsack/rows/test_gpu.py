@@ -8,11 +8,11 @@ import pytest
 from solvers.device import cpu, find_device
 from solvers.knapsack.rows import solve_rows
 from solvers.knapsack.rows.kernels.anneal import FAMILY
-from solvers.knapsack.rows.ladders import SETTINGS, TRIALS, Ladders
+from solvers.knapsack.rows.ladders import LIFE, TRIALS, Ladders
 from solvers.knapsack.rows.node import make_rows, root_node
 from solvers.knapsack.rows.relaxation import reoptimise
 from solvers.progress import Progress
-from tests.knapsack.rows.cases import SIZES, awkward, call
+from tests.knapsack.rows.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.rows.instances import drawn
 
 pytestmark = pytest.mark.gpu
@@ -58,11 +58,11 @@ def test_ladders_take_the_same_way():
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
     stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(250, dtype=np.bool_)
-    data = (problem, root.dual * rows.scale, root.reduced, SETTINGS[0])
-    here = Ladders(*data, cpu(), count=3).run(nothing, 0, 4 * TRIALS, stop)
+    data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
+    here = Ladders(*data, cpu(), count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     device = find_device("cuda")
     with device.activate():
-        there = Ladders(*data, device, count=3).run(nothing, 0, 4 * TRIALS, stop)
+        there = Ladders(*data, device, count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     np.testing.assert_array_equal(there, here)
 
 
