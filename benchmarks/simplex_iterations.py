@@ -116,14 +116,16 @@ def bytes_moved(core: ResidentCore, problem: Problem) -> int:
     """Return the bytes that an iteration has to move, in the mean over a batch of K.
 
     With k stored columns: K / 2 delayed rows and etas for the pivot row and the column; the matrix
-    for pricing; k numbers of each row of the inverse with steepest edge or dense columns, a sector
-    of 32 bytes for each entry of a sparse column otherwise; once in K iterations the product that
+    for pricing, all of it, though of long columns only those entries are read that a sparse row
+    meets; k numbers of each row of the inverse with steepest edge, a sector of 32 bytes for each
+    entry in one of its columns otherwise, if that is less; once in K iterations the product that
     reads and writes the inverse; and vectors.
     """
     m, n, nnz = problem.num_rows, problem.num_columns, problem.num_nonzeros
     k, delayed = core.stored_columns, core.delayed_pivots
     entries = nnz / max(1, n)
-    solve_column = 8 * m * k if core.steepest or 8 * entries >= k else 32 * m * entries
+    gathered = 32 * k * entries  # of the column's entries, k / m are in rows with a stored column
+    solve_column = 8 * m * k if core.steepest else min(8 * m * k, gathered)
     pivot = 2 * 8 * m * delayed / 2
     fold = 2 * 8 * m * k / delayed
     pricing = (8 if nnz == m * n else 12) * nnz

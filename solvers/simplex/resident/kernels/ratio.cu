@@ -122,12 +122,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     const INDEX state = control[STATUS], made = control[PIVOTS], slots = control[SLOTS];
     const INDEX leaving = control[LEAVING];
     const REAL excess = scalars[EXCESS], tolerance = scalars[PRIMAL_TOLERANCE];
-    if (state != RUNNING) return;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     const int tid = threadIdx.x, blocks = max(1, (rows + SIDE_ROWS - 1) / SIDE_ROWS);
     const long long variables = (long long)rows + structurals;
     const REAL* __restrict__ alpha = alpha_rows + made * variables;
     const Segments segments(rows, structurals, lanes);
+    // Asked for before the status is known, which saves a wait.
     REAL smallest = INFINITE, sums[2] = {REAL(0), REAL(0)};  // candidates, squares
 #pragma unroll 4
     for (int s = tid; s < segments.all; s += BLOCK) {
@@ -140,6 +140,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
 #pragma unroll 4
         for (int g = tid; g < groups; g += BLOCK) sums[1] += squares[g];
     }
+    if (state != RUNNING) return;
     smallest = block_least<2>(smallest, sums);
     if (smallest == INFINITE) {
         if (first) control[STATUS] = NO_PIVOT;

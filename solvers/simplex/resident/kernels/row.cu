@@ -40,6 +40,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     const INDEX made = control[PIVOTS] - (groups == 0 ? 1 : 0);
     const INDEX iterations = control[ITERATIONS], limit = control[LIMIT];
     INDEX position = control[POSITION];
+    Best best = nothing();  // asked for before the status is known, which saves a wait
+    if ((int)threadIdx.x < groups)
+        best = Best{partial_value[threadIdx.x], partial_index[threadIdx.x]};
     if (state != RUNNING || (groups == 0 && flip_only != 0)) return;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     // A status written here ends the kernel in every block, whether or not it sees it.
@@ -60,9 +63,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
         delayed[u] = inside && e < made ? eta_rows[(long long)e * rows + i] : REAL(0);
     }
     if (groups > 0) {
-        Best best = nothing();
-        if ((int)threadIdx.x < groups)
-            best = Best{partial_value[threadIdx.x], partial_index[threadIdx.x]};
         best = block_best(best);
         if (best.index == NONE) {
             if (first) control[STATUS] = DONE;
