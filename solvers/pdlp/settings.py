@@ -92,9 +92,10 @@ class Settings:
     compaction_far: float = 2.0
     """With more entries than so many times that, the next look comes"""
     compaction_wait: float = 1.7
-    """later by this factor, because a look costs as much as some ten iterations,"""
-    compaction_wait_on_gpu: float = 3.0
-    """or on a GPU hundreds, as it is the host that looks (8 ms with half a million entries)."""
+    """later by this factor, because a look costs as much as some ten iterations."""
+    compaction_wait_on_gpu: float = 2.0
+    """The same on a GPU for the whole problem, however far it is: there a look of the host costs as
+    much as hundreds of iterations (10 ms with half a million entries)."""
     compaction_hidden: float = 2.0
     """What is left out wrongly returns when the whole's error is so many times the part's,"""
     compaction_progress: float = 0.7

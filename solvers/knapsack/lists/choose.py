@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from solvers.device import Device, find_device
 
-LISTS_BY_DEFAULT = False
-"""Whether ``device='auto'`` brings long lists to a GPU where there is one. That stays off until it
-has been measured on one: ``python -m benchmarks.knapsack_lists``."""
-
 LONG_LIST = 100_000
-"""States from which a list is long: one core takes a millisecond for a stage then, a GPU some ten
-microseconds, and bringing CuPy, kernels and list there takes as long as hundreds of stages."""
+"""States from which a list is long: one core takes two milliseconds for a stage then, an H200 25
+microseconds (``benchmarks.knapsack_lists``), and bringing CuPy, kernels and list there takes as long as hundreds of stages."""
 
 
 def device_for(wanted: str) -> Device | None:
@@ -23,7 +19,7 @@ def device_for(wanted: str) -> Device | None:
     DeviceError
         A GPU was asked for that is not there.
     """
-    if wanted == "cpu" or (wanted == "auto" and not LISTS_BY_DEFAULT):
+    if wanted == "cpu":
         return None
     device = find_device(wanted)
     return None if device.kind == "cpu" else device

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from solvers.device import Device
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.state import bytes_per_walker, touched_bytes
-from solvers.mip.walkers.whole.choose import WHOLE_BY_DEFAULT, WHOLE_KERNEL, suits_whole
+from solvers.mip.walkers.whole.choose import WHOLE_KERNEL, suits_whole
 from solvers.mip.walkers.whole.state import TEAMS, whole_bytes
 
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
@@ -79,7 +79,7 @@ def plan_for(layout: Layout, device: Device) -> Plan:
     if device.kind == "cpu":
         return Plan("walk", (CPU_WALKERS,), CPU_WALKERS, size)
     memory = int(MEMORY_SHARE * (device.memory_free or UNKNOWN_MEMORY))
-    if WHOLE_BY_DEFAULT and suits_whole(layout):
+    if suits_whole(layout):
         size = whole_bytes(layout, TEAMS)
         fits = size <= memory
         return Plan(WHOLE_KERNEL, (1,) if fits else (), int(fits), size)

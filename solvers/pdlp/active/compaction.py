@@ -237,11 +237,11 @@ class Compaction:
 
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""
-        settings = self._settings
-        growth = settings.compaction_growth
-        if self._is_far:
-            on_gpu = self._on_gpu
-            growth *= settings.compaction_wait_on_gpu if on_gpu else settings.compaction_wait
+        settings, growth = self._settings, self._settings.compaction_growth
+        if self._on_gpu and not self.is_inside:
+            growth *= settings.compaction_wait_on_gpu
+        elif self._is_far:
+            growth *= settings.compaction_wait
         self._next_look = max(growth * iterations, iterations + settings.compaction_after)
 
     def _remember(self, record: Record, now: Answer) -> None:

@@ -149,11 +149,9 @@ def test_solving_with_a_gpu_gives_a_packing():
     assert problem.value_of(there.x) == (there.profit, problem.value_of(there.x)[1])
 
 
-def test_lists_stay_with_the_cpu_unless_a_gpu_is_asked_for(monkeypatch):
+def test_lists_stay_with_the_cpu_where_there_is_no_gpu(monkeypatch):
     assert choose.device_for("cpu") is None
-    assert choose.device_for("auto") is None
     monkeypatch.setattr("solvers.device._gpus", lambda: ())
-    monkeypatch.setattr(choose, "LISTS_BY_DEFAULT", True)
     assert choose.device_for("auto") is None
     with pytest.raises(DeviceError, match="no NVIDIA GPU"):
         choose.device_for("cuda")

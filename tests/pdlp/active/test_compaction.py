@@ -38,8 +38,9 @@ RASH = replace(OFTEN, compaction_margin=0.0, compaction_share=0.99, compaction_r
 GROWING = replace(RASH, compaction_again=0.0)
 """Makes no part smaller, so that every part but the first one is due to something's return."""
 
-ON_GPU = replace(OFTEN, compaction_from_on_gpu=1, compaction_cost_on_gpu=0.0)
-RASH_ON_GPU = replace(RASH, compaction_from_on_gpu=1, compaction_cost_on_gpu=0.0)
+FREE = {"compaction_from_on_gpu": 1, "compaction_cost_on_gpu": 0.0, "compaction_wait_on_gpu": 1.0}
+ON_GPU = replace(OFTEN, **FREE)
+RASH_ON_GPU = replace(RASH, **FREE)
 
 RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
 

@@ -9,10 +9,6 @@ from solvers.mip.walkers.layout import Layout
 WHOLE_KERNEL = "walk_whole"
 """Name of this walker's kernel in a plan."""
 
-WHOLE_BY_DEFAULT = False
-"""Whether such models get this walker unasked. Its kernel waits for all blocks, and stays off until
-it has been measured on a GPU beside what else runs there: ``python -m benchmarks.mip_walkers``."""
-
 LONG_LINE = 10_000
 """Entries of a row or column that are too many for one group of threads (notes 4.4)."""
 

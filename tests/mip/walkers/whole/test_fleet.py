@@ -59,8 +59,7 @@ def test_long_lines_in_large_models_and_many_columns_ask_for_the_whole(
     assert suits_whole(layout) == suits
 
 
-def test_the_plan_is_one_walker_if_it_fits_and_none_if_not(monkeypatch):
-    monkeypatch.setattr("solvers.mip.walkers.plan.WHOLE_BY_DEFAULT", True)
+def test_the_plan_is_one_walker_if_it_fits_and_none_if_not():
     layout = layout_with(MANY_COLUMNS + 1, 300, 2000)
     plan = plan_for(layout, GPU)
     assert (plan.kernel, plan.ladder, plan.first) == (WHOLE_KERNEL, (1,), 1)

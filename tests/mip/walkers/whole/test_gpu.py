@@ -25,12 +25,6 @@ pytestmark = pytest.mark.gpu
 LAUNCHES = (0, 1, 2, 40, 160)
 
 
-@pytest.fixture(autouse=True)
-def whole_by_default(monkeypatch):
-    """Have runs choose this walker by themselves."""
-    monkeypatch.setattr("solvers.mip.walkers.plan.WHOLE_BY_DEFAULT", True)
-
-
 @pytest.fixture(scope="module")
 def gpu() -> Device:
     return find_device("cuda")
