@@ -6,7 +6,8 @@ from solvers.device import Device, find_device
 
 LONG_LIST = 100_000
 """States from which a list is long: one core takes two milliseconds for a stage then, an H200 25
-microseconds (``benchmarks.knapsack_lists``), and bringing CuPy, kernels and list there takes as long as hundreds of stages."""
+microseconds (``benchmarks.knapsack_lists``), and bringing CuPy, kernels and list there takes as
+long as hundreds of stages."""
 
 
 def device_for(wanted: str) -> Device | None:
