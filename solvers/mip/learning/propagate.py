@@ -30,8 +30,12 @@ RELATIVE = 1e-9
 OUTWARD = 1e-9
 """Bounds of continuous columns give way by this, relative to ``max(1, |bound|)``."""
 
-SIGNIFICANT = 1e-3
-"""Least change of a continuous bound, relative to its size and to the width of the interval."""
+SIGNIFICANT = 1e-1
+"""Least change of a continuous bound, relative to its size and to the width of the interval.
+
+With 1e-3, as in other propagation, a descent through a power grid of 18,000 rows spent its time on
+bounds that crept around cycles: with 150 million entries visited it came to no point, with 0.1 to
+one after 40 million."""
 
 LARGEST_BOUND = 1e15
 """Bounds beyond this are not taken: there a double no longer tells integers apart."""

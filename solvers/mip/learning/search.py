@@ -30,6 +30,7 @@ from solvers.mip.learning.state import (
     WORK,
     state_of,
 )
+from solvers.mip.learning.wishes import plain_wishes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.polish import Polished, PolishStatus
 from solvers.mip.pool import Offer
@@ -108,8 +109,8 @@ class ClauseSearch:
         self._continuous_entries = int(np.count_nonzero(continuous[model.row_column]))
         bound = bounds_of(domain.lower, domain.upper)
         self._sides, right = sides_of(model, bound)
-        self._first = self._by_objective()
-        self.state = state_of(self._sides, right, bound, self._first)
+        self._plain = plain_wishes(model)
+        self.state = state_of(self._sides, right, bound, self._plain[0])
         self._begin()
 
     @property
@@ -153,6 +154,8 @@ class ClauseSearch:
         state.counts[UNTIL_RESTART] = RESTART_UNIT
         self._restarts = 0
         self._wishes = 0
+        self._tried = 0
+        self._next: FloatArray | None = None
         self._limit = FIRST_CLAUSES
 
     def _judge(self, budget: Budget) -> int:
@@ -171,10 +174,18 @@ class ClauseSearch:
         if polished.status is PolishStatus.LIMIT:
             return RUNNING
         for codes, coefficients, right in aggregated(self._model, polished.conflict, polished.ray):
-            status = int(learn_row(self._sides, self.state, codes, coefficients, right))
+            status = learn_row(self._sides, self.state, codes, coefficients, right)
             if status >= 0:
-                return status
-        return self._refuse()
+                return self._after_refusal(status)
+        return self._after_refusal(self._refuse())
+
+    def _after_refusal(self, status: int) -> int:
+        """Try the next ends of the bounds at once, while one candidate is due to each of them."""
+        if status == EXHAUSTED or self._tried >= len(self._plain):
+            return status
+        self._tried += 1
+        self._next = self._plain[-self._tried]
+        return RESTART
 
     def _found(self, point: FloatArray) -> int:
         """Go on with what is better than a feasible point."""
@@ -185,7 +196,7 @@ class ClauseSearch:
 
     def _refuse(self) -> int:
         """Learn that the present decisions lead nowhere."""
-        return int(learn_decisions(self._sides, self.state))
+        return learn_decisions(self._sides, self.state)
 
     def _restart(self) -> int:
         state, counts = self.state, self.state.counts
@@ -196,38 +207,32 @@ class ClauseSearch:
             self._limit += MORE_CLAUSES
         self._restarts += 1
         counts[UNTIL_RESTART] = RESTART_UNIT * luby(self._restarts)
-        if self._restarts % WISHES_EVERY == 0:
+        if self._next is not None:
+            state.wish[:] = self._next
+            self._next = None
+        elif self._restarts % WISHES_EVERY == 0:
             self._wish_anew()
         return status
 
     def _wish_anew(self) -> None:
         """Take the values to try from another source than the last ones."""
-        state, rng = self.state, self._rng
-        starts = self._starts()
+        state, starts, turn = self.state, self._starts(), self._wishes // 4
         kind = self._wishes % 4
         self._wishes += 1
-        if kind in (0, 2):
-            wish = state.closest
-        elif kind == 1 and starts:
-            wish = starts[int(rng.integers(len(starts)))]
-        elif kind == 1:
-            wish = self._first
-        else:
-            low, high = state.bound[0::2], -state.bound[1::2]
-            pick = rng.random(low.size) < 0.5
-            wish = np.where(pick, low, high)
-            wish = np.where(np.isfinite(wish), wish, self._first)
-        state.wish[:] = wish
         state.counts[MOST_FIXED] = 0
+        if kind in (0, 2):
+            state.wish[:] = state.closest
+        elif kind == 1 and starts:
+            state.wish[:] = starts[int(self._rng.integers(len(starts)))]
+        elif kind == 1:
+            state.wish[:] = self._plain[turn % len(self._plain)]
+        else:
+            state.wish[:] = self._random_ends()
 
-    def _by_objective(self) -> FloatArray:
-        """Return the values that the objective wants, or those that are least in the way."""
-        model = self._model
-        falls = model.cost >= 0.0
-        wish = np.where(falls, model.lower, model.upper)
-        other = np.where(falls, model.upper, model.lower)
-        wish = np.where(np.isfinite(wish), wish, other)
-        return np.where(np.isfinite(wish), wish, 0.0)
+    def _random_ends(self) -> FloatArray:
+        low, high = self.state.bound[0::2], -self.state.bound[1::2]
+        wish = np.where(self._rng.random(low.size) < 0.5, low, high)
+        return np.where(np.isfinite(wish), wish, self._plain[0])
 
 
 def luby(k: int) -> int:

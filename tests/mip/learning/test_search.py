@@ -12,7 +12,9 @@ from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
 from solvers.mip.learning import ClauseSearch, Status, suits
 from solvers.mip.learning import search as module
+from solvers.mip.learning.farkas import aggregated
 from solvers.mip.learning.search import luby
+from solvers.mip.learning.wishes import plain_wishes
 from solvers.mip.model import is_feasible
 from solvers.mip.polish import Polisher
 from tests.mip.domain.models import model_of, random_model
@@ -174,6 +176,51 @@ def test_points_to_try_are_asked_for(monkeypatch):
     search = ClauseSearch(model, Domain.of(model), 0, lambda x, source: True, starts)
     assert search.run(Budget(work=WORK)) is Status.EXHAUSTED
     assert asked
+
+
+def test_what_an_lp_refuses_is_learned_where_bounds_show_nothing():
+    # y1 + y2 is at least 4 and at most the number of switches; their own bounds say neither
+    model = model_of(
+        [1, 1, 1, 1, 0, 0],
+        [[-1, -1, -1, -1, 1.0, 1.0], [0, 0, 0, 0, 1.0, 1.0]],
+        [-np.inf, 4.0],
+        [0, np.inf],
+        lower=[0, 0, 0, 0, -10, -10],
+        upper=[1, 1, 1, 1, 10, 10],
+        integrality=[True, True, True, True, False, False],
+    )
+    with Polisher(model) as polisher:
+        status, points, search = searched(model, settle=polisher)
+    assert status is Status.EXHAUSTED
+    np.testing.assert_array_equal(points[-1][:4], 1.0)
+    assert 1 <= search.conflicts <= 6
+
+
+@pytest.mark.parametrize("infinite", [0.0, 0.5])
+def test_plain_wishes_are_finite_and_at_ends(infinite):
+    model, _ = random_model(5, infinite=infinite)
+    wishes = plain_wishes(model)
+    assert len(wishes) == 4
+    for wish in wishes:
+        assert np.isfinite(wish).all()
+        assert np.all((wish == model.lower) | (wish == model.upper) | (wish == 0.0))
+
+
+def test_a_farkas_ray_makes_a_side_that_points_keep_and_the_fixed_integers_break():
+    model, point = random_model(11, continuous=0.6)
+    rows = np.arange(model.num_rows, dtype=np.int32)
+    rng = np.random.default_rng(0)
+    tested = 0
+    for _ in range(50):
+        ray = rng.normal(size=rows.size)
+        ray[np.isinf(model.row_upper) & (ray > 0)] = 0.0
+        ray[np.isinf(model.row_lower) & (ray < 0)] = 0.0
+        used = np.flatnonzero(ray).astype(np.int32)
+        for codes, coefficients, right in aggregated(model, used, ray[used]):
+            value = np.where(codes % 2 == 0, point[codes >> 1], -point[codes >> 1])
+            assert coefficients @ value <= right + 1e-6 * max(1.0, abs(right))
+            tested += 1
+    assert tested >= 50
 
 
 def test_models_without_integers_are_not_for_it():
