@@ -20,7 +20,7 @@ from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.inverse import SingularError, inverse_of, inverse_on_host
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
 from solvers.simplex.resident.room import check_fits
-from solvers.simplex.resident.slots import Pairs, Slots
+from solvers.simplex.resident.slots import Slots
 
 SLOTS_AT_ONCE = 32
 """Slots come in multiples of this, so that rows begin where memory lines do."""
@@ -96,18 +96,22 @@ class Nucleus:
         arrays = self._arrays
         log = arrays.host(arrays.pivot_log)[:count]
         host = self._host
-        joined, left = host.follow(log, self.basic)
-        if self.slots + len(joined) > self.capacity:
-            self._grow(self.slots + len(joined))
+        joined, positions, left = host.follow(log, self.basic)
+        if self.slots + joined.size > self.capacity:
+            self._grow(self.slots + joined.size)
         opened = host.open(joined)
-        slots = len(host.row_of_slot)
+        slots = host.row_of_slot.size
         self._folding[:slots] = host.row_of_slot
-        closed = host.close(left)
-        self._publish(opened, closed)
+        targets, sources = host.close(left)
+        for list_of, values in zip(
+            self._host_lists, (opened, positions, targets, sources), strict=True
+        ):
+            list_of[: values.size] = values
+        self._publish()
         first, second, third, fourth = self._lists
-        if opened:
+        if opened.size:
             NUCLEUS["open_slots"](
-                arrays.rows, self.capacity, len(opened), first, second, self.inverse
+                arrays.rows, self.capacity, opened.size, first, second, self.inverse
             )
         by_slot = self._by_slot
         NUCLEUS["gather_eta_rows"](
@@ -120,9 +124,9 @@ class Nucleus:
             from cupy import cublas
 
             cublas.gemm("N", "N", arrays.etas, by_slot, out=self.inverse, alpha=1.0, beta=1.0)
-        if closed:
+        if sources.size:
             NUCLEUS["close_slots"](
-                arrays.rows, self.capacity, len(closed), third, fourth, self.inverse
+                arrays.rows, self.capacity, sources.size, third, fourth, self.inverse
             )
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
@@ -163,7 +167,7 @@ class Nucleus:
             arrays.device.to_device(place), inner, outer, self.inverse,
         )  # fmt: skip
 
-    def _publish(self, opened: Pairs = (), closed: Pairs = ()) -> None:
+    def _publish(self) -> None:
         """Send what the host knows of units and slots to the device, all of it at once."""
         host = self._host
         unit_row, unit_position, slot_of_row = self._host_maps
@@ -172,11 +176,8 @@ class Nucleus:
             unit_row[:] = -1
             unit_row[host.unit_position[rows]] = rows
             unit_position[:], slot_of_row[:] = host.unit_position, host.slot_of_row
-        self.slots = len(host.row_of_slot)
+        self.slots = host.row_of_slot.size
         self._host_row_of_slot[: self.slots] = host.row_of_slot
-        for place, pairs in ((0, opened), (2, closed)):
-            if pairs:
-                self._host_lists[place : place + 2, : len(pairs)] = np.array(pairs).T
         self._arrays.write(self._words, self._host_words)
 
     def _allocate(self, slots: int) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Indices = npt.NDArray[np.int64]
-Pairs = Sequence[tuple[int, int]]
 
 
 class Slots:
@@ -21,7 +19,7 @@ class Slots:
         Position at which a row's logical is basic, or -1.
     slot_of_row : (m,) array
         The row's slot, or -1.
-    row_of_slot : list of int
+    row_of_slot : (count,) array
         The rows that have slots, in the order of these.
     """
 
@@ -29,7 +27,7 @@ class Slots:
         self._structurals = structurals
         self.unit_position: Indices = np.full(rows, -1, dtype=np.int64)
         self.slot_of_row: Indices = np.full(rows, -1, dtype=np.int64)
-        self.row_of_slot: list[int] = []
+        self.row_of_slot: Indices = np.zeros(0, dtype=np.int64)
 
     def restart(self, basic: Indices, units: Indices) -> Indices:
         """Give slots anew, for a basis with logicals at positions ``units``; return their rows."""
@@ -38,57 +36,57 @@ class Slots:
         rows = np.flatnonzero(self.unit_position < 0)
         self.slot_of_row[:] = -1
         self.slot_of_row[rows] = np.arange(rows.size)
-        self.row_of_slot = rows.tolist()
+        self.row_of_slot = rows
         return rows
 
-    def follow(self, log: npt.NDArray[Any], basic: Indices) -> tuple[dict[int, int], list[int]]:
-        """Repeat pivots (position, leaving, entering) on ``basic`` (m,).
+    def follow(self, log: npt.NDArray[Any], basic: Indices) -> tuple[Indices, Indices, Indices]:
+        """Repeat pivots (position, leaving, entering), one to a row of ``log``, on ``basic`` (m,).
 
-        Returns rows whose logical left the basis, with the position it had, and those whose
-        logical came in.
+        Returns
+        -------
+        joined, positions : arrays
+            Rows whose logical left the basis, ascending, and the positions it had.
+        left : array
+            Rows whose logical came in, ascending.
         """
-        n = self._structurals
+        positions, leaving, entering = log.astype(np.int64).T
+        basic[positions] = entering  # of equal positions the last one stays
+        rows = np.empty(2 * positions.size, dtype=np.int64)
+        places = np.full(2 * positions.size, -1)
+        rows[::2], rows[1::2], places[1::2] = leaving, entering, positions
+        logical = rows >= self._structurals
         before, now = self.unit_position, self.unit_position.copy()
-        touched: dict[int, None] = {}
-        for position, leaving, entering in log.tolist():
-            basic[position] = entering
-            if leaving >= n:
-                now[leaving - n] = -1
-                touched[leaving - n] = None
-            if entering >= n:
-                now[entering - n] = position
-                touched[entering - n] = None
-        joined = {i: int(before[i]) for i in touched if before[i] >= 0 > now[i]}
-        left = [i for i in touched if now[i] >= 0 > before[i]]
+        now[rows[logical] - self._structurals] = places[logical]
         self.unit_position = now
-        return joined, left
+        was, is_now = before >= 0, now >= 0
+        joined = np.flatnonzero(was & ~is_now)
+        return joined, before[joined], np.flatnonzero(is_now & ~was)
 
-    def open(self, joined: dict[int, int]) -> Pairs:
-        """Give rows that have no unit column any more a slot each; return it and the position."""
-        first = len(self.row_of_slot)
-        slots = range(first, first + len(joined))
-        self.row_of_slot += joined
-        self.slot_of_row[list(joined)] = slots
-        return list(zip(slots, joined.values(), strict=True))
+    def open(self, joined: Indices) -> Indices:
+        """Give rows that have no unit column any more a slot each; return these."""
+        slots = np.arange(self.row_of_slot.size, self.row_of_slot.size + joined.size)
+        self.row_of_slot = np.concatenate((self.row_of_slot, joined))
+        self.slot_of_row[joined] = slots
+        return slots
 
-    def close(self, left: list[int]) -> Pairs:
+    def close(self, left: Indices) -> tuple[Indices, Indices]:
         """Take out the slots of rows that have become unit columns; the last ones fill the gaps.
 
-        Returns for each slot that ends the one it moves to, or -1 where nothing is kept, before it.
+        Returns
+        -------
+        targets, sources : arrays
+            Slots that end, and the slots they move to before that, or -1.
         """
-        freed = {int(self.slot_of_row[i]) for i in left}
-        total = len(self.row_of_slot) - len(left)
-        fillers = iter([s for s in range(total, len(self.row_of_slot)) if s not in freed])
-        moves: list[tuple[int, int]] = []
-        for slot in sorted(freed):
-            if slot < total:
-                source = next(fillers)
-                row = self.row_of_slot[source]
-                self.row_of_slot[slot] = row
-                self.slot_of_row[row] = slot
-                moves.append((slot, source))
-            else:
-                moves.append((-1, slot))
+        freed = np.sort(self.slot_of_row[left])
+        total = self.row_of_slot.size - left.size
+        gaps, ends = freed[freed < total], freed[freed >= total]
+        kept = np.ones(left.size, dtype=bool)
+        kept[ends - total] = False
+        fillers = total + np.flatnonzero(kept)
+        rows = self.row_of_slot[fillers]
         self.slot_of_row[left] = -1
-        del self.row_of_slot[total:]
-        return moves
+        self.row_of_slot[gaps] = rows
+        self.slot_of_row[rows] = gaps
+        self.row_of_slot = self.row_of_slot[:total]
+        targets = np.concatenate((gaps, np.full(ends.size, -1)))
+        return targets, np.concatenate((fillers, ends))
