@@ -193,7 +193,7 @@ def test_what_an_lp_refuses_is_learned_where_bounds_show_nothing():
         status, points, search = searched(model, settle=polisher)
     assert status is Status.EXHAUSTED
     np.testing.assert_array_equal(points[-1][:4], 1.0)
-    assert 1 <= search.conflicts <= 6
+    assert 1 <= search.conflicts <= 12  # of 16 ways to set the switches
 
 
 @pytest.mark.parametrize("infinite", [0.0, 0.5])
