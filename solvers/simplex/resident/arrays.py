@@ -23,8 +23,8 @@ from solvers.simplex.resident.kernels.layout import row_groups
 from solvers.simplex.resident.kernels.row import segment_blocks, segments
 
 MOST_LANES = 32
-MOST_ENTRIES = 2**31 - 1
-"""Entries of a matrix that 32-bit indices can number."""
+MOST_ENTRIES = 2**31 - 2**10
+"""Entries of a matrix that 32-bit indices can number, with those that pricing looks ahead."""
 
 STEEPEST_UP_TO = 2500
 """Rows up to which dual steepest edge pays for sparse columns: the inverse stays in the L2 cache

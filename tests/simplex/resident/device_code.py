@@ -20,7 +20,8 @@ class _OnHost(Family):
     """A family whose source says to a host compiler what only CUDA's knows."""
 
     def source(self) -> str:
-        return f"#define __forceinline__ inline\n{super().source()}"
+        bounds = "#undef __launch_bounds__\n#define __launch_bounds__(...)\n"
+        return f"#define __forceinline__ inline\n{bounds}{super().source()}"
 
 
 class Emulator:

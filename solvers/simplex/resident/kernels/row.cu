@@ -103,24 +103,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     if (slot >= 0) row_slots[slot] = value;
 }
 
+// Places in the row of the entries of a chunk, or -1; `left` entries are left from k on.
+template <bool full>
+__device__ __forceinline__ void places_of(
+    INDEX (&place)[CHUNK], INDEX k, INDEX left, INDEX begin, int lanes,
+    const INDEX* __restrict__ indices) {
+#pragma unroll
+    for (int u = 0; u < CHUNK; ++u) {
+        const bool there = u * lanes < left;
+        const INDEX at = there ? k + u * lanes : 0;
+        place[u] = !there ? -1 : (full ? at - begin : indices[at]);
+    }
+}
+
 // A thread's share of a column times the row. A chunk of entries is asked for at once, whether or
-// not the column has so many. Of long columns, only those are read for which the row has no zero:
-// a wait more, but the row is sparse in many a pivot, and memory is what long columns wait for.
+// not the column has so many, and the indices of the next one before. Of long columns, only those
+// entries are read for which the row has no zero: a wait more, but the row is sparse in many a
+// pivot, and memory is what long columns wait for.
 template <bool full, bool filter>
 __device__ __forceinline__ REAL share_of_product(
     INDEX begin, INDEX end, int lane, int lanes, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, const REAL* __restrict__ row) {
+    const INDEX stride = CHUNK * lanes;
+    INDEX place[CHUNK], next[CHUNK], left = end - begin - lane;
     REAL sum = REAL(0);
-    for (INDEX k = begin + lane; k < end; k += CHUNK * lanes) {  // ends before k can overflow
+    places_of<full>(next, begin + lane, left, begin, lanes, indices);
+    for (INDEX k = begin + lane; left > 0; k += stride, left -= stride) {
         REAL factor[CHUNK], value[CHUNK];
-        INDEX place[CHUNK];
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) {
-            const bool there = u * lanes < end - k;
-            const INDEX at = there ? k + u * lanes : k;
-            place[u] = !there ? -1 : (full ? at - begin : indices[at]);
-            if (!filter) value[u] = there ? values[at] : REAL(0);
+            place[u] = next[u];
+            if (!filter) value[u] = place[u] >= 0 ? values[k + u * lanes] : REAL(0);
         }
+        places_of<full>(next, k + stride, left - stride, begin, lanes, indices);
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) factor[u] = place[u] >= 0 ? row[place[u]] : REAL(0);
         if (filter) {
@@ -130,7 +145,6 @@ __device__ __forceinline__ REAL share_of_product(
         }
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) sum += value[u] * factor[u];
-        if (end - k <= CHUNK * lanes) break;
     }
     return sum;
 }
@@ -156,7 +170,7 @@ __device__ __forceinline__ void leave_dot(
     if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) price_row(
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
     int rows, int structurals, int most, int lanes, int full, int dual, int steepest,
     const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, const REAL* __restrict__ eta_rows,
