@@ -3,34 +3,25 @@
 
 #pragma once
 
-#include "dual.cuh"
+#include "held_state.cuh"
 
-#define HELD_COLUMNS 256  // the most that a held dictionary has
-
-// What the first warp finds out about a pivot, for the block to read.
-struct HeldPivot {
-    REAL inverse, price, target, tie;
-    int leaving, entering, ending;
-    bool to_low;
-};
-
-__shared__ HeldPivot held_pivot;
-
-// The ratios of those who may enter in the row that stands in `line`: exact in lp.price(), with
-// Harris' tolerance in lp.ratio(), and infinite for the others.
-__device__ __forceinline__ void held_ratios(
-    const Lp<true>& lp, const REAL* line, REAL sign, REAL smallest) {
+// For those who may enter in the row that stands in the line: exact ratios in lp.price(), those with
+// Harris' tolerance in lp.ratio(), both infinite for the others, and what the slope drops by.
+__device__ __forceinline__ void held_ratios(bool below) {
+    const Lp<true>& lp = held.lp;
     for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
-        const REAL entry = line[j];
+        const REAL entry = held.line()[j];
         const REAL size = fabs(entry);
         const REAL price = fabs(lp.reduced()[j]);
         const int v = lp.nonbasic()[j];
         const int status = lp.status()[v];
-        const bool fits = size > smallest && lp.low()[v] < lp.high()[v] &&
-                          (status == ZERO || (sign * entry > REAL(0)) == (status == LOWER));
+        const REAL low = lp.low()[v], high = lp.high()[v];
+        const bool fits = size > held.smallest && low < high &&
+                          (status == ZERO || (below == (entry > REAL(0))) == (status == LOWER));
         const REAL scale = REAL(1) / size;
         lp.price()[j] = fits ? price * scale : infinity();
         lp.ratio()[j] = fits ? (price + lp.dual_tolerance) * scale : infinity();
+        held.drop()[j] = size * (high - low);
     }
 }
 
@@ -46,8 +37,8 @@ __device__ __forceinline__ int before_mine(int count) {
 }
 
 // By one warp: move what is to be flipped, and tell the block of the pivot in row p and column q.
-__device__ __forceinline__ void tell_pivot(
-    const Lp<true>& lp, const REAL* line, int p, int q, int flips) {
+__device__ __forceinline__ void tell_pivot(int p, int q, int flips) {
+    const Lp<true>& lp = held.lp;
     for (int k = threadIdx.x; k < flips; k += 32) {
         const int j = lp.candidates()[k];
         const int v = lp.nonbasic()[j];
@@ -56,29 +47,29 @@ __device__ __forceinline__ void tell_pivot(
         lp.point()[j] = to_high ? lp.high()[v] : lp.low()[v];
     }
     if (threadIdx.x != 0) return;
-    const REAL pivot = line[q];
+    const REAL pivot = held.line()[q];
     const int leaving = lp.basic()[p];
     const int entering = lp.nonbasic()[q];
     const bool below = lp.value()[p] < lp.low()[leaving];
     REAL price = lp.reduced()[q];
-    held_pivot.tie = fabs(price);
+    held.pivot.is_tie = fabs(price) <= lp.dual_tolerance;
     if ((below ? price : -price) * pivot < REAL(0)) {
         lp.cost()[entering] -= price;
         price = REAL(0);
     }
-    held_pivot.price = price;
-    held_pivot.inverse = REAL(1) / pivot;
-    held_pivot.target = below ? lp.low()[leaving] : lp.high()[leaving];
-    held_pivot.to_low = below;
-    held_pivot.leaving = leaving;
-    held_pivot.entering = entering;
-    choice.q = q;
+    held.pivot.price = price;
+    held.pivot.inverse = REAL(1) / pivot;
+    held.pivot.target = below ? lp.low()[leaving] : lp.high()[leaving];
+    held.pivot.to_low = below;
+    held.pivot.leaving = leaving;
+    held.pivot.entering = entering;
+    held.pivot.q = q;
 }
 
 // By one warp: choose_entering of dual.cuh for at most 32 COLUMNS columns, and what follows from it.
 template <int COLUMNS>
-__device__ __forceinline__ void choose_held(
-    const Lp<true>& lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
+__device__ __forceinline__ void choose_held(int p, bool is_fresh) {
+    const Lp<true>& lp = held.lp;
     const int lane = threadIdx.x;
     const int leaving = lp.basic()[p];
     const REAL value = lp.value()[p];
@@ -120,9 +111,8 @@ __device__ __forceinline__ void choose_held(
         int place = listed + (alone ? 0 : before_mine(count));
         for (unsigned rest = joined; rest != 0u; rest &= rest - 1u) {
             const int j = lane + 32 * (__ffs((int)rest) - 1);
-            const int v = lp.nonbasic()[j];
-            const REAL own = fabs(line[j]);
-            drop += own * (lp.high()[v] - lp.low()[v]);
+            const REAL own = fabs(held.line()[j]);
+            drop += held.drop()[j];
             lp.candidates()[place++] = j;
             if (own > size) {
                 size = own;
@@ -140,8 +130,7 @@ __device__ __forceinline__ void choose_held(
             warp_best(size, q);
             listed = __shfl_sync(FULL_WARP, place, 31);
         }
-        step = warp_least(next);
-        if (size >= smallest_wanted || size > best_size) {
+        if (size >= held.wanted || size > best_size) {
             best = q;
             best_size = size;
             flips = passed;
@@ -149,22 +138,22 @@ __device__ __forceinline__ void choose_held(
         off -= drop;
         found = off <= lp.primal_tolerance;
         if (found) break;
+        step = warp_least(next);
     }
     __syncwarp();
-    const bool accurate = best_size >= smallest_wanted || fresh == 0;
+    const bool accurate = best_size >= held.wanted || is_fresh;
     const int ending = !found ? NO_PIVOT : (accurate ? DONE : INACCURATE);
-    if (ending == DONE) tell_pivot(lp, line, p, best, flips);
-    if (lane == 0) held_pivot.ending = ending;
+    if (ending == DONE) tell_pivot(p, best, flips);
+    if (lane == 0) held.pivot.ending = ending;
 }
 
 // The same for as many columns as there are.
-__device__ __noinline__ void choose_pivot(
-    const Lp<true> lp, const REAL* line, int p, REAL smallest_wanted, int fresh) {
-    if (lp.n <= 64) {
-        choose_held<2>(lp, line, p, smallest_wanted, fresh);
-    } else if (lp.n <= 128) {
-        choose_held<4>(lp, line, p, smallest_wanted, fresh);
+__device__ __noinline__ void choose_pivot(int p, bool is_fresh) {
+    if (held.lp.n <= 64) {
+        choose_held<2>(p, is_fresh);
+    } else if (held.lp.n <= 128) {
+        choose_held<4>(p, is_fresh);
     } else {
-        choose_held<HELD_COLUMNS / 32>(lp, line, p, smallest_wanted, fresh);
+        choose_held<HELD_COLUMNS / 32>(p, is_fresh);
     }
 }

@@ -100,9 +100,18 @@ __device__ __noinline__ void first_prices(const AnyLp lp) {
 // Dual pivots with the dictionary in registers.
 __device__ __forceinline__ int pivot_held(
     const AnyLp& lp, Counts& counts, const REAL* parameters, int* at) {
-    if (lp.held == 10) return dual_held<10>(as_near(lp), lp, counts, parameters, at);
-    if (lp.held == 20) return dual_held<20>(as_near(lp), lp, counts, parameters, at);
-    return dual_held<40>(as_near(lp), lp, counts, parameters, at);
+    int checked = 0, ending = TIED;
+    while (true) {
+        if (lp.held == 10) {
+            ending = dual_held<10>(as_near(lp), counts, parameters, checked, at);
+        } else if (lp.held == 20) {
+            ending = dual_held<20>(as_near(lp), counts, parameters, checked, at);
+        } else {
+            ending = dual_held<40>(as_near(lp), counts, parameters, checked, at);
+        }
+        if (ending != TIED) return ending;
+        perturb_costs(lp, ++counts.perturbed, parameters);
+    }
 }
 
 // Pivots of one kind, with a look at the accuracy from time to time.

@@ -1,0 +1,75 @@
+// What held pivots keep in shared memory. The LP itself stands there too: registers are for entries
+// of the dictionary, and what does not fit them would go to memory that is far away while shared
+// memory takes the cache's place.
+
+#pragma once
+
+#include "pivots.cuh"
+
+#define MOST_WARPS 16
+#define HELD_COLUMNS 256  // the most that a held dictionary has
+#define TIED 5            // an ending: too many steps of no length
+
+// What the first warp finds out about a pivot, for the block to read.
+struct HeldPivot {
+    REAL inverse, price, target;
+    int q, leaving, entering, ending;
+    bool to_low, is_tie;
+};
+
+struct HeldState {
+    Lp<true> lp;
+    REAL smallest, wanted;  // of parameters
+    int fresh;              // pivots since the dictionary was built, before this run of them
+    int count, padded;      // shares of a row, and entries of all of them
+    int first;              // number of `memory` from which vectors stand
+    REAL merit[MOST_WARPS];  // the largest that each warp knows of, and its row
+    int row[MOST_WARPS];
+    HeldPivot pivot;
+
+    // Row p, then what replaces it; zero beyond n.
+    __device__ __forceinline__ REAL* line() const { return (REAL*)memory + first; }
+    // Nonbasic values, zero beyond n; before, by how much the row's slope drops where one is passed.
+    __device__ __forceinline__ REAL* point() const { return line() + padded; }
+    __device__ __forceinline__ REAL* drop() const { return line() + padded; }
+    // Parts of the rows' sums, by share and row.
+    __device__ __forceinline__ REAL* squares() const { return line() + 2 * padded; }
+    __device__ __forceinline__ REAL* values() const { return squares() + blockDim.x; }
+};
+
+__shared__ HeldState held;
+
+// By one thread, with everything else behind a barrier: make ready for pivots.
+__device__ __forceinline__ void set_up_held(
+    const Lp<true>& lp, int entries, const REAL* parameters, int fresh) {
+    const int numbers = lp.leading * lp.n + COLUMN_VECTORS * lp.n + ROW_VECTORS * lp.m +
+                        VARIABLE_VECTORS * (lp.m + lp.n) + (int)blockDim.x;
+    const int integers = 2 * (lp.m + lp.n) + lp.n;
+    const int room = (integers * (int)sizeof(int) + (int)sizeof(REAL) - 1) / (int)sizeof(REAL);
+    held.lp = lp;
+    held.smallest = parameters[SMALLEST_PIVOT];
+    held.wanted = parameters[WANTED_PIVOT];
+    held.fresh = fresh;
+    held.count = (lp.n + entries - 1) / entries;
+    held.padded = held.count * entries;
+    held.first = (numbers + room + 1) / 2 * 2;
+}
+
+// Tell the block of the best of a warp's rows.
+__device__ __forceinline__ void offer_row(REAL merit, int row) {
+    warp_best(merit, row);
+    if ((threadIdx.x & 31) == 0) {
+        held.merit[threadIdx.x >> 5] = merit;
+        held.row[threadIdx.x >> 5] = row;
+    }
+}
+
+// The best row of all that were offered, the lowest of equal ones, or NOBODY; by whole warps.
+__device__ __forceinline__ int best_row() {
+    const int lane = threadIdx.x & 31;
+    const bool offers = lane < (int)(blockDim.x >> 5);
+    REAL merit = offers ? held.merit[lane] : REAL(0);
+    int row = offers ? held.row[lane] : NOBODY;
+    warp_best(merit, row);
+    return merit > REAL(0) ? row : NOBODY;
+}
