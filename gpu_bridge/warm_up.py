@@ -2,13 +2,18 @@
 
 Loops for the CPU are compiled by Numba and kernels for the GPU by NVRTC, at their first use; both
 are kept on disk, so that it happens once for an installation. It takes a minute or two, and
-who measures, or serves requests, will want to have it behind.
+who measures, or serves requests, will want to have it behind. Parts are compiled by processes of
+their own side by side. Two that keep the same function at once may lose what one of them has kept,
+so that everything is gone through once more at the end, which finds nearly all of it on disk.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,23 +25,37 @@ SIZE = 160
 """Rows of the models that are solved to have their engines compiled."""
 
 
-def warm_up(tell: Callable[[str], None] = lambda line: None) -> None:
+def warm_up(tell: Callable[[str], None] = lambda line: None, *, processes: int = 0) -> None:
     """Compile what the engines need, on every device that can be used.
 
     Parameters
     ----------
     tell : callable
         Gets a line about each step.
+    processes : int
+        To compile with; 0 takes one for each core, and 1 none but this one.
     """
-    for device in list_devices():
-        if device.note:
-            continue
-        tell(f"Compiling for {device.name} ...")
-        for problem in _problems():
-            _solve(problem, device.kind)
-        _solve_many(device.kind)
-        _solve_mip(device.kind)
-    _solve_knapsack()
+    kinds = {device.kind: device.name for device in list_devices() if not device.note}
+    for name in kinds.values():
+        tell(f"Compiling for {name} ...")
+    parts = [(part, kind) for kind in kinds for part in _PARTS]
+    workers = min(len(parts), processes or os.cpu_count() or 1)
+    if workers > 1:
+        spawn = multiprocessing.get_context("spawn")  # a forked process has no use of the GPU
+        with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+            for _ in pool.map(_compile, *zip(*parts, strict=True)):
+                pass
+    for part, kind in parts:
+        _compile(part, kind)
+
+
+def _compile(part: str, device: str) -> None:
+    _PARTS[part](device)
+
+
+def _solve_linear(device: str) -> None:
+    for problem in _problems():
+        _solve(problem, device)
 
 
 def _solve(problem: Problem, device: str) -> None:
@@ -93,8 +112,10 @@ def _solve_mip(device: str) -> None:
     )
 
 
-def _solve_knapsack() -> None:
-    """Solve one whose search is long enough for every part of it."""
+def _solve_knapsack(device: str) -> None:
+    """Solve one whose search is long enough for every part of it; most of that is the CPU's."""
+    if device != "cpu":
+        return
     from solvers.knapsack import Knapsack, solve_knapsack
     from solvers.knapsack.choice import MultipleChoice, solve_choice
     from solvers.knapsack.many import solve_many_knapsacks
@@ -132,3 +153,12 @@ def _problems() -> list[Problem]:
         cost = generator.uniform(-1.0, 1.0, columns)
         found.append(Problem.from_arrays(cost, matrix, -np.inf, 400.0, lower=0.0, upper=10.0))
     return found
+
+
+_PARTS: dict[str, Callable[[str], None]] = {
+    "mip": _solve_mip,
+    "linear": _solve_linear,
+    "many": _solve_many,
+    "knapsack": _solve_knapsack,
+}
+"""What is compiled by itself, the longest first."""
