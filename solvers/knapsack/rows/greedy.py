@@ -10,6 +10,9 @@ from solvers.problem import FloatArray
 MOST_ROUNDS = 100
 """Improving exchanges after which the rest is left to the search."""
 
+MOST_CHECKS = 500_000_000
+"""Comparisons of a pair of items in a row after which it is too: less than a second."""
+
 
 def greedy(problem: RowsKnapsack, dual: FloatArray) -> BoolArray:
     """Pack items by profit over weight at the prices of ``dual`` (m,), as long as they fit.
@@ -31,7 +34,9 @@ def greedy(problem: RowsKnapsack, dual: FloatArray) -> BoolArray:
 def exchange(problem: RowsKnapsack, x: BoolArray) -> BoolArray:
     """Add items, or exchange one for another, as long as that is worth more."""
     x = x.copy()
-    for _ in range(MOST_ROUNDS):
+    packed = int(x.sum())
+    checks = max(packed * (x.size - packed) * problem.num_rows, 1)
+    for _ in range(min(MOST_ROUNDS, 1 + MOST_CHECKS // checks)):
         left = problem.capacity - problem.weight[:, x].sum(axis=1)
         outside, inside = np.flatnonzero(~x), np.flatnonzero(x)
         fits = (problem.weight[:, outside] <= left[:, None]).all(axis=0)

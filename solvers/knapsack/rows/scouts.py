@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from solvers.device import Device
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
+from solvers.knapsack.rows.kernels.anneal import WARPS
 from solvers.knapsack.rows.ladders import Ladders, suits
 from solvers.knapsack.rows.node import Int8Array
 from solvers.knapsack.rows.scaled import RUNGS
@@ -38,9 +39,7 @@ LONGER = 2
 BLOCKS_PER_PROCESSOR = 2
 """Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
 
-WALKERS_PER_BLOCK = 8
-
-STEPS_PER_GPU_TRIAL = 8
+STEPS_PER_GPU_TRIAL = 4
 """Elementary steps of a tree in the time of one trial of each walker of a GPU, where a core for
 each tree is there too. An estimate, not measured yet."""
 
@@ -70,14 +69,9 @@ class Scouts:
         self._problem = problem
         self._walk = make_walk(problem, dual, reduced)
         self._walks = 0
+        self._data = (problem, dual, reduced, bound)
         self._device = device
-        self._ladders: list[Ladders] = []
-        if suits(problem):
-            count = ladders_for(device)
-            self._ladders = [
-                Ladders(problem, dual, reduced, bound, device, count, seed)
-                for seed in range(LADDERS)
-            ]
+        self._ladders: list[Ladders] | None = None
 
     def first(self, work: int) -> list[Scout]:
         """Return searches to begin with, each of so many elementary steps."""
@@ -85,14 +79,21 @@ class Scouts:
 
     def beside(self, work: int, trees_take_long: bool) -> list[Scout]:
         """Return searches to go on beside trees of so many elementary steps each."""
-        on_gpu = self._device.kind == "cuda"
-        if not trees_take_long and not on_gpu:
+        if not trees_take_long:  # not worth the start of a GPU either
             return [self._tabu(work, brief=True)]
-        tabu = [self._tabu(LONGER * work) for _ in range(TABU)]
-        if on_gpu and self._ladders:
-            return [*tabu, self._on_gpu(work)]
+        if self._ladders is None:
+            self._ladders = self._set_up()
+        found = [self._tabu(LONGER * work) for _ in range(TABU)]
+        if self._device.kind == "cuda":
+            return [*found, self._on_gpu(self._ladders, work)]
         trials = LONGER * work // (STEPS_PER_TRIAL * RUNGS)
-        return [*tabu, *(self._climb(ladders, trials) for ladders in self._ladders)]
+        return [*found, *(self._climb(ladders, trials) for ladders in self._ladders)]
+
+    def _set_up(self) -> list[Ladders]:
+        if not suits(self._problem):
+            return []
+        count = ladders_for(self._device)
+        return [Ladders(*self._data, self._device, count, seed) for seed in range(LADDERS)]
 
     def _tabu(self, work: int, *, brief: bool = False) -> Scout:
         self._walks += 1
@@ -109,14 +110,14 @@ class Scouts:
 
         return run
 
-    def _on_gpu(self, work: int) -> Scout:
+    def _on_gpu(self, sets: list[Ladders], work: int) -> Scout:
         """Return a search by all ladders of a GPU, one set after the other."""
-        trials = work // (STEPS_PER_GPU_TRIAL * len(self._ladders))
+        trials = work // (STEPS_PER_GPU_TRIAL * LADDERS)
 
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
             best = None
             with self._device.activate():
-                for ladders in self._ladders:
+                for ladders in sets:
                     found = ladders.run(x, profit, trials, stop)
                     if found is not None:
                         best, x = found, found
@@ -133,4 +134,4 @@ def ladders_for(device: Device) -> int:
     with device.activate():
         attributes = device.xp.cuda.Device().attributes
         processors = int(attributes["MultiProcessorCount"])
-    return max(1, processors * BLOCKS_PER_PROCESSOR * WALKERS_PER_BLOCK // RUNGS)
+    return max(1, processors * BLOCKS_PER_PROCESSOR * WARPS // RUNGS)

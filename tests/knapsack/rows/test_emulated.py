@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from solvers.device import Device, cpu
+from solvers.knapsack.rows import solve_rows
+from solvers.knapsack.rows.crew import FIRST_WORK
 from solvers.knapsack.rows.kernels.anneal import FAMILY
+from solvers.knapsack.rows.ladders import Ladders
+from solvers.knapsack.rows.node import make_rows, root_node
+from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.progress import Progress
 from tests.knapsack.rows import emulated
 from tests.knapsack.rows.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.rows.instances import drawn
@@ -49,3 +59,59 @@ def test_trials_and_walkers(library, trials, walkers):
 def test_hot_and_strict_walkers(library):
     problem = drawn(80, 10, 0.75, seed=3)
     assert_same(library, problem, setting=SETTINGS[1], walkers=8, trials=600, seed=7)
+
+
+class EmulatedGpu(Device):
+    """A GPU whose memory is the host's, for what happens on the way to a launch."""
+
+    @property
+    def xp(self):
+        device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
+        return SimpleNamespace(cuda=SimpleNamespace(Device=lambda: device))
+
+    def activate(self):
+        return nullcontext()
+
+    def to_device(self, array):
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array):
+        return np.array(array, copy=True)
+
+
+@pytest.fixture
+def gpu(library, monkeypatch):
+    kernels = {"anneal": lambda *values: emulated.launch(library, values)}
+    family = type("Family", (), {"twin": FAMILY.twin, "__getitem__": lambda _, k: kernels[k]})()
+    monkeypatch.setattr("solvers.knapsack.rows.ladders.FAMILY", family)
+    monkeypatch.setattr("solvers.knapsack.rows.ladders.TRIALS", 50)
+    monkeypatch.setattr("solvers.knapsack.rows.ladders.LIFE", 3)
+    return EmulatedGpu("cuda", "")
+
+
+def test_ladders_take_the_same_way(gpu):
+    problem = drawn(60, 10, 0.5, seed=4)
+    rows = make_rows(problem.profit, problem.weight)
+    root = root_node(rows, problem.capacity)
+    reoptimise(rows, root, 0)
+    stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(60, dtype=np.bool_)
+    data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
+    here, there = (
+        Ladders(*data, device, count=1).run(nothing, 0, 250, stop) for device in (cpu(), gpu)
+    )
+    assert here is not None
+    np.testing.assert_array_equal(there, here)
+
+
+def test_a_search_with_walkers_on_a_gpu_finds_the_optimum(gpu, monkeypatch):
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.STEPS_PER_GPU_TRIAL", 10**5)
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.LONGER", 0)
+    monkeypatch.setattr("solvers.knapsack.rows.crew.MOST_WORK", FIRST_WORK)
+    launches = []
+    launch = emulated.launch
+    monkeypatch.setattr(emulated, "launch", lambda *values: (launches.append(1), launch(*values)))
+    problem = drawn(30, 4, 0.5, seed=3)
+    there = solve_rows(problem, Progress(), device=gpu)
+    assert launches
+    assert there.is_optimal
+    assert there.profit == solve_rows(problem, Progress()).profit
