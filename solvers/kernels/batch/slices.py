@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
-from solvers.kernels.batch.results import SliceResults
+from solvers.kernels.batch.results import COPIERS, SliceResults
 from solvers.kernels.upload import Upload
 from solvers.progress import Progress
 
@@ -127,18 +128,23 @@ def solve_slices(
             first = results.last
             launches += 1
 
-    began = time.perf_counter()
-    launch_more()
-    while on_their_way:
-        results, lane = on_their_way.popleft()
+    def arrive(results: SliceResults, lane: Lane) -> None:
         with lane.stream:
             device.synchronize()
+            results.put_down(copiers)
             if finish is not None:
                 finish(results)
-        if watched:
-            size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
-            began = time.perf_counter()
+
+    with ThreadPoolExecutor(max_workers=COPIERS) as copiers:
+        began = time.perf_counter()
         launch_more()
-        if watch is not None:
-            watch(answer, results.first, results.last)
+        while on_their_way:
+            results, lane = on_their_way.popleft()
+            arrive(results, lane)
+            if watched:
+                size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
+                began = time.perf_counter()
+            launch_more()
+            if watch is not None:
+                watch(answer, results.first, results.last)
     answer.leave_out(first)

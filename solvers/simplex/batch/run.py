@@ -52,7 +52,7 @@ def run(
 
     def make_results(first: int, last: int) -> SliceResults:
         results = SliceResults(device, answer, first, last)
-        results.add("basis", n + m, np.int32)
+        results.add("basis", answer.basis, np.int32)
         results.add_there("ray", n)
         return results
 
@@ -75,9 +75,8 @@ def run(
 
 
 def _finish(results: SliceResults, answer: BatchAnswer) -> None:
-    """Put down the bases of a slice, and the rays of those who have one."""
+    """Put down the rays of those in a slice who have one."""
     part = slice(results.first, results.last)
-    answer.basis[part] = results.here["basis"].reshape(answer.basis[part].shape)
     unbounded = np.flatnonzero(answer.ending[part] == Ending.UNBOUNDED).tolist()
     if unbounded:
         rays = results.device.to_host(results.there["ray"]).reshape(answer.x[part].shape)
