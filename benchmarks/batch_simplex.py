@@ -2,7 +2,7 @@
 
     python -m benchmarks.batch_simplex [--count 10000] [--sizes 20x40 50x100 100x200]
                                        [--cases fresh own sweep] [--cpu-count 1000]
-                                       [--entries-per-thread 25]
+                                       [--held 40 20 10] [--entries-per-thread 25]
 
 The LPs are dense and random, with bounds on all columns so that each has an optimum. ``fresh``
 ones differ in costs and sides and start from slacks, ``own`` ones also have a matrix each, and in a
@@ -12,9 +12,11 @@ median of three. HiGHS solves a sample of the same LPs, one thread in each of as
 there are cores; in a sweep it changes the sides of one model and starts from its last basis. Its
 time for all follows from that, without what starting processes and bringing data would take.
 
-A pivot reads and writes a dictionary of m n numbers and makes 4 m n operations of it (the update,
-and the squares for pricing). On a GPU the table says what part of the shared memory's bandwidth and
-of the arithmetic (64 fused multiply-adds of doubles a clock and multiprocessor) that is.
+A pivot updates a dictionary of m n numbers and makes 4 m n operations of it (the update, and the
+squares for pricing), or 6 m n where threads hold it in registers (basic values, too). On a GPU the
+table says what part of the shared memory's bandwidth reading and writing it there takes, or would
+take, and of the arithmetic (64 fused multiply-adds of doubles a clock and multiprocessor) the
+4 m n.
 """
 
 from __future__ import annotations
@@ -98,6 +100,7 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     deadline = time.monotonic() + arguments.stop_after
     layout.ENTRIES_PER_THREAD = arguments.entries_per_thread
+    layout.WANTED_HELD = tuple(arguments.held)
     rows: list[dict[str, Any]] = []
     for size in arguments.sizes:
         for name in arguments.cases:
@@ -115,6 +118,7 @@ def main() -> None:
         "count": arguments.count,
         "cores": cores,
         "sample": arguments.sample,
+        "held": list(arguments.held),
         "entries per thread": arguments.entries_per_thread,
         "rows": rows,
     }
@@ -236,6 +240,14 @@ def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cpu-count", type=int, default=1000)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     parser.add_argument("--cases", nargs="+", default=tuple(CASES), choices=tuple(CASES))
+    parser.add_argument(
+        "--held",
+        type=int,
+        nargs="*",
+        default=layout.WANTED_HELD,
+        choices=layout.HELD_ENTRIES,
+        help="entries a thread may hold in registers, the first choice first; none for never",
+    )
     parser.add_argument("--entries-per-thread", type=int, default=layout.ENTRIES_PER_THREAD)
     parser.add_argument("--sample", type=int, default=SAMPLE)
     parser.add_argument("--seed", type=int, default=0)
