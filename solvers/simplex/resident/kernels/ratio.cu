@@ -233,18 +233,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     __syncthreads();
     const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
     const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
+    // A warp takes an earlier row, whose elements it asks for before the right sides are made.
+    const int lane = tid & 31, stride = blocks * (BLOCK / 32);
+    const INDEX flipped = lane < count ? sides.variable[lane] : q;
+    int e = blockIdx.x * (BLOCK / 32) + (tid >> 5);
+    REAL entering = REAL(0), part = REAL(0);
+    if (e < made) {
+        entering = alpha_rows[e * variables + q];
+        part = alpha_rows[e * variables + flipped];
+    }
     make_sides(sides, count + 1, blocks, matrix, steepest == 1, slots, target, control);
-    const int lane = tid & 31, warps = BLOCK / 32;
-    for (int e = blockIdx.x * warps + (tid >> 5); e < made; e += blocks * warps) {
+    while (e < made) {
         const REAL* __restrict__ earlier = alpha_rows + e * variables;
-        const REAL own = earlier[q];
-        REAL total = REAL(0);
-        for (int f = lane; f < count; f += 32) total += earlier[sides.variable[f]] * sides.step[f];
+        REAL total = lane < count ? part * sides.step[lane] : REAL(0);
+        for (int f = lane + 32; f < count; f += 32)
+            total += earlier[sides.variable[f]] * sides.step[f];
         if (count > 0) total = lanes_join<Add>(total, 32);
         if (lane == 0) {
-            column_dots[e] = own;
+            column_dots[e] = entering;
             flip_dots[e] = total;
         }
+        e += stride;
+        if (e >= made) break;
+        entering = alpha_rows[e * variables + q];
+        part = alpha_rows[e * variables + flipped];
     }
     if (blockIdx.x != 0) return;
     for (int f = tid; f < count; f += BLOCK) {
