@@ -17,18 +17,15 @@ import heapq
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE, BoolArray
 from solvers.knapsack.multiple.patterns import list_patterns
 from solvers.knapsack.multiple.split import split
 from solvers.knapsack.search import solve_knapsack
-
-if TYPE_CHECKING:
-    from solvers.knapsack.multiple.search import Best
 
 MOST_FILLINGS = 4_000
 """Fillings of a knapsack that are listed at most; with more it is not small."""
@@ -82,13 +79,13 @@ class Completion:
         self._total = int(price.sum()) + sum(ends)
         self._order = np.argsort(-(self._value / problem.weight), kind="stable")
 
-    def run(self) -> bool:
-        """Search to the end and return True, or until a knapsack is not small or nodes are many."""
+    def run(self, nodes: int) -> bool:
+        """Search to the end and return True, or for so many nodes, while knapsacks are small."""
         best = self._best
         number = count()
         start = Node(np.full(best.problem.num_items, NOWHERE, dtype=np.int64), 0, 0, 0)
         waiting = [(-best.bound, 0, 0, start)]
-        for _ in range(MOST_NODES):
+        for _ in range(nodes):
             if waiting:
                 best.lower(-waiting[0][0], "small knapsacks first")
             if best.over or not waiting:

@@ -6,12 +6,11 @@ begins with targets next to the bound, and each that is not reached lowers the b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import cover as covers
+from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE
 from solvers.knapsack.multiple.node import (
     KIND,
@@ -28,9 +27,6 @@ from solvers.knapsack.multiple.patterns import UNFINISHED, Int16Array, list_patt
 from solvers.knapsack.multiple.prices import PriceSearch
 from solvers.knapsack.search import solve_knapsack
 from solvers.progress import Progress
-
-if TYPE_CHECKING:
-    from solvers.knapsack.multiple.search import Best
 
 FIRST_PATTERNS = 1_000
 """Patterns of one kind of knapsack for which there is room at first."""

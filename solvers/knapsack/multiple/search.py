@@ -13,13 +13,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from solvers.errors import EngineError
 from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.multiple import completion
 from solvers.knapsack.multiple import tree as trees
+from solvers.knapsack.multiple.best import Best, Tell
 from solvers.knapsack.multiple.completion import Completion
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultiplePacking
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
@@ -53,41 +53,6 @@ first."""
 FIRST_ITEM_NODES = 20_000_000
 """Nodes of that search before many patterns are listed: some seconds."""
 
-Tell = Callable[[int, int], None]
-
-
-class Best:
-    """The best packing of a problem so far, and the bound."""
-
-    def __init__(self, problem: MultipleKnapsack, progress: Progress, tell: Tell) -> None:
-        self.problem = problem
-        self.place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
-        self.profit = 0
-        self.bound = int(problem.profit.sum())
-        self.path = "bound of all profits"
-        self.nodes = 0
-        self.progress = progress
-        self._tell = tell
-
-    def improve(self, place: IntArray) -> int:
-        """Keep a packing if it is better than the best; return the best's profit."""
-        profit = self.problem.profit_of(place)
-        if profit > self.profit:
-            self.place, self.profit = place.copy(), profit
-            self._tell(self.profit, self.bound)
-        return self.profit
-
-    def lower(self, bound: int, path: str) -> None:
-        """Keep a bound if it is lower."""
-        if bound < self.bound:
-            self.bound, self.path = max(bound, self.profit), path
-            self._tell(self.profit, self.bound)
-
-    @property
-    def over(self) -> bool:
-        """Whether the best packing is proven to be one, or time is up."""
-        return self.profit >= self.bound or self.progress.should_stop() is not None
-
 
 def solve_multiple(
     given: MultipleKnapsack,
@@ -120,7 +85,7 @@ def solve_multiple(
 
     best = Best(form.problem, Progress() if progress is None else progress, report)
     if form.problem.num_items:
-        _solve(best, Progress() if progress is None else progress)
+        _solve(best)
     place = form.packing_back(best.place)
     profit = given.profit_of(place)
     if profit != form.profit_back(best.profit) or not given.fits(place):
@@ -129,16 +94,16 @@ def solve_multiple(
     return MultiplePacking(place, profit, bound, best.path, best.nodes)
 
 
-def _solve(best: Best, progress: Progress) -> None:
+def _solve(best: Best) -> None:
     """Settle a reduced problem that has items and knapsacks, or use up the time."""
     problem = best.problem
-    chosen = _surrogate(best, progress)
+    chosen = _surrogate(best)
     if best.profit < best.bound:
         _split(best, chosen)
     if best.over:
         return
     _refill(best, seed=1)
-    Completion(best).run()
+    Completion(best).run(completion.MOST_NODES)
     items = ItemSearch(best)
     if problem.num_items <= MOST_PRICED and not best.over:
         prices = PriceSearch(problem)
@@ -149,18 +114,17 @@ def _solve(best: Best, progress: Progress) -> None:
 
         prices.run(best.place, best.profit, stop, best.improve)
         _refill(best, seed=2)
-        if prices.best is not None and not best.over:
-            search_patterns(best, prices, FEW_PATTERNS)
-            items.run(FIRST_ITEM_NODES)
-            search_patterns(best, prices, MOST_PATTERNS)
+        search_patterns(best, prices, FEW_PATTERNS)
+        items.run(FIRST_ITEM_NODES)
+        search_patterns(best, prices, MOST_PATTERNS)
     items.run(np.inf)
 
 
-def _surrogate(best: Best, progress: Progress) -> IntArray:
+def _surrogate(best: Best) -> IntArray:
     """Solve the surrogate problem; return the items that it chooses."""
     problem = best.problem
     one = Knapsack.binary(problem.profit, problem.weight, int(problem.capacity.sum()))
-    packing = solve_knapsack(one, progress)
+    packing = solve_knapsack(one, best.progress)
     assert packing.x is not None  # no capacity is negative
     best.lower(packing.bound, "bound by a surrogate")
     return np.flatnonzero(packing.x)
