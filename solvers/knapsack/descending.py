@@ -25,6 +25,7 @@ from solvers.knapsack.states import (
     PROFIT,
     STAGES,
     VISITED,
+    States,
     copy_states,
     empty_states,
 )
@@ -45,6 +46,9 @@ MOST_ITEMS = 20_000
 """Items beyond which the suffixes' tables would take too long to keep."""
 
 
+WAITING = 4
+"""Longest lists, in whose states those of parts that wait are counted, that memory is spent on."""
+
 SUFFIX_ITEMS_PER_STATE = 4
 """Items of a suffix that are set in the time of a state."""
 
@@ -59,10 +63,20 @@ class Descent:
     states: int
 
 
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A part of a list, the next item's place, and its history."""
+
+    states: States
+    place: int
+    treated: npt.NDArray[np.int32]
+    before: Segment | None
+
+
 class _Search:
     """The state of a descent: the list, its history, and the best packing."""
 
-    def __init__(self, items: Ordered, profit: int) -> None:
+    def __init__(self, items: Ordered, profit: int, most: int) -> None:
         order = np.argsort(-items.weight, kind="stable")
         self.order = order
         self.profit, self.weight = items.profit[order], items.weight[order]
@@ -72,18 +86,23 @@ class _Search:
         self.known = suffixes(self.profit, self.weight, self.efficient, _starts(self.weight))
         self.control = np.zeros(CONTROL, dtype=np.int64)
         self.control[PROFIT] = profit
-        self.one, self.other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
+        room = min(FIRST_ROOM, most)
+        self.one, self.other = empty_states(room), empty_states(room)
         for values in self.one:
             values[0] = 0
         self.count = 1
         self.treated = np.zeros(STAGES, dtype=np.int32)
         self.before: Segment | None = None
         self.flags: npt.NDArray[np.bool_] | None = None
+        self.place = 0
+        self.is_cut = False
+        self.waiting: list[Waiting] = []
 
-    def stage(self, place: int, most: int) -> bool:
-        """Treat the item at a place; return False where its list has more states than allowed."""
+    def stage(self, most: int) -> bool:
+        """Treat the next item; return False where its list has more states than allowed."""
+        place = self.place
         bit = place % STAGES
-        if place and bit == 0:
+        if place and bit == 0 and not self.is_cut:
             self._remember()
         if self.one.profit.size < min(2 * self.count, most):
             self._grow(min(4 * self.count, most))
@@ -106,7 +125,36 @@ class _Search:
         if length < 0:
             return False
         self.one, self.other, self.count = self.other, self.one, length
+        self.place += 1
+        self.is_cut = False
         return True
+
+    def cut(self) -> None:
+        """Put the lighter half of the list aside, which is to be treated later."""
+        half = self.count // 2
+        aside = empty_states(half)
+        copy_states(self.one, half, aside)
+        self.waiting.append(Waiting(aside, self.place, self.treated.copy(), self.before))
+        for values in self.one:
+            values[: self.count - half] = values[half : self.count].copy()
+        self.count -= half
+        self.is_cut = True  # a history that was full is a new one by now
+
+    def next_part(self) -> bool:
+        """Go on with a part put aside; False when there is none left."""
+        if not self.waiting:
+            return False
+        part = self.waiting.pop()
+        self.count = part.states.profit.size
+        copy_states(part.states, self.count, self.one)
+        self.place, self.treated, self.before = part.place, part.treated, part.before
+        self.is_cut = True
+        return True
+
+    @property
+    def num_waiting(self) -> int:
+        """States of all parts put aside."""
+        return sum(part.states.profit.size for part in self.waiting)
 
     def _remember(self) -> None:
         """Begin a new history: today's states are the ancestors of those to come."""
@@ -154,23 +202,31 @@ def descend_from_heaviest(
     items : Ordered
     profit, bound : int
     most_states, work : int
-        States of a list, and of all lists, after which the search is given up.
+        States of a list, beyond which it is cut, and of all lists, after which the search is given
+        up.
     watch : callable
         Told the best profit and the bound at every stage; returns whether to stop.
     """
     if items.num_items > MOST_ITEMS:
         return Descent(None, profit, False, 0)
-    search = _Search(items, profit)
+    search = _Search(items, profit, most_states)
     control = search.control
-    settled = True
-    for place in range(items.num_items):
-        if search.count == 0 or control[PROFIT] >= bound:
+    stages = 0
+    settled = False
+    while control[PROFIT] < bound:
+        if search.count == 0 or search.place == items.num_items:
+            settled = not search.next_part()
+            if settled:
+                break
+        stages += 1
+        spent = control[VISITED] + stages * items.num_items // SUFFIX_ITEMS_PER_STATE
+        if spent > work or watch(int(control[PROFIT]), bound):
             break
-        spent = control[VISITED] + place * items.num_items // SUFFIX_ITEMS_PER_STATE
-        told_to_stop = spent > work or watch(int(control[PROFIT]), bound)
-        if told_to_stop or not search.stage(place, most_states):
-            settled = bool(control[PROFIT] >= bound)
-            break
+        if not search.stage(most_states):
+            if search.count < 2 or search.num_waiting > WAITING * most_states:
+                break
+            search.cut()
+    settled = settled or bool(control[PROFIT] >= bound)
     return Descent(search.flags, int(control[PROFIT]), settled, int(control[VISITED]))
 
 

@@ -48,11 +48,12 @@ as exchanges have to be sorted."""
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
 
-DESCENT = 2
-"""States of a search from the heaviest item for one of the other search in the same round."""
+DESCENT = (2, 10, 10)
+"""States of a search from the heaviest item for one of the other search, in each round. It is no
+good for most problems, and all for some, for which relaxations would take longer than it does."""
 
-LONG_DESCENT = 10**11
-"""States of the last search from the heaviest item: only its lists' lengths limit it."""
+LONG_DESCENT = 2 * 10**10
+"""States of the last search from the heaviest item: some minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +139,15 @@ def _by_other_ways(
             _by_lines(items, search, lines, side)
         gap = search.target - search.profit
         likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
-        if not nested and (k > 0 or not likely):
+        descent = DESCENT[k] * WORK_PER_SUM * side**2
+        if not nested and k > 0 and not search.is_settled:
+            path += _by_descent(items, search, most_states, descent, watch)
+        if not nested and not search.is_settled and (k > 0 or not likely):
             work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
             said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve)
             path += said if said not in path else ""
-        if not nested and not search.is_settled:
-            path += _by_descent(items, search, most_states, DESCENT * WORK_PER_SUM * side**2, watch)
+        if not nested and k == 0 and not search.is_settled:
+            path += _by_descent(items, search, most_states, descent, watch)
         search.run(watch, WORK_PER_SUM * side**2)
     return path
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.knapsack import descending
 from solvers.knapsack.core import CoreSearch
 from solvers.knapsack.descending import descend_from_heaviest
 from solvers.knapsack.descent import set_suffix, suffixes
@@ -91,16 +92,34 @@ def test_clusters_far_apart_are_settled_from_the_heaviest_item() -> None:
     assert answer.states < 50_000_000
 
 
-def test_a_list_without_room_settles_nothing() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_lists_that_are_cut_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descending, "WAITING", 10**6)
+    items = by_efficiency(normal_form(clusters(150, 4000, 5, 40, 2e-3, seed)).knapsack)
+    whole = descend_from_heaviest(items, 0, items.dantzig_bound, 10**6, 10**9, go_on)
+    cut = descend_from_heaviest(items, 0, items.dantzig_bound, 24, 10**9, go_on)
+    assert whole.is_settled
+    assert cut.is_settled
+    assert (
+        cut.states != whole.states
+    )  # parts that wait miss dominance, and gain from better packings
+    assert cut.profit == whole.profit
+    assert cut.flags is not None
+    assert items.profit[cut.flags].sum() == cut.profit
+    assert items.weight[cut.flags].sum() <= items.capacity
+
+
+def test_a_search_that_is_stopped_or_has_no_room_settles_nothing() -> None:
     items = by_efficiency(normal_form(clusters(300, 10**9, 8, 200, 1e-3, 0)).knapsack)
-    found = descend_from_heaviest(items, 0, items.dantzig_bound, 8, 10**9, go_on)
-    assert not found.is_settled
-    assert found.flags is not None
-    assert items.profit[found.flags].sum() == found.profit
-    assert items.weight[found.flags].sum() <= items.capacity
-    stopped = descend_from_heaviest(items, 0, items.dantzig_bound, 10**5, 10**9, lambda p, b: True)
-    assert not stopped.is_settled
-    assert stopped.states == 0
+    for room, work, stop in ((8, 10**9, False), (10**5, 10**5, False), (10**5, 10**9, True)):
+        found = descend_from_heaviest(
+            items, 0, items.dantzig_bound, room, work, lambda profit, bound, stop=stop: stop
+        )
+        assert not found.is_settled
+        assert (found.flags is None) == stop
+        if found.flags is not None:
+            assert items.profit[found.flags].sum() == found.profit
+            assert items.weight[found.flags].sum() <= items.capacity
 
 
 def test_suffixes_hold_what_comes_later_by_efficiency() -> None:
