@@ -37,6 +37,10 @@ With 1e-3, as in other propagation, a descent through a power grid of 18,000 row
 bounds that crept around cycles: with 150 million entries visited it came to no point, with 0.1 to
 one after 40 million."""
 
+CREEPING = 0.05
+"""Least change of an integer bound, relative to the width of the interval: any for up to 20 values.
+Without it a model of railway waggons in numbers of up to 16,000 fixed a quarter as many columns."""
+
 LARGEST_BOUND = 1e15
 """Bounds beyond this are not taken: there a double no longer tells integers apart."""
 
@@ -139,7 +143,10 @@ def sum_side(sides: Sides, state: State, i: int) -> None:
 @inlined
 def most_whole(most: float, low: float, high: float) -> float:
     """Return the largest whole value left to a column, or ``high`` if that is no change."""
-    return float(max(min(np.floor(most + TOLERANCE), high), low))
+    whole = np.floor(most + TOLERANCE)
+    if np.isfinite(low) and high < np.inf and high - whole < CREEPING * (high - low):
+        return float(high)
+    return float(max(min(whole, high), low))
 
 
 @inlined

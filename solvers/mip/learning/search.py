@@ -54,8 +54,9 @@ WORK_PER_ITERATION = 1.0
 SOURCE = "clause search"
 
 
-MOST_ENTRIES = 5_000_000
-"""Entries of a model up to which it is searched: each is kept four times."""
+MOST_ENTRIES, MOST_INTEGERS = 5_000_000, 500_000
+"""Entries and integer columns of a model up to which it is searched: an entry takes up to 48 bytes,
+a column 150, or 700 if it is no binary."""
 
 Settle = Callable[[FloatArray, str, float], Polished]
 
@@ -69,7 +70,7 @@ class Status(Enum):
 
 def suits(model: MipModel) -> bool:
     """Whether a model is one to search: with integers, and not too large."""
-    return bool(model.integers.size > 0 and model.num_nonzeros <= MOST_ENTRIES)
+    return 0 < int(model.integers.size) <= MOST_INTEGERS and model.num_nonzeros <= MOST_ENTRIES
 
 
 class ClauseSearch:

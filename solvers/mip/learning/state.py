@@ -56,8 +56,8 @@ Numba would compile every function anew."""
 ROOT = np.int64(0)
 """The level without decisions."""
 
-TRAIL_PER_INTEGER, TRAIL_SPARE = 12, 20_000
-"""Length of the trail: bounds of binaries change once, those of general integers many times."""
+PER_BINARY, PER_OTHER, TRAIL_SPARE = 2, 12, 20_000
+"""Length of the trail: a binary changes once, a bound of another integer may rise many times."""
 
 MOST_CLAUSES = 40_000
 """Clauses that there is room for."""
@@ -154,8 +154,9 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArra
     """Return the state at the root; activities are still to be summed."""
     n, r = sides.is_integer.size, right.size
     integers = int(np.count_nonzero(sides.is_integer))
-    trail = TRAIL_PER_INTEGER * integers + 2 * (n - integers) + TRAIL_SPARE
     levels = 2 * integers + 2
+    others = int(np.count_nonzero((sides.is_integer == 1) & (-bound[1::2] - bound[0::2] > 1.0)))
+    trail = PER_BINARY * (n - others) + PER_OTHER * others + levels + TRAIL_SPARE
 
     def whole(size: int, value: int = 0) -> IndexArray:
         return np.full(size, value, dtype=np.int32)
