@@ -31,7 +31,7 @@ from solvers.progress import Progress
 FIRST_PATTERNS = 1_000
 """Patterns of one kind of knapsack for which there is room at first."""
 
-FEW_PATTERNS, MOST_PATTERNS = 60_000, 1_500_000
+FEW_PATTERNS, MOST_PATTERNS = 60_000, 600_000
 """Patterns that are listed at most: before a search item by item was tried, and after that."""
 
 LONGEST = 48

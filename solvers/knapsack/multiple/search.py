@@ -46,9 +46,9 @@ ITEMS_PER_ROUND = 100
 MOST_PRICED = 400
 """Items up to which prices and patterns are worth trying."""
 
-FIRST_NODES, MOST_NODES = 100_000, 2_000_000
-"""Nodes of the search item by item between two looks at the clock: some hundredths of a second at
-first."""
+FIRST_VISITS, MOST_VISITS = 5_000_000, 100_000_000
+"""Items that nodes of the search item by item look at between two looks at the clock: some
+hundredths of a second at first, and less than half a second later."""
 
 FIRST_ITEM_NODES = 20_000_000
 """Nodes of that search before many patterns are listed: some seconds."""
@@ -174,7 +174,7 @@ class ItemSearch:
         self._best = best
         self._tree: trees.Tree | None = None
         self._choice = np.full(best.problem.num_items, best.problem.num_knapsacks, dtype=np.int64)
-        self._nodes = FIRST_NODES
+        self._visits = FIRST_VISITS
         self._seed = 3
 
     def run(self, most: float) -> None:
@@ -189,7 +189,8 @@ class ItemSearch:
         while not best.over and control[trees.NODES] < until:
             control[trees.BEST] = max(control[trees.BEST], best.profit)
             before = control[[trees.BEST, trees.NODES]]
-            reason = trees.search(self._tree, self._choice, self._nodes)
+            nodes = max(1, self._visits // problem.num_items)
+            reason = trees.search(self._tree, self._choice, nodes)
             best.nodes += int(control[trees.NODES] - before[1])
             if control[trees.BEST] > before[0]:
                 place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
@@ -201,4 +202,4 @@ class ItemSearch:
                 return
             _refill(best, self._seed)
             self._seed += 1
-            self._nodes = min(2 * self._nodes, MOST_NODES)
+            self._visits = min(2 * self._visits, MOST_VISITS)

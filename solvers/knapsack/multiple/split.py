@@ -206,7 +206,7 @@ def improve(
 ) -> int:
     """Refill knapsacks, alone and in pairs, until the profit is ``target``; return the profit.
 
-    ``rounds`` is how often, without success, until it is given up.
+    ``rounds`` is how often, without success, until it is given up, and a tenth of how often at all.
     """
     state = np.full(1, seed, dtype=np.int64)
     m = capacity.size
@@ -217,7 +217,9 @@ def improve(
     for j in range(m):
         now += refill(profit, weight, place, j, capacity[j])
     idle = 0
-    while now < target and idle < rounds and m > 1:
+    for _ in range(10 * rounds):
+        if now >= target or idle >= rounds or m < 2:
+            break
         a, b = drawn(state, m), drawn(state, m - 1)
         b += b >= a
         gained = refill_pair(profit, weight, place, (a, b), capacity, state)
