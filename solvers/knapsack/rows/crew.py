@@ -14,7 +14,7 @@ from solvers.knapsack.rows.node import Int8Array, copy_node
 from solvers.knapsack.rows.scouts import Scouts
 from solvers.knapsack.rows.subproblems import Subproblems, core_threshold
 from solvers.knapsack.rows.tree import settle
-from solvers.knapsack.rows.trees import Tree, run_tree, split
+from solvers.knapsack.rows.trees import Tree, run_tree, split, steps_per_node
 from solvers.progress import Progress
 
 TREES = 8
@@ -25,8 +25,7 @@ FIRST_WORK = 1_000_000
 
 MOST_WORK = 50_000_000
 """Elementary steps of a tree in a round: a few tenths of a second. It doubles from round to round,
-so that few steps are lost where a tree finds something that would have cut off others. Trees of
-this size are taken for some that go on for long."""
+so that few steps are lost where a tree finds something that would have cut off others."""
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""
@@ -76,18 +75,19 @@ class Crew:
         self._scouts = scouts
         self._report = report
         self._told = best.profit
+        self._spent = 0
 
     def grow(self, trees: list[Tree], work: int) -> None:
         """Grow trees for so many elementary steps each, and keep the best that they found."""
         target = self._best.profit + 1
         stop: Int8Array = np.zeros(1, dtype=np.int8)
-        best = self._best
+        best, rows, pool = self._best, self._found.rows, self._pool
+        before = sum(tree.nodes for tree in trees)
         jobs: list[Future[BoolArray | None]] = [
-            self._pool.submit(run_tree, self._found.rows, tree, target, work, stop)
-            for tree in trees
+            pool.submit(scout, best.x, best.profit, stop)
+            for scout in self._scouts.beside(work, self._spent)
         ]
-        for scout in self._scouts.beside(work, trees_take_long=work >= MOST_WORK):
-            jobs.append(self._pool.submit(scout, best.x, best.profit, stop))
+        jobs += [pool.submit(run_tree, rows, tree, target, work, stop) for tree in trees]
         running = set(jobs)
         while running:
             done, running = wait(running, LOOK)
@@ -98,6 +98,8 @@ class Crew:
             packing = job.result()
             if packing is not None and best.improve(packing):
                 best.improve(exchange(best.problem, packing))
+        nodes = sum(tree.nodes for tree in trees) - before
+        self._spent += nodes * steps_per_node(rows)
 
     def _tell_of(self, done: set[Future[BoolArray | None]]) -> None:
         """Tell of a better packing at once; which one is kept depends on their order alone."""

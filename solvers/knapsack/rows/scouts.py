@@ -1,8 +1,8 @@
 """Searches for packings beside the trees: tabu searches, and walkers on ladders.
 
-A problem that is proven in a moment needs little of them. Where it takes longer, they get about
-half of the time: best packings of problems with 500 items are found long before they are proven to
-be best, if ever, and a search that is stopped is as good as its packing.
+A problem that is proven in a moment needs little of them. Where it takes longer, they get a third
+to a half of the time: best packings of problems with 500 items are found long before they are
+proven to be best, if ever, and a search that is stopped is as good as its packing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,19 @@ TABU = 2
 LADDERS = 2
 """Ladders beside these, on a GPU sets of them."""
 
-LONGER = 2
-"""How much longer than a tree each of these goes on: together they take as long as eight trees."""
+MOST_LONGER = 2
+"""How much longer than a tree each of these goes on in a round, at most: together they take as long
+as the eight trees then."""
+
+LEAST_WORK = 1_000_000
+"""Elementary steps below which these are not worth their set-up."""
+
+MANY_ROWS = 20
+"""Rows from which a proof is hardly hoped for: these searches get as much time as trees have had,
+from the beginning. With fewer rows they get half as much, after ``PATIENCE``."""
+
+PATIENCE = 100_000_000
+"""Elementary steps of all trees before: about a second of a core."""
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
@@ -72,21 +83,28 @@ class Scouts:
         self._data = (problem, dual, reduced, bound)
         self._device = device
         self._ladders: list[Ladders] | None = None
+        self._used = 0
 
     def first(self, work: int) -> list[Scout]:
         """Return searches to begin with, each of so many elementary steps."""
         return [self._tabu(work, brief=True) for _ in range(FIRST_SCOUTS)]
 
-    def beside(self, work: int, trees_take_long: bool) -> list[Scout]:
-        """Return searches to go on beside trees of so many elementary steps each."""
-        if not trees_take_long:  # not worth the start of a GPU either
+    def beside(self, work: int, spent: int) -> list[Scout]:
+        """Return searches to go on beside trees.
+
+        Trees get ``work`` elementary steps each, and all together have had ``spent`` before.
+        """
+        share = spent if self._problem.num_rows >= MANY_ROWS else (spent - PATIENCE) // 2
+        each = min((share - self._used) // (TABU + LADDERS), MOST_LONGER * work)
+        if each < LEAST_WORK:  # not worth the start of a GPU either
             return [self._tabu(work, brief=True)]
+        self._used += (TABU + LADDERS) * each
         if self._ladders is None:
             self._ladders = self._set_up()
-        found = [self._tabu(LONGER * work) for _ in range(TABU)]
+        found = [self._tabu(each) for _ in range(TABU)]
         if self._device.kind == "cuda":
             return [*found, self._on_gpu(self._ladders, work)]
-        trials = LONGER * work // (STEPS_PER_TRIAL * RUNGS)
+        trials = each // (STEPS_PER_TRIAL * RUNGS)
         return [*found, *(self._climb(ladders, trials) for ladders in self._ladders)]
 
     def _set_up(self) -> list[Ladders]:

@@ -19,6 +19,12 @@ from solvers.knapsack.rows.node import (
 )
 from solvers.knapsack.rows.tree import FINISHED, decide_item, explore
 
+PASSES, FREE_ITEMS = 4, 40
+"""Passes over the free items of a node and its basis, and how many items are free in the mean."""
+
+LEAST_NODES = 20
+"""Nodes by which a tree grows at least."""
+
 
 class Tree:
     """A search below a node; its levels get their memory when it grows for the first time."""
@@ -41,15 +47,20 @@ class Tree:
         return int(self.node.counts[NODES])
 
 
+def steps_per_node(rows: Rows) -> int:
+    """Return the elementary steps of a node: a few passes over its free items and its basis."""
+    m = int(rows.scale.size)
+    return PASSES * m * (m + FREE_ITEMS)
+
+
 def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> BoolArray | None:
-    """Grow a tree for so many elementary steps: a few passes over its free items and its basis.
+    """Grow a tree for so many elementary steps.
 
     Return a packing worth ``target`` or more, if one was found.
     """
     if tree.levels is None:
         tree.levels = make_levels(tree.node)
-    m = rows.scale.size
-    nodes = max(work // (4 * m * (m + 40)), 20)
+    nodes = max(work // steps_per_node(rows), LEAST_NODES)
     best = np.array([target], dtype=np.int64)
     packing: Int8Array = np.zeros(rows.profit.size, dtype=np.int8)
     status = explore(rows, tree.node, tree.levels, best, packing, nodes, stop)

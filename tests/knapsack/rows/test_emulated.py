@@ -10,7 +10,6 @@ import pytest
 
 from solvers.device import Device, cpu
 from solvers.knapsack.rows import solve_rows
-from solvers.knapsack.rows.crew import FIRST_WORK
 from solvers.knapsack.rows.kernels.anneal import FAMILY
 from solvers.knapsack.rows.ladders import Ladders
 from solvers.knapsack.rows.node import make_rows, root_node
@@ -105,8 +104,8 @@ def test_ladders_take_the_same_way(gpu):
 
 def test_a_search_with_walkers_on_a_gpu_finds_the_optimum(gpu, monkeypatch):
     monkeypatch.setattr("solvers.knapsack.rows.scouts.STEPS_PER_GPU_TRIAL", 10**5)
-    monkeypatch.setattr("solvers.knapsack.rows.scouts.LONGER", 0)
-    monkeypatch.setattr("solvers.knapsack.rows.crew.MOST_WORK", FIRST_WORK)
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.PATIENCE", 0)
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.LEAST_WORK", 1)
     launches = []
     launch = emulated.launch
     monkeypatch.setattr(emulated, "launch", lambda *values: (launches.append(1), launch(*values)))

@@ -7,7 +7,6 @@ import pytest
 
 from solvers.device import cpu, find_device
 from solvers.knapsack.rows import solve_rows
-from solvers.knapsack.rows.crew import FIRST_WORK
 from solvers.knapsack.rows.kernels.anneal import FAMILY
 from solvers.knapsack.rows.ladders import LIFE, TRIALS, Ladders
 from solvers.knapsack.rows.node import make_rows, root_node
@@ -68,7 +67,8 @@ def test_ladders_take_the_same_way():
 
 
 def test_a_search_with_walkers_on_the_gpu_finds_the_optimum(monkeypatch):
-    monkeypatch.setattr("solvers.knapsack.rows.crew.MOST_WORK", FIRST_WORK)
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.PATIENCE", 0)
+    monkeypatch.setattr("solvers.knapsack.rows.scouts.LEAST_WORK", 1)
     problem = drawn(60, 5, 0.5, seed=3)
     here = solve_rows(problem, Progress())
     there = solve_rows(problem, Progress(), device=find_device("cuda"))
