@@ -113,10 +113,15 @@ def _settled_exactly(reduction: Reduction, options: Options, progress: Progress)
 def go_on(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a packing that an exact engine could not prove to be best in its share of time.
 
-    The outcome has the larger of both bounds, and is optimal where that meets its objective.
+    ``answer`` is verified. The outcome has the larger of both bounds, and is optimal where that
+    meets its objective.
     """
     progress.log("It is not proven in its share of the time: branch and bound goes on from there.")
-    start = Start(x=answer.x) if answer.solution_status.has_point else None
+    start = None
+    if answer.solution_status.has_point:
+        start = Start(x=answer.x)
+        progress.incumbent(answer.objective, answer.engine)
+        progress.bound(answer.bound, answer.engine)
     found = mip_road(problem, options, progress, start, exactly=False)
     if not found.solution_status.has_point:
         return answer if answer.solution_status.has_point else found
