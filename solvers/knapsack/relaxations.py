@@ -14,7 +14,7 @@ from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.surrogate import cases, surrogate
 
-PIVOTS = ((0,), (-1, 1), (0, -1, 1, -2, 2, -4, 4))
+PIVOTS = ((0,), (-1, 1), (0, -1, 1))
 """Pivots of three rounds, as places behind the break item: neighbours relax differently."""
 SET_UP_PER_ITEM = 1
 """States that take as long as it takes to set up a relaxation, for each item."""
