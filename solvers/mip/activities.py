@@ -81,11 +81,12 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
+    first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", _Walks(shared).work, share(3.0, 1.5)),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
-        Activity("clauses", clauses.work, clauses.share, most=few, shortest=1.0),
+        Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
         Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
