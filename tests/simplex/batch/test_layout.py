@@ -56,3 +56,31 @@ def test_rows_of_shared_memory_meet_different_banks():
 
 def test_no_more_blocks_than_lps():
     assert layout(20, 40, count=7).blocks == 7
+
+
+@pytest.mark.parametrize(
+    ("shape", "held", "block"),
+    [
+        ((20, 40), 40, 32),
+        ((50, 100), 40, 160),
+        ((100, 200), 40, 512),
+        ((512, 3), 40, 512),
+        ((513, 3), 0, 512),
+        ((10, 257), 0, 128),
+        ((110, 210), 0, 512),
+        ((0, 5), 0, 32),
+        ((5, 0), 0, 32),
+    ],
+    ids=str,
+)
+def test_threads_hold_dictionaries_of_few_columns_for_whose_rows_there_are_enough(
+    shape, held, block
+):
+    found = layout(*shape)
+    assert (found.held, found.block) == (held, block)
+
+
+def test_held_dictionaries_need_room_for_their_vectors_too():
+    usual = layout(50, 100)
+    assert usual.held
+    assert not layout(50, 100, shared_memory=usual.shared + DECLARED_SHARED - 1).held
