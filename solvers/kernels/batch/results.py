@@ -19,6 +19,9 @@ from solvers.kernels.batch.answer import LpAnswers
 COPIERS = 4
 """Threads that copy results to the answer: what limits them is that its memory is new."""
 
+FEW_BYTES = 2**19
+"""Results up to this are copied at once: starting threads takes longer."""
+
 RESULTS = ("x", "row_dual", "ending", "iterations")
 """Results of every engine, by their names in :class:`LpAnswers`."""
 
@@ -87,13 +90,12 @@ class SliceResults:
 
     def put_down(self, pool: ThreadPoolExecutor) -> None:
         """Copy what has arrived to its place in the answer."""
-        if not self._here:
+        if sum(array.nbytes for array in self._here.values()) <= FEW_BYTES:
+            self._copy(slice(None))
             return
         ends = np.linspace(0, self.last - self.first, COPIERS + 1).astype(int).tolist()
+        list(pool.map(self._copy, map(slice, ends[:-1], ends[1:])))
 
-        def copy(part: int) -> None:
-            rows = slice(ends[part], ends[part + 1])
-            for name, target in self._targets.items():
-                target[rows] = self._here[name].reshape(target.shape)[rows]
-
-        list(pool.map(copy, range(COPIERS)))
+    def _copy(self, rows: slice) -> None:
+        for name, target in self._targets.items():
+            target[rows] = self._here[name].reshape(target.shape)[rows]
