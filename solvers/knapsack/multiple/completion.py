@@ -24,6 +24,7 @@ from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE, BoolArray
 from solvers.knapsack.multiple.patterns import list_patterns
+from solvers.knapsack.multiple.prices import EXACT_BITS, MOST_SCALE_BITS
 from solvers.knapsack.multiple.split import split
 from solvers.knapsack.search import solve_knapsack
 
@@ -45,9 +46,6 @@ SPLITS = 3
 SURROGATE_STATES = 1_000_000
 """Largest length of a list of states in the search for a surrogate's value."""
 
-EXACT_BITS = 50
-"""Scaled profits stay below 2 to this power."""
-
 
 @dataclass(frozen=True, eq=False)
 class Node:
@@ -65,13 +63,17 @@ class Completion:
     def __init__(self, best: Best) -> None:
         problem = best.problem
         self._best = best
-        self._scale = 1 << max(0, EXACT_BITS - int(problem.profit.sum()).bit_length())
-        self._scale = min(self._scale, 1 << 20)
+        bits = EXACT_BITS - int(problem.profit.sum()).bit_length()
+        self._scale = 1 << min(max(bits, 0), MOST_SCALE_BITS)
         inside = np.cumsum(problem.weight) <= int(problem.capacity.sum())
         last = min(int(inside.sum()), problem.num_items - 1)
         self._rate = Fraction(int(problem.profit[last]), int(problem.weight[last])) * self._scale
-        worth = [int(self._rate * w) for w in problem.weight.tolist()]
-        self._value = np.minimum(problem.profit * self._scale, np.array(worth, dtype=np.int64))
+        most = (problem.profit * self._scale).tolist()
+        # beyond 64 bits only where the profit is less
+        worth = [
+            min(int(self._rate * w), p) for w, p in zip(problem.weight.tolist(), most, strict=True)
+        ]
+        self._value = np.array(worth, dtype=np.int64)
         price = problem.profit * self._scale - self._value
         # of what every knapsack's best filling is worth, rounded up
         ends = [int(self._rate * c) + 1 for c in problem.capacity.tolist()]

@@ -23,7 +23,7 @@ from solvers.knapsack.multiple.best import Best, Tell
 from solvers.knapsack.multiple.completion import Completion
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultiplePacking
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
-from solvers.knapsack.multiple.prices import PriceSearch
+from solvers.knapsack.multiple.prices import EXACT_BITS, PriceSearch
 from solvers.knapsack.multiple.reduce import reduce
 from solvers.knapsack.multiple.split import improve, split
 from solvers.knapsack.search import solve_knapsack
@@ -45,6 +45,9 @@ ITEMS_PER_ROUND = 100
 
 MOST_PRICED = 400
 """Items up to which prices and patterns are worth trying."""
+
+MOST_COMPLETED = 30_000
+"""Items up to which small knapsacks are filled first: patterns number items in 16 bits."""
 
 FIRST_VISITS, MOST_VISITS = 5_000_000, 100_000_000
 """Items that nodes of the search item by item look at between two looks at the clock: some
@@ -103,9 +106,11 @@ def _solve(best: Best) -> None:
     if best.over:
         return
     _refill(best, seed=1)
-    Completion(best).run(completion.MOST_NODES)
+    scalable = int(problem.profit.sum()) < 1 << EXACT_BITS
+    if scalable and problem.num_items <= MOST_COMPLETED:
+        Completion(best).run(completion.MOST_NODES)
     items = ItemSearch(best)
-    if problem.num_items <= MOST_PRICED and not best.over:
+    if scalable and problem.num_items <= MOST_PRICED and not best.over:
         prices = PriceSearch(problem)
 
         def stop(bound: int) -> bool:

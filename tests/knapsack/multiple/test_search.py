@@ -125,6 +125,7 @@ def plain(profit, weight, capacity) -> MultipleKnapsack:
         (plain([3, 4, 5], [3, 3, 3], [3] * 8), 12),
         (plain([-1, 0, 4], [1, 1, 2], [2, 2]), 4),
         (plain([10**17, 10**17 + 1, 9], [2, 2, 1], [3, 1]), 10**17 + 10),
+        (plain([9, 10**6, 7, 5, 4], [1, 2, 2**60, 2**59, 2], [2, 2**60, 3]), 10**6 + 20),
         (plain([6, 5, 5, 4], [2**58, 2**57, 2**57, 2**56], [2**58, 2**57]), 14),
     ],
     ids=[
@@ -140,6 +141,7 @@ def plain(profit, weight, capacity) -> MultipleKnapsack:
         "more knapsacks than items",
         "worthless",
         "large profits",
+        "one weight beyond all others",
         "large weights",
     ],
 )
