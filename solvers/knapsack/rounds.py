@@ -48,7 +48,7 @@ as exchanges have to be sorted."""
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
 
-DESCENT = (2, 10, 10)
+DESCENT = (2, 10, 30)
 """States of a search from the heaviest item for one of the other search, in each round. It is no
 good for most problems, and all for some, for which relaxations would take longer than it does."""
 

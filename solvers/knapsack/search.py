@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from solvers.errors import EngineError
 from solvers.knapsack.core import Watch, copies_to_flags, flags_to_copies
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.intercepts import find_lines
 from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.normal_form import normal_form
@@ -94,7 +97,9 @@ def _settle(
     them, but with these most other problems are solved sooner.
     """
     if items.num_items < int(knapsack.copies.sum()) <= MOST_SINGLE_ITEMS:
-        found = search_in_rounds(items, found, most_states, watch, rounds=1)
+        once = replace(knapsack, copies=np.ones_like(knapsack.copies))
+        rounds = 1 if find_lines(by_efficiency(once)) is None else 0
+        found = search_in_rounds(items, found, most_states, watch, rounds=rounds)
         if found.profit == found.bound or watch(found.profit, found.bound):
             return items, found
         copies = flags_to_copies(items, found.flags, knapsack.num_items)
