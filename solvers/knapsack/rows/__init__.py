@@ -2,9 +2,10 @@
 
 ``recognise`` finds them among models, ``items`` has the problem, what can be left out of it, and
 its answer. ``node`` and ``relaxation`` are linear programs with few rows, ``tree`` the search
-below one node, ``trees`` and ``search`` many of them side by side, ``subproblems`` the cases by
-number of items, ``greedy`` a packing to begin with. ``engine`` is the front door. Importing this
-package compiles nothing.
+below one node, ``trees``, ``crew`` and ``search`` many of them side by side, ``subproblems`` the
+cases by number of items, ``greedy`` a packing to begin with. ``scouts`` are searches for packings
+beside the trees: ``tabu`` and ``walk``, and ``ladders`` of walkers in the numbers of ``scaled``, on
+a GPU or the CPU. ``engine`` is the front door. Importing this package compiles nothing.
 """
 
 from __future__ import annotations
