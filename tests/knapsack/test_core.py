@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import ProblemError
+from solvers.knapsack import rounds
 from solvers.knapsack.core import FIRST_ROOM, CoreSearch, copies_to_flags, flags_to_copies
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
@@ -152,3 +153,19 @@ def test_the_normal_form_divides_and_merges() -> None:
     assert small.capacity == 6
     x = normal_form(problem).packing_back(np.array([0, 2])[np.argsort(small.profit)])
     assert x.tolist() == [1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("seed", range(2))
+def test_every_way_is_exact_where_the_first_search_is_short(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("FIRST_WORK", 2), ("FIRST_WORK_PER_ITEM", 0), ("WORK_PER_SUM", 1)):
+        monkeypatch.setattr(rounds, name, value)
+    monkeypatch.setattr(rounds, "SIDES", (2, 3, 4))
+    for items, largest in ((14, 40), (60, 200), (200, 30)):
+        problem = instance(kind, items, largest if kind != "similar" else 15, seed)
+        answer = solve_knapsack(problem)
+        assert answer.profit == answer.bound == dense_profit(problem)
+        assert answer.x is not None
+        assert problem.value_of(answer.x)[1] <= problem.capacity
