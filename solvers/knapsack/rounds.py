@@ -49,8 +49,8 @@ RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
 
 DESCENT = (2, 10, 30)
-"""States of a search from the heaviest item for one of the other search, in each round. It is no
-good for most problems, and all for some, for which relaxations would take longer than it does."""
+"""States of a search from the heaviest item for one of the other search, in each round. In the last
+it comes before relaxations, which would take longer than it does."""
 
 LONG_DESCENT = 2 * 10**10
 """States of the last search from the heaviest item: some minutes."""
@@ -140,13 +140,14 @@ def _by_other_ways(
         gap = search.target - search.profit
         likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
         descent = DESCENT[k] * WORK_PER_SUM * side**2
-        if not nested and k > 0 and not search.is_settled:
+        last = k + 1 == len(SIDES)
+        if not nested and last and not search.is_settled:
             path += _by_descent(items, search, most_states, descent, watch)
         if not nested and not search.is_settled and (k > 0 or not likely):
             work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
             said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve)
             path += said if said not in path else ""
-        if not nested and k == 0 and not search.is_settled:
+        if not nested and not last and not search.is_settled:
             path += _by_descent(items, search, most_states, descent, watch)
         search.run(watch, WORK_PER_SUM * side**2)
     return path
