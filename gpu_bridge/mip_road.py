@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 PRESOLVE_SHARE = 0.2
 """Part of the time left that presolve may take; without it the model stays as it was."""
 
+PRESOLVE_AT_LEAST, PRESOLVE_AT_MOST = 3.0, 0.5
+"""Seconds that presolve may take in any case, up to this part of the time left: a model presolved
+halfway is often one on which no heuristic finds a point, and a walker searches meanwhile."""
+
 KNAPSACK_SHARE = 0.3
 """Part of the time left for solving exactly what presolve turned into a knapsack problem, beside
 branch and bound; the heuristics have the rest."""
-
 
 SETTLED = (
     ProblemKind.KNAPSACK,
@@ -65,9 +68,9 @@ def _reduce(problem: Problem, options: Options, progress: Progress, exactly: boo
     from solvers import mip
 
     deputy = Deputy(progress)
-    deputy.time_limit = min(
-        progress.time_limit, progress.seconds + PRESOLVE_SHARE * progress.time_left
-    )
+    left = progress.time_left
+    share = max(PRESOLVE_SHARE * left, min(PRESOLVE_AT_LEAST, PRESOLVE_AT_MOST * left))
+    deputy.time_limit = min(progress.time_limit, progress.seconds + share)
     reduction = presolve.apply(problem, deputy, "highs")
     forward = reduction.forward
 
