@@ -36,7 +36,25 @@ __device__ __forceinline__ REAL take_entry(REAL (&entries)[ENTRIES], int c) {
     return taken;
 }
 
-// What replaces row p, the reduced costs, and who is where after the pivot.
+// Tell the block of row p, which leaves; return whether it is below its bounds.
+__device__ __forceinline__ bool tell_row(int p) {
+    const Lp<true>& lp = held.lp;
+    const int leaving = lp.basic()[p];
+    const REAL value = lp.value()[p];
+    const REAL low = lp.low()[leaving];
+    const bool below = value < low;
+    if (threadIdx.x == 0) {
+        const REAL target = below ? low : lp.high()[leaving];
+        held.pivot.off = fabs(target - value);
+        held.pivot.target = target;
+        held.pivot.to_low = below;
+        held.pivot.leaving = leaving;
+    }
+    return below;
+}
+
+// What replaces row p, the reduced costs, and who is where after the pivot and the flips, which are
+// of other columns than q.
 __device__ __forceinline__ void turn_vectors(int p, int q) {
     const Lp<true>& lp = held.lp;
     const REAL inverse = held.pivot.inverse, price = held.pivot.price;
@@ -47,10 +65,15 @@ __device__ __forceinline__ void turn_vectors(int p, int q) {
         }
         const bool is_pivot = j == q;
         const REAL entry = is_pivot ? inverse : -inverse * held.line()[j];
-        const REAL point = is_pivot ? held.pivot.target : lp.point()[j];
+        REAL point = is_pivot ? held.pivot.target : lp.point()[j];
+        if (lp.price()[j] <= held.pivot.flip_until) {
+            const int v = lp.nonbasic()[j];
+            const bool to_high = lp.status()[v] == LOWER;
+            lp.status()[v] = to_high ? UPPER : LOWER;
+            point = to_high ? lp.high()[v] : lp.low()[v];
+        }
         held.line()[j] = entry;
-        held.point()[j] = point;
-        if (is_pivot) lp.point()[j] = point;
+        held.point()[j] = lp.point()[j] = point;
         lp.reduced()[j] = (is_pivot ? REAL(0) : lp.reduced()[j]) + price * entry;
     }
     if (threadIdx.x == 0) {
@@ -68,6 +91,8 @@ __device__ __forceinline__ void sum_rows() {
     REAL best = REAL(0);
     int best_row = NOBODY;
     for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
+        const int v = lp.basic()[row];
+        const REAL low = lp.low()[v], high = lp.high()[v];
         const REAL* const parts = held.squares() + row;
         const REAL* const values = held.values() + row;
         REAL squares = REAL(1), value = REAL(0);
@@ -77,7 +102,8 @@ __device__ __forceinline__ void sum_rows() {
             value += values[s * lp.m];
         }
         lp.value()[row] = value;
-        const REAL merit = dual_merit(lp, row, squares);
+        const REAL off = larger(low - value, value - high);
+        const REAL merit = off > lp.primal_tolerance ? off * off / squares : REAL(0);
         lp.merit()[row] = merit;
         if (merit > best) {
             best = merit;
@@ -163,11 +189,11 @@ __device__ __noinline__ int dual_held(
                 entries[c] = entries[c + 1] = REAL(0);  // what replaces the row is added to that
             }
         }
-        const bool below = lp.value()[p] < lp.low()[lp.basic()[p]];
+        const bool below = tell_row(p);
         __syncthreads();
         held_ratios(below);
         __syncthreads();
-        if (is_first_warp()) choose_pivot(p, held.fresh + made == 0);
+        if (is_first_warp()) choose_pivot(held.fresh + made == 0);
         __syncthreads();
         ending = held.pivot.ending;
         if (ending != DONE) break;

@@ -10,9 +10,11 @@
 #define HELD_COLUMNS 256  // the most that a held dictionary has
 #define TIED 5            // an ending: too many steps of no length
 
-// What the first warp finds out about a pivot, for the block to read.
+// What is found out about a pivot, for the block to read: of row p by the first thread, of column q
+// by the first warp.
 struct HeldPivot {
-    REAL inverse, price, target;
+    REAL off, target;  // how far the row is outside its bounds, and the bound to which it goes
+    REAL inverse, price, flip_until;
     int q, leaving, entering, ending;
     bool to_low, is_tie;
 };
