@@ -11,7 +11,7 @@
 #include "held_choice.cuh"
 
 #define SELECTED_AT_ONCE 8
-#define SHARES_AT_ONCE 4
+#define SHARES_AT_ONCE 5
 
 // Two neighbouring numbers, which are read in one access.
 struct alignas(2 * sizeof(REAL)) Pair {
@@ -36,21 +36,18 @@ __device__ __forceinline__ REAL take_entry(REAL (&entries)[ENTRIES], int c) {
     return taken;
 }
 
-// Tell the block of row p, which leaves; return whether it is below its bounds.
-__device__ __forceinline__ bool tell_row(int p) {
+// By one thread: tell the block of row p, which leaves.
+__device__ __forceinline__ void tell_row(int p) {
     const Lp<true>& lp = held.lp;
     const int leaving = lp.basic()[p];
     const REAL value = lp.value()[p];
     const REAL low = lp.low()[leaving];
     const bool below = value < low;
-    if (threadIdx.x == 0) {
-        const REAL target = below ? low : lp.high()[leaving];
-        held.pivot.off = fabs(target - value);
-        held.pivot.target = target;
-        held.pivot.to_low = below;
-        held.pivot.leaving = leaving;
-    }
-    return below;
+    const REAL target = below ? low : lp.high()[leaving];
+    held.pivot.off = fabs(target - value);
+    held.pivot.target = target;
+    held.pivot.to_low = below;
+    held.pivot.leaving = leaving;
 }
 
 // What replaces row p, the reduced costs, and who is where after the pivot and the flips, which are
@@ -75,13 +72,13 @@ __device__ __forceinline__ void turn_vectors(int p, int q) {
         held.line()[j] = entry;
         held.point()[j] = lp.point()[j] = point;
         lp.reduced()[j] = (is_pivot ? REAL(0) : lp.reduced()[j]) + price * entry;
-    }
-    if (threadIdx.x == 0) {
-        const int entering = held.pivot.entering, leaving = held.pivot.leaving;
-        lp.basic()[p] = entering;
-        lp.nonbasic()[q] = leaving;
-        lp.status()[entering] = BASIC;
-        lp.status()[leaving] = held.pivot.to_low ? LOWER : UPPER;
+        if (is_pivot) {
+            const int entering = held.pivot.entering, leaving = held.pivot.leaving;
+            lp.basic()[p] = entering;
+            lp.nonbasic()[q] = leaving;
+            lp.status()[entering] = BASIC;
+            lp.status()[leaving] = held.pivot.to_low ? LOWER : UPPER;
+        }
     }
 }
 
@@ -96,10 +93,12 @@ __device__ __forceinline__ void sum_rows() {
         const REAL* const parts = held.squares() + row;
         const REAL* const values = held.values() + row;
         REAL squares = REAL(1), value = REAL(0);
-#pragma unroll SHARES_AT_ONCE
-        for (int s = 0; s < held.count; ++s) {
-            squares += parts[s * lp.m];
-            value += values[s * lp.m];
+        for (int first = 0; first < held.count; first += SHARES_AT_ONCE) {
+#pragma unroll
+            for (int s = first; s < first + SHARES_AT_ONCE; ++s) {
+                squares += s < held.count ? parts[s * lp.m] : REAL(0);
+                value += s < held.count ? values[s * lp.m] : REAL(0);
+            }
         }
         lp.value()[row] = value;
         const REAL off = larger(low - value, value - high);
@@ -171,29 +170,30 @@ __device__ __noinline__ int dual_held(
     }
     offer_rows();
     __syncthreads();
-    const int until_limit = counts.most - counts.pivots;
     const int until_pause = (int)parameters[CHECK_EVERY] - checked;
-    const int most_ties = (int)parameters[STALLED];
+    const int until = min(until_pause, counts.most - counts.pivots);
     int made = 0, ties = 0, ending = DONE, p;
     while (true) {
         p = best_row();
         if (p == NOBODY) break;
-        if (made >= until_limit) ending = AT_LIMIT;
-        if (made >= until_pause) ending = PAUSED;
-        if (ties > most_ties) ending = TIED;
+        if (made >= until) ending = made >= until_pause ? PAUSED : AT_LIMIT;
+        if (ties > held.most_ties) ending = TIED;
         if (ending != DONE) break;
         if (holds && i == p) {
 #pragma unroll
             for (int c = 0; c < ENTRIES; c += 2) {
                 *(Pair*)(held.line() + first + c) = {entries[c], entries[c + 1]};
-                entries[c] = entries[c + 1] = REAL(0);  // what replaces the row is added to that
             }
         }
-        const bool below = tell_row(p);
+        if (threadIdx.x == 0) tell_row(p);
         __syncthreads();
-        held_ratios(below);
+        held_ratios();
         __syncthreads();
         if (is_first_warp()) choose_pivot(held.fresh + made == 0);
+        if (holds && i == p) {  // what replaces the row is added to zeros; others do not wait for it
+#pragma unroll
+            for (int c = 0; c < ENTRIES; ++c) entries[c] = REAL(0);
+        }
         __syncthreads();
         ending = held.pivot.ending;
         if (ending != DONE) break;

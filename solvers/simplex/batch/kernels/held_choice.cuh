@@ -14,8 +14,9 @@ __device__ __forceinline__ unsigned key_of(REAL value) { return bits_of(value).h
 // For those who may enter in the row that stands in the line: exact ratios in lp.price(), those with
 // Harris' tolerance in lp.ratio(), both infinite for the others, what the slope drops by, and
 // inverse entries in lp.row().
-__device__ __forceinline__ void held_ratios(bool below) {
+__device__ __forceinline__ void held_ratios() {
     const Lp<true>& lp = held.lp;
+    const bool below = held.pivot.to_low;
     for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
         const REAL entry = held.line()[j];
         const REAL size = fabs(entry);
@@ -104,8 +105,10 @@ __device__ __forceinline__ void choose_held(bool is_fresh) {
     for (int k = 0; k < COLUMNS; ++k) {
         const int j = lane + 32 * k;
         relaxed[k] = j < lp.n ? key_of(lp.ratio()[j]) : NO_KEY;
-        exact[k] = j < lp.n && relaxed[k] < NO_KEY ? key_of(lp.price()[j]) : NO_KEY;
+        exact[k] = j < lp.n ? key_of(lp.price()[j]) : NO_KEY;
     }
+#pragma unroll
+    for (int k = 0; k < COLUMNS; ++k) exact[k] = relaxed[k] < NO_KEY ? exact[k] : NO_KEY;
     REAL off = held.pivot.off;
     REAL best_size = REAL(0), passed = REAL(-1), flip_until = REAL(-1);
     int best = NOBODY;

@@ -7,6 +7,7 @@
 #include "pivots.cuh"
 
 #define MOST_WARPS 16
+#define OFFERS_AT_ONCE 4
 #define HELD_COLUMNS 256  // the most that a held dictionary has
 #define TIED 5            // an ending: too many steps of no length
 
@@ -22,10 +23,11 @@ struct HeldPivot {
 struct HeldState {
     Lp<true> lp;
     REAL smallest, wanted;  // of parameters
+    int most_ties;          // of them too
     int fresh;              // pivots since the dictionary was built, before this run of them
     int count, padded;      // shares of a row, and entries of all of them
     int first;              // number of `memory` from which vectors stand
-    REAL merit[MOST_WARPS];  // the largest that each warp knows of, and its row
+    REAL merit[MOST_WARPS];  // the largest of each 32 rows, none for no rows, and where it is
     int row[MOST_WARPS];
     HeldPivot pivot;
 
@@ -51,14 +53,17 @@ __device__ __forceinline__ void set_up_held(
     held.lp = lp;
     held.smallest = parameters[SMALLEST_PIVOT];
     held.wanted = parameters[WANTED_PIVOT];
+    held.most_ties = (int)parameters[STALLED];
     held.fresh = fresh;
     held.count = (lp.n + entries - 1) / entries;
     held.padded = held.count * entries;
     held.first = (numbers + room + 1) / 2 * 2;
+    for (int w = 0; w < MOST_WARPS; ++w) held.merit[w] = REAL(0);
 }
 
-// Tell the block of the best of a warp's rows.
+// Tell the block of the best of a warp's rows, of which a thread has one at most.
 __device__ __forceinline__ void offer_row(REAL merit, int row) {
+    if ((int)(threadIdx.x & ~31u) >= held.lp.m) return;
     warp_best(merit, row);
     if ((threadIdx.x & 31) == 0) {
         held.merit[threadIdx.x >> 5] = merit;
@@ -66,12 +71,18 @@ __device__ __forceinline__ void offer_row(REAL merit, int row) {
     }
 }
 
-// The best row of all that were offered, the lowest of equal ones, or NOBODY; by whole warps.
+// The best row of all that were offered, the lowest of equal ones, or NOBODY.
 __device__ __forceinline__ int best_row() {
-    const int lane = threadIdx.x & 31;
-    const bool offers = lane < (int)(blockDim.x >> 5);
-    REAL merit = offers ? held.merit[lane] : REAL(0);
-    int row = offers ? held.row[lane] : NOBODY;
-    warp_best(merit, row);
-    return merit > REAL(0) ? row : NOBODY;
+    REAL best = REAL(0);
+    int found = NOBODY;
+    for (int first = 0; first * 32 < held.lp.m; first += OFFERS_AT_ONCE) {
+#pragma unroll
+        for (int w = first; w < first + OFFERS_AT_ONCE; ++w) {
+            const REAL merit = held.merit[w];
+            const int row = held.row[w];
+            found = merit > best ? row : found;
+            best = larger(merit, best);
+        }
+    }
+    return found;
 }
