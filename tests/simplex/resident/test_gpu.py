@@ -54,6 +54,7 @@ PROBLEMS = {
     "dense": (lambda: random_problem(90, 150, 1), BOTH),
     "sparse": (lambda: random_problem(300, 500, 2, density=0.02), BOTH),
     "boxed": (lambda: random_problem(150, 400, 3, density=0.2, boxed=1.0), BOTH),
+    "long columns": (lambda: random_problem(700, 300, 11, density=0.8), BOTH),
     "warp sized": (lambda: random_problem(32, 256, 4), BOTH),
     "one block and one": (lambda: random_problem(257, 31, 5, density=0.3), BOTH),
     "one row": (lambda: random_problem(1, 33, 6), BOTH),
