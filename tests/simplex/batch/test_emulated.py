@@ -121,6 +121,17 @@ def test_dictionaries_held_in_registers(library, shape, held):
     assert (here["ending"] == OPTIMAL).all()
 
 
+@pytest.mark.parametrize("columns", [40, 100, 160])
+def test_groups_of_equal_ratios_in_held_dictionaries(library, columns):
+    data = boxed_batch(3, 6, 6, columns, ("row_upper",))
+    alike = np.repeat(data.cost.reshape(-1, 4)[:, :1], 4, axis=1).reshape(1, -1)
+    values = np.repeat(data.values.reshape(6, -1, 4)[:, :, :1], 4, axis=2).reshape(1, -1)
+    # sides at which some columns of a group are at their upper bounds, and some are not
+    sides = 0.3 * data.row_upper + 1.0
+    data = dataclasses.replace(data, cost=alike, values=values, row_upper=sides)
+    assert_same(data, library, held_layout((6, columns), 6, 40))
+
+
 def test_held_dictionaries_between_looks_at_their_accuracy(library, monkeypatch):
     often = Settings(Parameters(check_every=3.0, stalled=2.0))
     monkeypatch.setattr("tests.simplex.batch.cases.DEFAULT", often)

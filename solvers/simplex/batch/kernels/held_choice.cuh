@@ -132,6 +132,7 @@ __device__ __forceinline__ void choose_held(bool is_fresh) {
             group = {lp.ratio()[q], held.drop()[q], fabs(held.line()[q]), q};
         } else {
             mine = find_group(mine, group);
+            if (group.q == NOBODY) break;  // only where numbers are not finite
         }
 #pragma unroll
         for (int k = 0; k < COLUMNS; ++k) {
