@@ -38,7 +38,7 @@ __device__ __forceinline__ REAL take_entry(REAL (&entries)[ENTRIES], int c) {
 
 // By one thread: tell the block of row p, which leaves.
 __device__ __forceinline__ void tell_row(int p) {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const int leaving = lp.basic()[p];
     const REAL value = lp.value()[p];
     const REAL low = lp.low()[leaving];
@@ -53,7 +53,7 @@ __device__ __forceinline__ void tell_row(int p) {
 // What replaces row p, the reduced costs, and who is where after the pivot and the flips, which are
 // of other columns than q.
 __device__ __forceinline__ void turn_vectors(int p, int q) {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const REAL inverse = held.pivot.inverse, price = held.pivot.price;
     for (int j = threadIdx.x; j < held.padded; j += blockDim.x) {
         if (j >= lp.n) {
@@ -84,7 +84,7 @@ __device__ __forceinline__ void turn_vectors(int p, int q) {
 
 // The rows' sums from their parts: basic values, and what speaks for each row's choice.
 __device__ __forceinline__ void sum_rows() {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     REAL best = REAL(0);
     int best_row = NOBODY;
     for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void sum_rows() {
 
 // Offer the rows by the merits that they have.
 __device__ __forceinline__ void offer_rows() {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     REAL best = REAL(0);
     int best_row = NOBODY;
     for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
@@ -157,7 +157,7 @@ __device__ __noinline__ int dual_held(
     const Lp<true> given, Counts& counts, const REAL* parameters, int& checked, int* at) {
     if (threadIdx.x == 0) set_up_held(given, ENTRIES, parameters, counts.fresh);
     __syncthreads();
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const int i = (int)threadIdx.x % lp.m;
     const int share = (int)threadIdx.x / lp.m;
     const int first = share * ENTRIES;

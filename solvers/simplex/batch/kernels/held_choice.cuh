@@ -15,7 +15,7 @@ __device__ __forceinline__ unsigned key_of(REAL value) { return bits_of(value).h
 // Harris' tolerance in lp.ratio(), both infinite for the others, what the slope drops by, and
 // inverse entries in lp.row().
 __device__ __forceinline__ void held_ratios() {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const bool below = held.pivot.to_low;
     for (int j = threadIdx.x; j < lp.n; j += blockDim.x) {
         const REAL entry = held.line()[j];
@@ -45,7 +45,7 @@ struct Group {
 // By one warp: the group among several candidates, `several` a bit for each of a lane's columns.
 // Returns those of them that belong to it.
 __device__ __forceinline__ unsigned find_group(unsigned several, Group& group) {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     group = {infinity(), REAL(0), REAL(0), NOBODY};
 #pragma unroll 1
     for (unsigned rest = several; rest != 0u; rest &= rest - 1u) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ unsigned find_group(unsigned several, Group& group) {
 // `flip_until` are to be flipped.
 __device__ __forceinline__ void tell_pivot(int q, REAL flip_until) {
     if (threadIdx.x != 0) return;
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const REAL inverse = lp.row()[q];
     const int entering = lp.nonbasic()[q];
     const bool below = held.pivot.to_low;
@@ -98,7 +98,7 @@ __device__ __forceinline__ void tell_pivot(int q, REAL flip_until) {
 // Most groups are of one candidate, which keys tell apart from the others.
 template <int COLUMNS>
 __device__ __forceinline__ void choose_held(bool is_fresh) {
-    const Lp<true>& lp = held.lp;
+    const HeldLp& lp = held.lp;
     const int lane = threadIdx.x;
     unsigned exact[COLUMNS], relaxed[COLUMNS];  // keys of candidates that are not passed yet
 #pragma unroll

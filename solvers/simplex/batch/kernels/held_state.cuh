@@ -20,8 +20,33 @@ struct HeldPivot {
     bool to_low, is_tie;
 };
 
+// The LP, as Lp<true> has it, with the places of its vectors ready: counted from `memory`.
+struct HeldLp {
+    int m, n, leading;
+    int by_column, by_row, by_variable;  // in numbers
+    int by_status;                       // in integers
+    REAL primal_tolerance, dual_tolerance;
+
+    __device__ __forceinline__ REAL* D() const { return (REAL*)memory; }
+    __device__ __forceinline__ int at(int i, int j) const { return j * leading + i; }
+    __device__ __forceinline__ REAL* reduced() const { return D() + by_column; }
+    __device__ __forceinline__ REAL* point() const { return reduced() + n; }
+    __device__ __forceinline__ REAL* price() const { return reduced() + 2 * n; }
+    __device__ __forceinline__ REAL* row() const { return reduced() + 3 * n; }
+    __device__ __forceinline__ REAL* ratio() const { return reduced() + 4 * n; }
+    __device__ __forceinline__ REAL* value() const { return D() + by_row; }
+    __device__ __forceinline__ REAL* merit() const { return value() + m; }
+    __device__ __forceinline__ REAL* column() const { return value() + 2 * m; }
+    __device__ __forceinline__ REAL* cost() const { return D() + by_variable; }
+    __device__ __forceinline__ REAL* low() const { return cost() + (n + m); }
+    __device__ __forceinline__ REAL* high() const { return cost() + 2 * (n + m); }
+    __device__ __forceinline__ int* status() const { return (int*)memory + by_status; }
+    __device__ __forceinline__ int* basic() const { return status() + (n + m); }
+    __device__ __forceinline__ int* nonbasic() const { return basic() + m; }
+};
+
 struct HeldState {
-    Lp<true> lp;
+    HeldLp lp;
     REAL smallest, wanted;  // of parameters
     int most_ties;          // of them too
     int fresh;              // pivots since the dictionary was built, before this run of them
@@ -46,11 +71,15 @@ __shared__ HeldState held;
 // By one thread, with everything else behind a barrier: make ready for pivots.
 __device__ __forceinline__ void set_up_held(
     const Lp<true>& lp, int entries, const REAL* parameters, int fresh) {
-    const int numbers = lp.leading * lp.n + COLUMN_VECTORS * lp.n + ROW_VECTORS * lp.m +
-                        VARIABLE_VECTORS * (lp.m + lp.n) + (int)blockDim.x;
+    const int by_column = lp.leading * lp.n;
+    const int by_row = by_column + COLUMN_VECTORS * lp.n;
+    const int by_variable = by_row + ROW_VECTORS * lp.m;
+    const int numbers = by_variable + VARIABLE_VECTORS * (lp.m + lp.n) + (int)blockDim.x;
     const int integers = 2 * (lp.m + lp.n) + lp.n;
     const int room = (integers * (int)sizeof(int) + (int)sizeof(REAL) - 1) / (int)sizeof(REAL);
-    held.lp = lp;
+    held.lp = {lp.m, lp.n, lp.leading, by_column, by_row, by_variable,
+               numbers * (int)(sizeof(REAL) / sizeof(int)), lp.primal_tolerance,
+               lp.dual_tolerance};
     held.smallest = parameters[SMALLEST_PIVOT];
     held.wanted = parameters[WANTED_PIVOT];
     held.most_ties = (int)parameters[STALLED];
