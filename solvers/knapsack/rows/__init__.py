@@ -5,7 +5,8 @@ its answer. ``node`` and ``relaxation`` are linear programs with few rows, ``tre
 below one node, ``trees``, ``crew`` and ``search`` many of them side by side, ``subproblems`` the
 cases by number of items, ``greedy`` a packing to begin with. ``scouts`` are searches for packings
 beside the trees: ``tabu`` and ``walk``, and ``ladders`` of walkers in the numbers of ``scaled``, on
-a GPU or the CPU. ``engine`` is the front door. Importing this package compiles nothing.
+a GPU or the CPU. ``forest`` searches below many nodes at once on a GPU. ``engine`` is the front
+door. Importing this package compiles nothing.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from solvers.progress import Progress
 ENGINE = "knapsack-rows"
 
 GPU_WALKERS = False
-"""Whether ``device='auto'`` puts walkers on a GPU that is there: not measured yet. With a GPU asked
-for they stand there."""
+"""Whether ``device='auto'`` uses a GPU that is there, for walkers and for searches below many
+nodes: not measured yet. A GPU that is asked for is used."""
 
 
 def walkers_device(wanted: str) -> Device | None:
-    """Return the GPU for walkers, or None to have them on the CPU."""
+    """Return the GPU for walkers and searches, or None to use the CPU alone."""
     if wanted == "cpu" or (wanted == "auto" and not GPU_WALKERS):
         return None
     device = find_device(wanted)
