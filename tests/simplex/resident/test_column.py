@@ -41,7 +41,7 @@ def listed(entries: int, of_flips: int, steepest: int = 0) -> dict[str, Any]:
     }  # fmt: skip
 
 
-LISTS = [(1, 0), (64, 30), (65, 0), (300, 299), (2048, 1000), (2049, 2047), (5000, 2100)]
+LISTS = [(1, 0), (64, 30), (65, 0), (300, 299), (1024, 1000), (1025, 1024), (5000, 2100)]
 """Numbers of entries, and of those of flips."""
 
 

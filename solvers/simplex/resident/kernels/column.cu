@@ -7,7 +7,7 @@
 #include "core.cuh"
 
 #define WARPS (BLOCK / 32)
-#define ASKED 8  // entries that a thread asks for at once
+#define ASKED 4  // entries that a thread asks for at once
 #define LISTED (ASKED * BLOCK)
 #define LONG_LIST 64  // entries, up to which each warp reads the list for itself
 
@@ -58,7 +58,6 @@ __device__ __forceinline__ int keep_entries(
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     INDEX place[ASKED];
     REAL amount[ASKED];
-    unsigned those[ASKED];
 #pragma unroll
     for (int k = 0; k < ASKED; ++k) {
         const INDEX u = from + k * BLOCK + threadIdx.x;
@@ -66,13 +65,14 @@ __device__ __forceinline__ int keep_entries(
         amount[k] = u < entries ? amounts[u] : REAL(0);
     }
     int count = 0;
+    unsigned mine = 0;  // bits that say which of this thread's are kept
 #pragma unroll
     for (int k = 0; k < ASKED; ++k) {
         bool ours = place[k] >= 0;
 #pragma unroll
         for (int w = 0; w < WARPS; ++w) ours = ours || -1 - place[k] == units[w];
-        those[k] = __ballot_sync(0xffffffffu, ours);
-        count += __popc(those[k]);
+        if (ours) mine |= 1u << k;
+        count += __popc(__ballot_sync(0xffffffffu, ours));
     }
     if (lane == 0) kept.of_warp[warp] = count;
     __syncthreads();
@@ -85,12 +85,13 @@ __device__ __forceinline__ int keep_entries(
 #pragma unroll
     for (int k = 0; k < ASKED; ++k) {
         const INDEX u = from + k * BLOCK + threadIdx.x, flip = u < of_flips ? 1 : 0;
-        const int own = at + __popc(those[k] & ((1u << lane) - 1u));
-        if (those[k] >> lane & 1u) {
+        const unsigned those = __ballot_sync(0xffffffffu, (mine >> k & 1u) != 0u);
+        const int own = at + __popc(those & ((1u << lane) - 1u));
+        if ((mine >> k & 1u) != 0u) {
             kept.code[own] = place[k] >= 0 ? 2 * place[k] + flip : -1 - (2 * (-1 - place[k]) + flip);
             kept.amount[own] = amount[k];
         }
-        at += __popc(those[k]);
+        at += __popc(those);
     }
     __syncthreads();
     return all;
@@ -120,7 +121,7 @@ __device__ __forceinline__ void add_kept(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) solve_column(
+extern "C" __global__ void __launch_bounds__(BLOCK, 6) solve_column(
     int rows, int capacity, int most, int dual, int steepest, const REAL* __restrict__ inverse,
     const INDEX* __restrict__ unit_row, const REAL* __restrict__ etas,
     const REAL* __restrict__ eta_rows, const REAL* __restrict__ row_slots,
