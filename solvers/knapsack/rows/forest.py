@@ -149,7 +149,8 @@ class Forest:
         price = np.clip(np.rint(node.dual * self._scale * unit), -self._ceiling, self._ceiling)
         multiplier = price.astype(np.int64)
         multiplier[:-1] = np.maximum(multiplier[:-1], 0)
-        bound = ((int(np.floor(node.bound[0])) + 1) << self._fraction) - 1
+        whole = int(min(np.floor(node.bound[0]), float(self._problem.profit.sum())))
+        bound = ((whole + 1) << self._fraction) - 1
         trail = 4 * self._place[items] + 2 * choice
         count = int(node.residual[-1]) + int(choice.sum())
         self._waiting.append(Branch(trail, multiplier, bound, count))
