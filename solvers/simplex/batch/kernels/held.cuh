@@ -85,9 +85,9 @@ __device__ __forceinline__ void turn_vectors(int p, int q) {
 // The rows' sums from their parts: basic values, and what speaks for each row's choice.
 __device__ __forceinline__ void sum_rows() {
     const HeldLp& lp = held.lp;
-    REAL best = REAL(0);
-    int best_row = NOBODY;
-    for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
+    const int row = threadIdx.x;
+    REAL merit = REAL(0);
+    if (row < lp.m) {
         const int v = lp.basic()[row];
         const REAL low = lp.low()[v], high = lp.high()[v];
         const REAL* const parts = held.squares() + row;
@@ -102,29 +102,16 @@ __device__ __forceinline__ void sum_rows() {
         }
         lp.value()[row] = value;
         const REAL off = larger(low - value, value - high);
-        const REAL merit = off > lp.primal_tolerance ? off * off / squares : REAL(0);
+        if (off > lp.primal_tolerance) merit = larger(off * off / squares, REAL(0));
         lp.merit()[row] = merit;
-        if (merit > best) {
-            best = merit;
-            best_row = row;
-        }
     }
-    offer_row(best, best_row);
+    offer_row(merit);
 }
 
 // Offer the rows by the merits that they have.
 __device__ __forceinline__ void offer_rows() {
     const HeldLp& lp = held.lp;
-    REAL best = REAL(0);
-    int best_row = NOBODY;
-    for (int row = threadIdx.x; row < lp.m; row += blockDim.x) {
-        const REAL merit = lp.merit()[row];
-        if (merit > best) {
-            best = merit;
-            best_row = row;
-        }
-    }
-    offer_row(best, best_row);
+    offer_row((int)threadIdx.x < lp.m ? lp.merit()[threadIdx.x] : REAL(0));
 }
 
 // Add the line times the pivot column to a thread's share, and leave parts of its row's sums.
@@ -155,7 +142,7 @@ __device__ __forceinline__ void update_share(REAL (&entries)[ENTRIES], REAL fact
 template <int ENTRIES>
 __device__ __noinline__ int dual_held(
     const Lp<true> given, Counts& counts, const REAL* parameters, int& checked, int* at) {
-    if (threadIdx.x == 0) set_up_held(given, ENTRIES, parameters, counts.fresh);
+    if (threadIdx.x == 0) set_up_held(given, ENTRIES, parameters, counts, checked);
     __syncthreads();
     const HeldLp& lp = held.lp;
     const int i = (int)threadIdx.x % lp.m;
@@ -170,13 +157,12 @@ __device__ __noinline__ int dual_held(
     }
     offer_rows();
     __syncthreads();
-    const int until_pause = (int)parameters[CHECK_EVERY] - checked;
-    const int until = min(until_pause, counts.most - counts.pivots);
     int made = 0, ties = 0, ending = DONE, p;
     while (true) {
         p = best_row();
         if (p == NOBODY) break;
-        if (made >= until) ending = made >= until_pause ? PAUSED : AT_LIMIT;
+        if (made >= held.until_limit) ending = AT_LIMIT;
+        if (made >= held.until_pause) ending = PAUSED;
         if (ties > held.most_ties) ending = TIED;
         if (ending != DONE) break;
         if (holds && i == p) {
@@ -190,7 +176,7 @@ __device__ __noinline__ int dual_held(
         held_ratios();
         __syncthreads();
         if (is_first_warp()) choose_pivot(held.fresh + made == 0);
-        if (holds && i == p) {  // what replaces the row is added to zeros; others do not wait for it
+        if (holds && i == p) {  // what replaces the row is added to zeros, made while most wait
 #pragma unroll
             for (int c = 0; c < ENTRIES; ++c) entries[c] = REAL(0);
         }

@@ -35,8 +35,8 @@ __device__ __forceinline__ void held_ratios() {
     }
 }
 
-// A group of equal ratio: the step at which it is passed, by how much the slope drops there, and its
-// largest entry.
+// A group of equal ratio: the step at which it is passed, by how much the slope drops there, and
+// its largest entry.
 struct Group {
     REAL step, drop, size;
     int q;

@@ -49,7 +49,8 @@ struct HeldState {
     HeldLp lp;
     REAL smallest, wanted;  // of parameters
     int most_ties;          // of them too
-    int fresh;              // pivots since the dictionary was built, before this run of them
+    int until_limit, until_pause;  // pivots that this run of them may have
+    int fresh;              // pivots since the dictionary was built, before this run
     int count, padded;      // shares of a row, and entries of all of them
     int first;              // number of `memory` from which vectors stand
     REAL merit[MOST_WARPS];  // the largest of each 32 rows, none for no rows, and where it is
@@ -70,7 +71,7 @@ __shared__ HeldState held;
 
 // By one thread, with everything else behind a barrier: make ready for pivots.
 __device__ __forceinline__ void set_up_held(
-    const Lp<true>& lp, int entries, const REAL* parameters, int fresh) {
+    const Lp<true>& lp, int entries, const REAL* parameters, const Counts& counts, int checked) {
     const int by_column = lp.leading * lp.n;
     const int by_row = by_column + COLUMN_VECTORS * lp.n;
     const int by_variable = by_row + ROW_VECTORS * lp.m;
@@ -83,16 +84,19 @@ __device__ __forceinline__ void set_up_held(
     held.smallest = parameters[SMALLEST_PIVOT];
     held.wanted = parameters[WANTED_PIVOT];
     held.most_ties = (int)parameters[STALLED];
-    held.fresh = fresh;
+    held.until_limit = counts.most - counts.pivots;
+    held.until_pause = (int)parameters[CHECK_EVERY] - checked;
+    held.fresh = counts.fresh;
     held.count = (lp.n + entries - 1) / entries;
     held.padded = held.count * entries;
     held.first = (numbers + room + 1) / 2 * 2;
     for (int w = 0; w < MOST_WARPS; ++w) held.merit[w] = REAL(0);
 }
 
-// Tell the block of the best of a warp's rows, of which a thread has one at most.
-__device__ __forceinline__ void offer_row(REAL merit, int row) {
+// Tell the block of the best of a warp's rows, of which each thread has one, up to m.
+__device__ __forceinline__ void offer_row(REAL merit) {
     if ((int)(threadIdx.x & ~31u) >= held.lp.m) return;
+    int row = threadIdx.x;
     warp_best(merit, row);
     if ((threadIdx.x & 31) == 0) {
         held.merit[threadIdx.x >> 5] = merit;
