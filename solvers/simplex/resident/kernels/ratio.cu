@@ -8,6 +8,8 @@
 
 #include "far.cuh"
 
+#define EARLIER 4  // pivot rows that a warp asks for at once: all, from some 500 rows on
+
 // Devex's weight of the leaving position as the framework has it; a block alone.
 __device__ __forceinline__ void measure_weight(
     const REAL* __restrict__ squares, int count, REAL framework, REAL weight, INDEX* control,
@@ -21,6 +23,49 @@ __device__ __forceinline__ void measure_weight(
     scalars[NORM] = norm;
     control[RESET] = weight > REAL(3) * norm ? 1 : 0;
 }
+
+// Products of the right sides with earlier pivot rows: a warp asks for elements of several at once.
+struct Earlier {
+    const REAL* __restrict__ rows;
+    const long long variables;
+    const int made, stride;
+    int first;
+    REAL entering[EARLIER], part[EARLIER];
+
+    __device__ __forceinline__ Earlier(
+        const REAL* rows_, long long variables_, INDEX made_, int blocks)
+        : rows(rows_), variables(variables_), made((int)made_), stride(blocks * WARPS),
+          first(blockIdx.x * WARPS + (threadIdx.x >> 5)) {}
+
+    __device__ __forceinline__ void ask(INDEX q, INDEX flipped) {
+#pragma unroll
+        for (int k = 0; k < EARLIER; ++k) {
+            const int e = first + k * stride;
+            entering[k] = e < made ? rows[e * variables + q] : REAL(0);
+            part[k] = e < made ? rows[e * variables + flipped] : REAL(0);
+        }
+    }
+    // Leave the products asked for, and say whether there are more.
+    __device__ __forceinline__ bool leave(
+        const Sides& sides, int count, REAL* column_dots, REAL* flip_dots) {
+        const int lane = threadIdx.x & 31;
+#pragma unroll
+        for (int k = 0; k < EARLIER; ++k) {
+            const int e = first + k * stride;
+            if (e >= made) continue;  // a whole warp
+            REAL total = lane < count ? part[k] * sides.step[lane] : REAL(0);
+            for (int f = lane + 32; f < count; f += 32)
+                total += rows[e * variables + sides.variable[f]] * sides.step[f];
+            if (count > 0) total = lanes_join<Add>(total, 32);
+            if (lane == 0) {
+                column_dots[e] = entering[k];
+                flip_dots[e] = total;
+            }
+        }
+        first += EARLIER * stride;
+        return first < made;
+    }
+};
 
 extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     int rows, int structurals, int most, int lanes, int full, int steepest,
@@ -103,31 +148,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     __syncthreads();
     if (!near) number_entries(sides, count + 1, matrix);
     const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    // A warp takes an earlier row, whose elements it asks for before the right sides are made.
-    const int lane = tid & 31, stride = blocks * (BLOCK / 32);
-    const INDEX flipped = lane < count ? sides.variable[lane] : q;
-    int e = blockIdx.x * (BLOCK / 32) + (tid >> 5);
-    REAL entering = REAL(0), part = REAL(0);
-    if (e < made) {
-        entering = alpha_rows[e * variables + q];
-        part = alpha_rows[e * variables + flipped];
-    }
+    const INDEX flipped = (tid & 31) < count ? sides.variable[tid & 31] : q;
+    Earlier earlier(alpha_rows, variables, made, blocks);
+    earlier.ask(q, flipped);  // before the right sides are made
     make_sides(sides, count + 1, blocks, matrix, steepest == 1, slots, target, control);
-    while (e < made) {
-        const REAL* __restrict__ earlier = alpha_rows + e * variables;
-        REAL total = lane < count ? part * sides.step[lane] : REAL(0);
-        for (int f = lane + 32; f < count; f += 32)
-            total += earlier[sides.variable[f]] * sides.step[f];
-        if (count > 0) total = lanes_join<Add>(total, 32);
-        if (lane == 0) {
-            column_dots[e] = entering;
-            flip_dots[e] = total;
-        }
-        e += stride;
-        if (e >= made) break;
-        entering = alpha_rows[e * variables + q];
-        part = alpha_rows[e * variables + flipped];
-    }
+    while (earlier.leave(sides, count, column_dots, flip_dots)) earlier.ask(q, flipped);
     if (blockIdx.x != 0) return;
     for (int f = tid; f < count; f += BLOCK) {
         flips[f] = sides.variable[f];
