@@ -12,7 +12,7 @@ typedef long long Int;
 constexpr unsigned ALL = 0xffffffffu;
 constexpr int LANES = 32, WARPS = 4, SLICES = 4, EVALUATIONS = 6;
 constexpr Int IDLE = -1;
-constexpr double RELAXATION = 0.75, LONGEST_STEP = 1152921504606846976.0;  // 2^60
+constexpr double LONGEST_STEP = 1152921504606846976.0;  // 2^60
 
 // What no decision changes.
 struct Data {
@@ -129,7 +129,7 @@ __device__ inline Int lagrangian(const Data& data, Search& search) {
 }
 
 // Moves the multipliers against a subgradient; returns whether there is one.
-__device__ inline bool step(const Data& data, Search& search, Int slack, double factor) {
+__device__ inline bool step(const Data& data, Search& search, Int slack) {
     Int move[SLICES], part = 0;
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) {
@@ -158,7 +158,7 @@ __device__ inline bool step(const Data& data, Search& search, Int slack, double 
     }
     const Int norm = sum_of(part);
     if (norm == 0) return false;
-    const double theta = factor * (double(slack + 1) / double(norm));
+    const double theta = double(slack + 1) / double(norm);
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) {
         const int row = search.lane + k * LANES;
@@ -175,7 +175,6 @@ __device__ inline bool step(const Data& data, Search& search, Int slack, double 
 
 // Takes bounds and decides items; returns whether the node is open.
 __device__ inline bool bounds(const Data& data, Search& search, Int target) {
-    double factor = 1.0;
     for (int evaluation = 0; evaluation < EVALUATIONS; ++evaluation) {
         const Int bound = lagrangian(data, search);
         if (bound < target || search.free < search.left[data.rows - 1]) return false;
@@ -193,8 +192,7 @@ __device__ inline bool bounds(const Data& data, Search& search, Int target) {
         if (__ballot_sync(ALL, below) != 0u) return false;
         if (search.free < search.left[data.rows - 1]) return false;
         if (evaluation == EVALUATIONS - 1 || search.free == 0) break;
-        if (!step(data, search, slack, factor)) break;
-        factor *= RELAXATION;
+        if (!step(data, search, slack)) break;
     }
     return true;
 }

@@ -12,7 +12,6 @@ from solvers.knapsack.rows.kernels.subtrees import (
     IDLE,
     LANES,
     LONGEST_STEP,
-    RELAXATION,
 )
 
 UNDECIDED = -1
@@ -131,7 +130,6 @@ def _bounds(  # noqa: C901 (one hot loop)
 ):  # fmt: skip
     """Take bounds and decide items; return whether the node is open."""
     items, rows = column.shape
-    factor = 1.0
     step = np.zeros(rows, dtype=np.int64)
     for evaluation in range(EVALUATIONS):
         bound = now[PROFIT]
@@ -177,8 +175,7 @@ def _bounds(  # noqa: C901 (one hot loop)
             norm += step[i] * step[i]
         if norm == 0:
             break
-        theta = factor * (float(slack + 1) / float(norm))
-        factor *= RELAXATION
+        theta = float(slack + 1) / float(norm)
         for i in range(rows):
             move = theta * float(step[i]) * unit[i]
             move = min(max(np.rint(move), -LONGEST_STEP), LONGEST_STEP)
