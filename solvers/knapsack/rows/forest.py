@@ -47,6 +47,9 @@ MOST_FRACTION, SCALED_BITS = 20, 52
 PRODUCT_BITS = 55
 """Bits of a multiplier times a row's capacity or weights: 128 rows of that fit into 64."""
 
+BOUND = 6
+"""Place of the searches' bounds among the arrays of their state."""
+
 STEP_BITS = 20
 """Bits of a subgradient's entries, so that the sum of their squares fits into 64."""
 
@@ -135,8 +138,7 @@ class Forest:
             ]
             sizes = (1, 1, m, n, n, 1, 1, 1)
             self._state = [put(np.zeros(searches * size, dtype=np.int64)) for size in sizes]
-            self._bound = self._state[6]
-            self._bound[...] = put(self._bounds)
+            self._state[BOUND] = put(self._bounds)
             self._champion = put(np.zeros(searches * LANES, dtype=np.int64))
             self._visited = put(np.zeros(searches, dtype=np.int64))
         self._sizes = (n, m)
@@ -216,7 +218,7 @@ class Forest:
             self._searches, *self._sizes, NODES, self._fraction,
         )  # fmt: skip
         self.nodes += int(host(self._visited).sum())
-        self._bounds = host(self._bound)
+        self._bounds = host(self._state[BOUND])
         values = host(value)
         self._share(host(waits))
         top = int(np.argmax(values))
