@@ -112,8 +112,7 @@ def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
     arguments = (
         a.rows, nucleus.capacity, a.most, groups, nucleus.inverse, nucleus.unit_row,
         nucleus.slot_of_row, a.basic, a.etas, a.x_basic, a.lower_basic, a.upper_basic, a.weights,
-        a.row_value, a.row_index, a.eta_rows, nucleus.row_slots, a.row_mask, a.control,
-        a.scalars,
+        a.row_value, a.row_index, a.eta_rows, nucleus.row_slots, a.control, a.scalars,
     )  # fmt: skip
     return Step(ROW, "pivot_row", arguments)
 
@@ -121,9 +120,8 @@ def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
 def _price_row(a: Arrays, dual: int) -> Step:
     arguments = (
         a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, dual, a.steepest * dual,
-        *_columns(a), a.eta_rows, a.row_mask, a.status, a.reference, a.lower, a.upper,
-        a.reduced_cost, a.control, a.scalars, a.alpha_rows, a.ratios, a.least, a.counts,
-        a.squares, a.dots,
+        *_columns(a), a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost,
+        a.control, a.scalars, a.alpha_rows, a.ratios, a.least, a.counts, a.squares, a.dots,
     )  # fmt: skip
     return Step(ROW, "price_row", arguments)
 

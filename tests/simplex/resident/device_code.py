@@ -13,17 +13,6 @@ from tests.mip.walkers.emulated import COMPILER, SCALARS, build
 MOST_THREADS = 256
 """Threads that the emulator's block has; kernels of one block take any multiple of a warp."""
 
-WORDS = """
-#define __forceinline__ inline
-#undef __launch_bounds__
-#define __launch_bounds__(...)
-inline double __longlong_as_double(long long bits) {
-    double value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-}
-"""
-
 __all__ = ["COMPILER", "Emulator"]
 
 
@@ -31,7 +20,8 @@ class _OnHost(Family):
     """A family whose source says to a host compiler what only CUDA's knows."""
 
     def source(self) -> str:
-        return f"{WORDS}\n{super().source()}"
+        bounds = "#undef __launch_bounds__\n#define __launch_bounds__(...)\n"
+        return f"#define __forceinline__ inline\n{bounds}{super().source()}"
 
 
 class Emulator:

@@ -17,7 +17,6 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.core import Halt
 from solvers.simplex.resident import arrays
-from solvers.simplex.resident.kernels.column import COLUMN
 from solvers.simplex.solve import solve
 from tests.simplex.resident.cases import (
     check_state,
@@ -27,8 +26,7 @@ from tests.simplex.resident.cases import (
     reference,
     run,
 )
-from tests.simplex.resident.side_by_side import SideBySide, compare
-from tests.simplex.resident.test_column import LISTS, listed
+from tests.simplex.resident.side_by_side import SideBySide
 from tests.simplex.resident.test_netlib import DATA, OPTIMA
 
 pytestmark = pytest.mark.gpu
@@ -56,8 +54,6 @@ PROBLEMS = {
     "dense": (lambda: random_problem(90, 150, 1), BOTH),
     "sparse": (lambda: random_problem(300, 500, 2, density=0.02), BOTH),
     "boxed": (lambda: random_problem(150, 400, 3, density=0.2, boxed=1.0), BOTH),
-    "long lists": (lambda: random_problem(450, 70, 12, density=0.18, boxed=0.9), ("dual",)),
-    "long columns": (lambda: random_problem(700, 300, 11, density=0.8), BOTH),
     "warp sized": (lambda: random_problem(32, 256, 4), BOTH),
     "one block and one": (lambda: random_problem(257, 31, 5, density=0.3), BOTH),
     "one row": (lambda: random_problem(1, 33, 6), BOTH),
@@ -98,14 +94,6 @@ def test_kernels_do_what_their_twins_do(name, gpu, pricing, monkeypatch):
     monkeypatch.setattr(Family, "__getitem__", lambda family, kernel: both.kernel(family, kernel))
     run(make(), cpu(), order)
     assert {"row_residual", "reduced_costs", "pivot_row"} <= set(both.calls) or order == ("primal",)
-
-
-@pytest.mark.parametrize("size", LISTS)
-def test_lists_of_any_length_are_solved_for(size, gpu):
-    twin = listed(*size)
-    device = on_gpu(COLUMN, "solve_column", tuple(twin.values()))
-    COLUMN["solve_column"](*twin.values())
-    compare(COLUMN.kernels["solve_column"], list(twin.values()), device)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -73,18 +73,7 @@ FAR[:3] = 5e-3, 6e-3, 7e-3
 FEW = np.full(STRUCTURALS, np.inf)
 FEW[::40] = spread(0.0, 1.0)[::40]
 
-
-def equal(count: int) -> np.ndarray:
-    """Return so many equal break points, far apart from each other, with others far beyond."""
-    breaks = spread(5.0, 9.0)
-    breaks[np.arange(count) * (STRUCTURALS // count)] = 0.1
-    return breaks
-
-
 CASES = {
-    "as many as lanes": (equal(32), 1.0, 12.0),
-    "one more than lanes": (equal(33), 1.0, 12.0),
-    "in a few steps, then one": (np.where(np.arange(STRUCTURALS) < 9, 2e-4, FAR), 1e-3, 0.5),
     "all equal": (np.zeros(STRUCTURALS), 1.0, 10.0),
     "too many at once": (spread(1.0, 2.0), 1.0, 10.0),
     "too many when looking further": (FAR, 1.0, 90.0),

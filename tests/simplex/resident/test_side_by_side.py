@@ -34,7 +34,6 @@ PROBLEMS = {
     "dense": (lambda: random_problem(20, 40, 1), ("dual", "primal")),
     "boxed": (lambda: random_problem(130, 160, 2, density=0.1, boxed=1.0), ("dual",)),
     "short columns": (lambda: short_columns(150, 220), ("dual", "primal")),
-    "long columns": (lambda: random_problem(300, 9, 8, density=0.93), ("dual", "primal")),
     "primal": (lambda: primal_problem(20, 30, 9), ("primal",)),
     "more break points than are held": (lambda: without_costs(1500), ("dual",)),
     "one row": (lambda: random_problem(1, 33, 6), ("dual",)),

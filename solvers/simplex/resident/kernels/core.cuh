@@ -71,21 +71,6 @@ __device__ __forceinline__ REAL block_join(REAL value) {
     return value;
 }
 
-// Of numbers that are not negative, by the order of their bits: a third of the time of shuffles.
-__device__ __forceinline__ REAL warp_greatest(REAL value) {
-    const long long bits = __double_as_longlong((double)value);
-    const unsigned high = (unsigned)(bits >> 32), top = __reduce_max_sync(0xffffffffu, high);
-    const unsigned low = __reduce_max_sync(0xffffffffu, high == top ? (unsigned)bits : 0u);
-    return (REAL)__longlong_as_double(((long long)top << 32) | low);
-}
-
-__device__ __forceinline__ REAL warp_least(REAL value) {
-    const long long bits = __double_as_longlong((double)value);
-    const unsigned high = ~(unsigned)(bits >> 32), top = __reduce_max_sync(0xffffffffu, high);
-    const unsigned low = __reduce_max_sync(0xffffffffu, high == top ? ~(unsigned)bits : 0u);
-    return (REAL)__longlong_as_double(((long long)~top << 32) | (unsigned)~low);
-}
-
 __device__ __forceinline__ Best warp_best(Best own) {
     for (int distance = 16; distance > 0; distance >>= 1) {
         const REAL value = __shfl_xor_sync(0xffffffffu, own.value, distance);

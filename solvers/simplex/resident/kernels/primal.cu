@@ -66,7 +66,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_entering(
     __syncthreads();
     const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
     const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    number_entries(sides, 1, matrix);
     make_sides(sides, 1, blocks, matrix, false, slots, target, control);
     for (int e = blockIdx.x * BLOCK + threadIdx.x; e < made; e += blocks * BLOCK)
         column_dots[e] = alpha_rows[e * ((long long)rows + structurals) + q];

@@ -22,11 +22,6 @@ def side_blocks(values: Values) -> Launch:
     return Launch(max(1, ceiling(int(values["rows"]), SIDE_ROWS)), BLOCK)
 
 
-def _choice_blocks(values: Values) -> Launch:
-    """Launch one more for Devex's weight."""
-    return Launch(side_blocks(values).grid + (0 if values["steepest"] else 1), BLOCK)
-
-
 CHOOSE_COLUMN = Kernel(
     name="choose_column",
     arguments=(
@@ -47,8 +42,7 @@ CHOOSE_COLUMN = Kernel(
         *indices("control", changed="inout"),
         *reals("scalars", changed="inout"),
     ),
-    contract="Sets ENTERING, PIVOT, DUAL_STEP, COST_SHIFT and NORM, or says NO_PIVOT (and may set "
-    "NORM and RESET even so). 'flips' and "
+    contract="Sets ENTERING, PIVOT, DUAL_STEP, COST_SHIFT and NORM, or says NO_PIVOT. 'flips' and "
     "'flip_steps' hold FLIPS variables and how far they go. Right sides are the flipped columns "
     "times their steps, and the entering column. If they have few entries, these are listed: "
     "'amounts', at 'places' that are slots, or -1 - row where a row has none; FLIP_ENTRIES of "
@@ -56,7 +50,7 @@ CHOOSE_COLUMN = Kernel(
     "entering column and, if there are flips, the sum of theirs, by row, and the others the same "
     "by slot. 'column_dots' and 'flip_dots' (most,) are their products with the delayed pivot "
     "rows. Device and twin agree up to the order of sums and flips.",
-    launch=_choice_blocks,
+    launch=side_blocks,
     work=lambda values: int(values["ratio"].size),
     bytes_moved=lambda values: 12 * int(values["least"].size) + 32 * int(values["rows"]),
 )

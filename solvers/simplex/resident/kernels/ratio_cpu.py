@@ -61,10 +61,6 @@ def choose_column(  # noqa: C901 - one kernel
     column, column_slots, flip_column, flip_slots, column_dots, flip_dots, control, scalars,
 ):  # fmt: skip
     """Choose the entering variable and the flips before it."""
-    if steepest == 0 and (control[STATUS] == RUNNING or control[STATUS] == NO_PIVOT):
-        norm = max(1.0, squares.sum() + reference[control[LEAVING]])
-        scalars[NORM] = norm
-        control[RESET] = 1 if scalars[WEIGHT] > DEVEX_ERROR * norm else 0
     if control[STATUS] != RUNNING:
         return
     made, variables = control[PIVOTS], rows + structurals
@@ -154,13 +150,14 @@ def choose_column(  # noqa: C901 - one kernel
     step, shift = reduced_cost[q] / pivot, 0.0
     if (step < 0.0) != (scalars[EXCESS] < 0.0) and step != 0.0:
         step, shift = 0.0, reduced_cost[q]  # which makes the step zero
+    devex = max(1.0, squares.sum() + reference[control[LEAVING]]) if steepest == 0 else 0.0
+    norm = dots[most] if steepest == 1 else devex
     scalars[DUAL_STEP] = step
     scalars[COST_SHIFT] = shift
     scalars[PIVOT] = pivot
     scalars[ENTERING_VALUE] = x[q]
-    if steepest == 1:
-        scalars[NORM] = dots[most]
-        control[RESET] = 0
+    scalars[NORM] = norm
+    control[RESET] = 1 if steepest == 0 and scalars[WEIGHT] > DEVEX_ERROR * norm else 0
     control[ENTERING] = q
     control[FLIPS] = count
     control[MADE] = made

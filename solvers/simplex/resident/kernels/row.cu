@@ -6,7 +6,6 @@
 #include "core.cuh"
 
 #define CHUNK 8  // entries that a thread asks for at once
-#define MASK_WORDS 2048  // bits of the row's elements that shared memory has room for
 
 extern "C" __global__ void __launch_bounds__(BLOCK) choose_row(
     int rows, const REAL* __restrict__ x_basic, const REAL* __restrict__ lower_basic,
@@ -34,8 +33,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     const REAL* __restrict__ x_basic, const REAL* __restrict__ lower_basic,
     const REAL* __restrict__ upper_basic, const REAL* __restrict__ weights,
     const REAL* __restrict__ partial_value, const INDEX* __restrict__ partial_index,
-    REAL* eta_rows, REAL* __restrict__ row_slots, INDEX* __restrict__ row_mask, INDEX* control,
-    REAL* scalars) {
+    REAL* eta_rows, REAL* __restrict__ row_slots, INDEX* control, REAL* scalars) {
     __shared__ REAL coefficient[MOST_DELAYED];
     __shared__ REAL part[BLOCK / 32][32];
     const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
@@ -97,13 +95,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     }
     part[warp][lane] = value;
     __syncthreads();
-    if (warp != 0) return;
+    if (warp != 0 || !inside) return;
     value = part[0][lane];
 #pragma unroll
     for (int w = 1; w < warps; ++w) value += part[w][lane];
-    const unsigned nonzero = __ballot_sync(0xffffffffu, inside && value != REAL(0));
-    if (lane == 0) row_mask[blockIdx.x] = (INDEX)nonzero;
-    if (!inside) return;
     eta_rows[(long long)made * rows + i] = value;
     if (slot >= 0) row_slots[slot] = value;
 }
@@ -154,34 +149,6 @@ __device__ __forceinline__ REAL share_of_product(
     return sum;
 }
 
-// The same for a long column by a warp. To ask for elements of the row here and there costs a cycle
-// each, which is more than the memory takes for the entries; so bits in shared memory say which of
-// them are not zero, and only those are read, at the same time as the entries that they meet.
-__device__ __forceinline__ REAL share_of_masked(
-    INDEX begin, INDEX end, int lane, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, const REAL* __restrict__ row, const unsigned* nonzero) {
-    const INDEX stride = CHUNK * 32;
-    INDEX place[CHUNK], next[CHUNK], left = end - begin - lane;
-    REAL sum = REAL(0);
-    places_of<false>(next, begin + lane, left, begin, 32, indices);
-    for (INDEX k = begin + lane; left > 0; k += stride, left -= stride) {
-        REAL factor[CHUNK], value[CHUNK];
-#pragma unroll
-        for (int u = 0; u < CHUNK; ++u) place[u] = next[u];
-        places_of<false>(next, k + stride, left - stride, begin, 32, indices);
-#pragma unroll
-        for (int u = 0; u < CHUNK; ++u) {
-            const bool there =
-                place[u] >= 0 && (nonzero[place[u] >> 5] >> (unsigned)(place[u] & 31) & 1u) != 0u;
-            factor[u] = there ? row[place[u]] : REAL(0);
-            value[u] = there ? values[k + u * 32] : REAL(0);
-        }
-#pragma unroll
-        for (int u = 0; u < CHUNK; ++u) sum += value[u] * factor[u];
-    }
-    return sum;
-}
-
 template <bool full>
 __device__ __forceinline__ REAL share_of_product(
     INDEX begin, INDEX end, int lane, int lanes, const INDEX* __restrict__ indices,
@@ -207,14 +174,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
     int rows, int structurals, int most, int lanes, int full, int dual, int steepest,
     const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, const REAL* __restrict__ eta_rows,
-    const INDEX* __restrict__ row_mask, const INDEX* __restrict__ status,
-    const INDEX* __restrict__ reference, const REAL* __restrict__ lower,
-    const REAL* __restrict__ upper, const REAL* __restrict__ reduced_cost,
-    const INDEX* __restrict__ control, const REAL* __restrict__ scalars,
-    REAL* __restrict__ alpha_rows, REAL* __restrict__ ratios, REAL* __restrict__ least,
-    INDEX* __restrict__ counts, REAL* __restrict__ squares, REAL* __restrict__ dots) {
+    const INDEX* __restrict__ status, const INDEX* __restrict__ reference,
+    const REAL* __restrict__ lower, const REAL* __restrict__ upper,
+    const REAL* __restrict__ reduced_cost, const INDEX* __restrict__ control,
+    const REAL* __restrict__ scalars, REAL* __restrict__ alpha_rows, REAL* __restrict__ ratios,
+    REAL* __restrict__ least, INDEX* __restrict__ counts, REAL* __restrict__ squares,
+    REAL* __restrict__ dots) {
     __shared__ REAL ratio_of[BLOCK];
-    __shared__ unsigned nonzero[MASK_WORDS];
     const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
     const INDEX made = control[PIVOTS] - (dual == 0 ? 1 : 0), leaving = control[LEAVING];
     const REAL excess = scalars[EXCESS], small = scalars[SMALL_PIVOT], relax = scalars[HARRIS];
@@ -245,9 +211,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
             counted = steepest == 0 && reference[j] != 0;
         }
     }
-    const int words = (rows + 31) / 32;
-    const bool masked = structural && lanes == 32 && full == 0 && words <= MASK_WORDS;
-    for (int w = tid; masked && w < words; w += BLOCK) nonzero[w] = (unsigned)row_mask[w];
     if (state != RUNNING || (dual == 0 && flip_only != 0)) return;
     if (block >= owners) {
         leave_dot(block - owners, made, rows, most, eta_rows, dots);
@@ -256,10 +219,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
     const REAL* __restrict__ row = eta_rows + (long long)made * rows;
     REAL alpha = REAL(0);
     if (structural) {
-        if (masked) __syncthreads();
         if (kind != BASIC)
-            alpha = masked ? share_of_masked(begin, end, lane, indices, values, row, nonzero)
-                : full != 0
+            alpha = full != 0
                 ? share_of_product<true>(begin, end, lane, lanes, indices, values, row)
                 : share_of_product<false>(begin, end, lane, lanes, indices, values, row);
         alpha = lanes_join<Add>(alpha, lanes);

@@ -55,13 +55,13 @@ PIVOT_ROW = Kernel(
         *reals("etas", "x_basic", "lower_basic", "upper_basic", "weights", "partial_value"),
         *indices("partial_index"),
         *reals("eta_rows", "row_slots", changed="inout"),
-        *indices("row_mask", "control", changed="inout"),
+        *indices("control", changed="inout"),
         *reals("scalars", changed="inout"),
     ),
     contract="With groups > 0 takes the position from so many partial results, or says DONE, FOLD "
     "or OUT_OF_PIVOTS; with groups = 0 takes it from 'control'. Leaves rho (m,) as the next of "
-    "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,); bits of 'row_mask', 32 to a "
-    "word, say which elements are not zero. Up to the order of sums.",
+    "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,). Up to the "
+    "order of sums.",
     launch=lambda values: Launch(max(1, ceiling(int(values["rows"]), WARP)), BLOCK),
     work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
     bytes_moved=lambda values: 8 * int(values["rows"]) * (2 + int(values["control"][1])),
@@ -92,7 +92,7 @@ PRICE_ROW = Kernel(
         *ints("rows", "structurals", "most", "lanes", "full", "dual", "steepest"),
         *indices("starts", "indices"),
         *reals("values", "eta_rows"),
-        *indices("row_mask", "status", "reference"),
+        *indices("status", "reference"),
         *reals("lower", "upper", "reduced_cost"),
         *indices("control"),
         *reals("scalars"),

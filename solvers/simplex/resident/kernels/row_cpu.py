@@ -67,7 +67,7 @@ def choose_row(
 def pivot_row(
     rows, capacity, most, groups, inverse, unit_row, slot_of_row, basic, etas,
     x_basic, lower_basic, upper_basic, weights, partial_value, partial_index,
-    eta_rows, row_slots, row_mask, control, scalars,
+    eta_rows, row_slots, control, scalars,
 ):  # fmt: skip
     """Find the leaving position and its row of the inverse."""
     going = control[STATUS] == RUNNING and (groups > 0 or control[FLIP_ONLY] == 0)
@@ -107,12 +107,6 @@ def pivot_row(
         eta_rows[made, i] = value
         if slot >= 0:
             row_slots[slot] = value
-    for word in prange((count + 31) // 32):
-        bits = 0
-        for i in range(32 * word, min(32 * word + 32, rows)):
-            if eta_rows[made, i] != 0.0:
-                bits |= 1 << (i - 32 * word)
-        row_mask[word] = bits if bits < 2**31 else bits - 2**32
 
 
 @numba.njit(inline="always")
@@ -128,7 +122,7 @@ def _distance(status, reduced_cost):
 @twin
 def price_row(  # noqa: C901 - one kernel
     rows, structurals, most, lanes, full, dual, steepest, starts, indices, values, eta_rows,
-    row_mask, status, reference, lower, upper, reduced_cost, control, scalars,
+    status, reference, lower, upper, reduced_cost, control, scalars,
     alpha_rows, ratios, least, counts, squares, dots,
 ):  # fmt: skip
     """Multiply the pivot row with every column; find the candidates for entering."""

@@ -116,7 +116,6 @@ __device__ __forceinline__ void lay_out(
     const Sides& sides, int columns, const Matrix& matrix, const Target& target) {
     __shared__ REAL tile[SIDE_COLUMNS * SIDE_ROWS];
     const int first = blockIdx.x * SIDE_ROWS, own = threadIdx.x, i = first + own;
-    const INDEX slot = own < SIDE_ROWS && i < matrix.rows ? matrix.slot_of_row[i] : -1;
     REAL flipped = REAL(0), entering = REAL(0);
     for (int from = 0; from < columns; from += SIDE_COLUMNS) {
         const int count = min(SIDE_COLUMNS, columns - from);
@@ -133,6 +132,7 @@ __device__ __forceinline__ void lay_out(
         __syncthreads();
     }
     if (own >= SIDE_ROWS || i >= matrix.rows) return;
+    const INDEX slot = matrix.slot_of_row[i];
     target.column[i] = entering;
     if (slot >= 0) target.column_slots[slot] = entering;
     if (columns == 1) return;
@@ -140,11 +140,12 @@ __device__ __forceinline__ void lay_out(
     if (slot >= 0) target.flip_slots[slot] = flipped;
 }
 
-// Prepare the solves; the block together, after entries have been counted. Leaves the numbers of
-// entries, or -1 for laid out sums. `streamed` says that the solve reads the whole inverse anyway.
+// Prepare the solves; the block together. Leaves the numbers of entries, or -1 for laid out sums.
+// `streamed` says that the solve reads the whole inverse in any case.
 __device__ __forceinline__ void make_sides(
-    const Sides& sides, int columns, int blocks, const Matrix& matrix, bool streamed, INDEX slots,
+    Sides& sides, int columns, int blocks, const Matrix& matrix, bool streamed, INDEX slots,
     const Target& target, INDEX* control) {
+    number_entries(sides, columns, matrix);
     const long long entries = sides.offset[columns];
     const bool list =
         streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < matrix.rows;
