@@ -56,6 +56,7 @@ class Group:
     commits: tuple[str, ...]
     best: dict[str, float]
     rows: tuple[MipRow, ...]
+    conditions: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -121,7 +122,18 @@ def _group(key: tuple[str, float, str, str], documents: list[dict[str, Any]]) ->
             row = MipRow.from_record(record)
             rows[row.model, row.solver, row.seed] = row
     commits = tuple(dict.fromkeys(str(one["commit"]) for one in documents))
-    return Group(*key, commits, best, tuple(rows.values()))
+    conditions = tuple(dict.fromkeys(_conditions(one["settings"]) for one in documents))
+    return Group(*key, commits, best, tuple(rows.values()), conditions)
+
+
+def _conditions(settings: dict[str, Any]) -> str:
+    """Return under what conditions the runs of a record were made."""
+    words = [f"{settings['threads']} threads each"] if settings.get("threads") else []
+    if "cores_each" in settings:
+        words.append(f"{settings['cores_each']} cores each, {settings['runs_at_once']} at once")
+    if "processes_sharing_the_gpu" in settings:
+        words.append(f"{settings['processes_sharing_the_gpu']} processes sharing the GPU")
+    return ", ".join(words)
 
 
 def draw(group: Group, path: Path) -> Path:
@@ -215,7 +227,7 @@ def page_text(groups: Sequence[Group]) -> str:
             f"## {group.name}, {group.limit:g} s, {group.device}",
             f"![Gap over time and profiles](images/{group.stem}.png)",
             _table(summarise(group.rows)),
-            f"Commit {', '.join(group.commits)}.",
+            "; ".join(filter(None, [f"Commit {', '.join(group.commits)}", *group.conditions])) + ".",
         ]
     return "\n\n".join(parts) + "\n"
 

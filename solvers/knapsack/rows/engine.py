@@ -18,7 +18,9 @@ ENGINE = "knapsack-rows"
 
 GPU_WALKERS = False
 """Whether ``device='auto'`` uses a GPU that is there, for walkers and for searches below many
-nodes: not measured yet. A GPU that is asked for is used."""
+nodes. On an H200 they gained nothing: a proof with 60 items and 10 rows took 4.4 s and 250 million
+nodes where the trees alone needed 0.5 s and 94,000, whose bounds are linear relaxations. A GPU that
+is asked for is used."""
 
 
 def walkers_device(wanted: str) -> Device | None:
