@@ -223,11 +223,12 @@ def page_text(groups: Sequence[Group]) -> str:
         "geometric one. Figures are means over models of means over seeds.",
     ]
     for group in groups:
+        made = [f"Commit {', '.join(group.commits)}", *filter(None, group.conditions)]
         parts += [
             f"## {group.name}, {group.limit:g} s, {group.device}",
             f"![Gap over time and profiles](images/{group.stem}.png)",
             _table(summarise(group.rows)),
-            "; ".join(filter(None, [f"Commit {', '.join(group.commits)}", *group.conditions])) + ".",
+            "; ".join(made) + ".",
         ]
     return "\n\n".join(parts) + "\n"
 
