@@ -25,8 +25,9 @@ from solvers.knapsack.choice.stages import (
     has_room,
     remaining_items,
 )
-from solvers.knapsack.choice.states import States, best_pair, empty_states
+from solvers.knapsack.choice.states import best_pair
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import States, empty_states
 
 
 @dataclass(frozen=True, eq=False)

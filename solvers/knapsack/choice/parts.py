@@ -10,8 +10,8 @@ import numpy.typing as npt
 from solvers.knapsack.choice.core_order import Core
 from solvers.knapsack.choice.past import Past
 from solvers.knapsack.choice.stages import Stages
-from solvers.knapsack.choice.states import States
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import States
 
 BROAD = 1.0 + 1e-14
 """Factor that makes a bound computed in double precision too large rather than too small."""

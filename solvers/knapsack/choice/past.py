@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.choice.stages import Stages
-from solvers.knapsack.choice.states import UintArray
+from solvers.knapsack.states import UintArray
 
 WORTH_THINNING = 0.5
 """Share of a past's states that must still have descendants for it to stay as it is."""

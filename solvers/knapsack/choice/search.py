@@ -49,13 +49,9 @@ from solvers.knapsack.choice.parts import (
 )
 from solvers.knapsack.choice.past import Past, chosen_at, remembered
 from solvers.knapsack.choice.stages import Stages, advance, empty_stages
-from solvers.knapsack.choice.states import (
-    chosen_states,
-    copy_states,
-    empty_states,
-    shift_promising,
-)
+from solvers.knapsack.choice.states import chosen_states, copy_states, shift_promising
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import empty_states
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning; most problems need no more."""

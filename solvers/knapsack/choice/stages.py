@@ -31,15 +31,10 @@ from solvers.knapsack.choice.control import (
     VISITED,
 )
 from solvers.knapsack.choice.core_order import Core
-from solvers.knapsack.choice.states import (
-    States,
-    least_better,
-    merge_pairs,
-    shift_all,
-    shift_promising,
-)
+from solvers.knapsack.choice.states import least_better, merge_pairs, shift_all, shift_promising
 from solvers.knapsack.efficiency import relaxed
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import States
 
 LONGEST = 50_000_000
 """States that a class may make of a list at most, before any is dropped: some tenths of a second,

@@ -9,8 +9,6 @@ its remaining items apart, and by number its ancestor at that checkpoint.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -26,28 +24,8 @@ from solvers.knapsack.choice.control import (
     STAGE,
 )
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.states import States
 from solvers.knapsack.wide import RELATIVE_ERROR, exceeds
-
-UintArray = npt.NDArray[np.uint64]
-
-
-class States(NamedTuple):
-    """Arrays of a list; only the first entries are in use."""
-
-    profit: IntArray
-    weight: IntArray
-    history: UintArray
-    ancestor: npt.NDArray[np.int32]
-
-
-def empty_states(room: int) -> States:
-    """Return arrays for ``room`` states."""
-    return States(
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.uint64),
-        np.empty(room, dtype=np.int32),
-    )
 
 
 def chosen_states(states: States, count: int, flags: npt.NDArray[np.bool_]) -> States:
