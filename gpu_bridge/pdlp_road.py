@@ -79,6 +79,8 @@ def pdlp_road(
             start = reduction.forward(start) if reduction.forward is not None else None
     norms = pdlp.Norms.of(problem)
     to_vertex = options.wants_vertex
+    if to_vertex:
+        crossover.expect(reduced)
     first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
     if to_vertex and hedge and options.crossover == "auto":
         return _hedged(problem, reduced, start, undo, first_order, progress)

@@ -39,9 +39,10 @@ part of the time used, within bounds. A child needs up to 2.4 s to save what it 
 PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.03, 0.02, 0.5
 """How long the winner waits for the others to be gone: this part of its time, within bounds."""
 
-GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.1, 0.02, 30.0
+GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.05, 0.02, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within
-bounds. More would make a race slower than the faster of its lanes by more than a tenth."""
+bounds. With what a race costs besides, more would make it slower than the faster of its lanes by
+more than a tenth."""
 
 LAST_MOMENT = 3.0
 """Seconds the end of the interpreter may wait for engines that were left behind."""

@@ -107,9 +107,10 @@ def make_lanes(
 ) -> list[Lane]:
     """Return lanes of these names, with PDLP on ``device`` and what threads the others leave.
 
-    Beside PDLP the reference engine runs in children. In threads of this process it asks at every
+    Beside PDLP the reference engine keeps apart. In threads of this process it asks at every
     iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
     millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
+    Small models by simplex are stopped without being asked; the rest runs in children.
     """
     apart = PDLP in names
     spare = max(1, (options.threads or usable_cores()) - len(names) + 1)

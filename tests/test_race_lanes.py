@@ -255,7 +255,7 @@ def child_that(does: str) -> str:
         "import sys, json, time, os; sys.path[:] = json.loads(sys.argv[1]); "
         "from solvers.highs import worker; run = worker.run; "
         f"worker.run = lambda task, channel: {does}; "
-        "worker.main(sys.argv[2], float(sys.argv[3]))"
+        "worker.main()"
     )
 
 

@@ -10,6 +10,9 @@ from solvers.highs.task import Ending, FloatArray
 Offers = Callable[[], "FloatArray | None"]
 """Asked often; returns a feasible point found elsewhere that was not given before, or None."""
 
+Halt = Callable[[], None]
+"""Makes a running simplex stop; harmless at any other time."""
+
 
 class Channel(Protocol):
     """The line between a running HiGHS and whoever waits for it; every call must be quick."""
@@ -35,6 +38,9 @@ class Channel(Protocol):
     def offered_point(self) -> FloatArray | None:
         """Return a point found elsewhere that HiGHS has not been given yet, or None."""
 
+    def takes(self, halt: Halt) -> bool:
+        """Take what stops simplex from another thread; if taken, simplex need not ask."""
+
 
 class Quiet:
     """A channel that lets a side question run without mixing its figures into the history."""
@@ -43,6 +49,7 @@ class Quiet:
         self.time_left = channel.time_left
         self.stop = channel.stop
         self.log = channel.log
+        self.takes = channel.takes
 
     def incumbent(self, objective: float, x: FloatArray) -> None:
         """Objectives of a side question say nothing on the model's."""

@@ -13,20 +13,21 @@ had told by then is the answer. A child whose answer nobody waits for any more i
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from solvers.errors import EngineError
+from solvers.highs import spares
 from solvers.highs.channel import Offers
 from solvers.highs.shared import (
     BOUND,
@@ -48,7 +49,7 @@ BOOTSTRAP = (
     "import sys, json; "
     "sys.path[:] = json.loads(sys.argv[1]); "
     "from solvers.highs.worker import main; "
-    "main(sys.argv[2], float(sys.argv[3]))"
+    "main()"
 )
 POLL = 0.02
 """Seconds between two looks at the child."""
@@ -73,6 +74,12 @@ def can_start() -> bool:
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
+def expect() -> None:
+    """Have a child ready for a task that will come in a moment."""
+    if can_start():
+        spares.expect(BOOTSTRAP)
+
+
 def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
     """Run a task in a child process.
 
@@ -93,48 +100,41 @@ def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -
     EngineError
         HiGHS refuses the model.
     """
-    with tempfile.TemporaryDirectory(prefix="gpu-bridge-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder)
-        save(task, place / TASK)
-        page = SharedPage(place / PAGE, task.model.num_columns, create=True)
-        try:
-            watch = _Watch(task, page, progress, offers)
-            if progress.abandoned:
-                return watch.so_far(Ending.INTERRUPTED)
-            with _Process(place, progress) as process:
-                watch.until_end(process)
-            return watch.reply(process, place)
-        finally:
-            page.close()
+    if progress.abandoned:
+        return Reply(Finding.NOTHING, Ending.INTERRUPTED)
+    with (
+        tempfile.TemporaryDirectory(prefix="gpu-bridge-", ignore_cleanup_errors=True) as folder,
+        _page_for(task, Path(folder)) as page,
+    ):
+        watch = _Watch(task, page, progress, offers)
+        with _Process(progress) as process:  # it starts while the task is written
+            save(task, Path(folder) / TASK)
+            process.assign(Path(folder), time.monotonic() + progress.time_left)
+            watch.until_end(process)
+        return watch.reply(process, Path(folder))
+
+
+@contextlib.contextmanager
+def _page_for(task: Task, place: Path) -> Iterator[SharedPage]:
+    page = SharedPage(place / PAGE, task.model.num_columns, create=True)
+    try:
+        yield page
+    finally:
+        page.close()
 
 
 class _Process:
     """The running child, its log reader, and its certain end."""
 
-    def __init__(self, place: Path, progress: Progress) -> None:
-        deadline = time.monotonic() + progress.time_left
-        command = [
-            sys.executable,
-            "-I",  # nothing from the environment or the current folder comes before sys.path
-            "-c",
-            BOOTSTRAP,
-            json.dumps([os.path.abspath(entry) for entry in sys.path]),
-            str(place),
-            repr(deadline),
-        ]
+    def __init__(self, progress: Progress) -> None:
+        self._bootstrap = BOOTSTRAP
         self.tail: list[str] = []
         self.killed = False
         try:
-            self.popen = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # a Ctrl-C at the terminal is for the parent to handle
-            )
+            self.popen = spares.take(self._bootstrap)
         except OSError as error:
             raise ChildCannotStartError(str(error)) from error
-        assert self.popen.stdout is not None  # asked for above
+        assert self.popen.stdout is not None  # asked for when it was started
         self._ended = threading.Event()
         self._reader = threading.Thread(
             target=self._read, args=(self.popen.stdout, progress), daemon=True
@@ -150,7 +150,9 @@ class _Process:
         self._reader.join()
         for stream in (self.popen.stdin, self.popen.stdout):
             if stream is not None:
-                stream.close()
+                with contextlib.suppress(BrokenPipeError):  # of a task that found nobody
+                    stream.close()
+        spares.give_back(self._bootstrap)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the child to end; return whether it has."""
@@ -161,6 +163,14 @@ class _Process:
         if self.popen.poll() is None:
             self.killed = True
             self.popen.kill()
+
+    def assign(self, place: Path, deadline: float) -> None:
+        """Tell the child where its task lies; one that is gone already is found by its end."""
+        words = json.dumps({"folder": str(place), "deadline": deadline})
+        assert self.popen.stdin is not None  # asked for when it was started
+        with contextlib.suppress(BrokenPipeError):
+            self.popen.stdin.write(words.encode() + b"\n")
+            self.popen.stdin.flush()
 
     def _read(self, stream: IO[bytes], progress: Progress) -> None:
         for line in stream:

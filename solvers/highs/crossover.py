@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from solvers.highs import child
 from solvers.highs.engine import make_task, to_outcome
 from solvers.highs.model import prepare
-from solvers.highs.place import run_task
+from solvers.highs.place import SMALL_STUBBORN, run_task
 from solvers.highs.task import Work
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
@@ -16,6 +17,12 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+
+def expect(problem: Problem) -> None:
+    """Have a child ready for the crossover of a problem that is being solved."""
+    if max(problem.num_nonzeros, problem.num_rows, problem.num_columns) > SMALL_STUBBORN:
+        child.expect()
 
 
 def to_vertex(

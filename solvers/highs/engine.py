@@ -44,8 +44,9 @@ def solve(
         Asked often during branch and bound; returns a feasible point found elsewhere that was
         not given before, or None.
     apart : bool
-        Run in a child process whatever the size, for a caller whose other threads are busy in
-        Python: HiGHS asks at every iteration whether to stop, and would wait for them.
+        For a caller whose other threads are busy in Python: HiGHS asks at every iteration
+        whether to stop, and would wait for them. It runs in a child process whatever the size;
+        small linear programs by simplex run here and do not ask.
     retry : bool
         Try once more after a crash, for a caller who has no other engine at work.
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from solvers.highs.channel import Offers
+from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
 from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
 from solvers.outcome import StopReason
@@ -31,14 +31,30 @@ LAST_MOMENT = 3.0
 class ProgressChannel:
     """Hands what HiGHS asks and tells straight to a :class:`Progress`."""
 
-    def __init__(self, progress: Progress, offers: Offers | None = None) -> None:
+    def __init__(
+        self, progress: Progress, offers: Offers | None = None, *, halting: bool = False
+    ) -> None:
         self._progress = progress
         self._offers = offers
+        self._halting = halting
+        self._halts: list[Halt] = []
         self._given_up = threading.Event()
+
+    def takes(self, halt: Halt) -> bool:
+        """Take what stops simplex, if this process is too busy to be asked by it."""
+        if self._halting:
+            self._halts.append(halt)
+        return self._halting
+
+    def halt(self) -> None:
+        """Stop every simplex that does not ask."""
+        for halt in self._halts:
+            halt()
 
     def give_up(self) -> None:
         """Make HiGHS stop although the progress object does not ask for it."""
         self._given_up.set()
+        self.halt()
 
     def time_left(self) -> float:
         """Return the seconds left."""
@@ -78,12 +94,15 @@ class ProgressChannel:
         return None if self._offers is None else self._offers()
 
 
-def run_in_thread(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:
+def run_in_thread(
+    task: Task, progress: Progress, offers: Offers | None = None, *, halting: bool = False
+) -> Reply:
     """Run a task in a fresh thread and wait for it; whatever it raises is raised here.
 
     When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself.
+    With ``halting`` its simplex is stopped from here and never asks.
     """
-    channel = ProgressChannel(progress, offers)
+    channel = ProgressChannel(progress, offers, halting=halting)
     try:
         return in_thread(lambda: run(task, channel), channel)
     except OverstayedError:
@@ -134,6 +153,7 @@ def in_thread(
         while not finished.wait(LOOK_AGAIN):
             if channel.stop() is not None:
                 waited += LOOK_AGAIN
+                channel.halt()
             if waited > patience or channel.abandoned():
                 raise OverstayedError
     except BaseException as reason:

@@ -47,7 +47,8 @@ def run_task(
     offers : callable, optional
         Points found elsewhere.
     apart : bool
-        Use a child process whatever the size.
+        Keep out of the way of a process whose other threads are busy in Python: use a child
+        process whatever the size, except for simplex, which can be stopped without being asked.
     retry : bool
         Try once more after a crash.
 
@@ -56,6 +57,8 @@ def run_task(
     EngineError
         HiGHS refuses the model, or crashed once too often.
     """
+    if apart and is_small(task) and task.settings.get("solver") == "simplex":
+        return run_in_thread(task, progress, offers, halting=True)
     if (is_small(task) and not apart) or not can_start():
         return run_in_thread(task, progress, offers)
     try:

@@ -67,9 +67,18 @@ class Session:
     def run(self) -> Any:
         """Solve what is loaded within the time left and return HiGHS's model status."""
         self.set("time_limit", min(self.channel.time_left(), 1e9))
+        if self._unasked and self.channel.stop() is not None:
+            self._halt()  # whoever told it to stop may have done so before the limit was set
         self.highs.run()  # says "error" where simplex breaks down; the model status says it better
         self._raise_failure()
         return self.highs.getModelStatus()
+
+    def _halt(self) -> None:
+        """Stop simplex within an iteration, from any thread: it reads its limit every time.
+
+        Interior point reads its limit once and has to ask.
+        """
+        self.highs.setOptionValue("time_limit", 0.0)
 
     def crossover(self, x: FloatArray, reduced_cost: FloatArray, row_dual: FloatArray) -> None:
         """Push a complementary point on to a basis; :meth:`basis` then tells whether it worked.
@@ -198,6 +207,9 @@ class Session:
         from solvers.highs.callbacks import handlers
 
         table = handlers(self)
+        self._unasked = self.channel.takes(self._halt)
+        if self._unasked:
+            del table[int(_core.cb.HighsCallbackType.kCallbackSimplexInterrupt)]
 
         def on_callback(kind: int, message: str, out: Any, into: Any, user: Any) -> None:
             try:

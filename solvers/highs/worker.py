@@ -1,9 +1,10 @@
 """The child process: one task, then the end.
 
-Started by :mod:`solvers.highs.child` with an isolated interpreter and the parent's ``sys.path``.
-It dies with its parent: a thread waits for the end of standard input, and because HiGHS does not
-give up Python's lock everywhere (its crossover does not), the kernel is asked for a deadly signal
-on the same event.
+Started by :mod:`solvers.highs.spares` with an isolated interpreter and the parent's ``sys.path``,
+it waits for one line on its standard input, in which :mod:`solvers.highs.child` says where the
+task lies and when it has to be done. It dies with its parent: a thread waits for the end of
+standard input, and because HiGHS does not give up Python's lock everywhere (its crossover does
+not), the kernel is asked for a deadly signal on the same event.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 from solvers.errors import GpuBridgeError
+from solvers.highs.channel import Halt
 from solvers.highs.run import run
 from solvers.highs.shared import (
     BOUND,
@@ -75,22 +77,43 @@ class ChildChannel:
         offer = self._page.read_point(OFFER)
         return None if offer is None else offer[1]
 
+    def takes(self, halt: Halt) -> bool:
+        """Leave asking to HiGHS: nobody else is at work in this process."""
+        return False
 
-def main(folder: str, deadline: float) -> None:
-    """Do the task in ``folder`` and leave the reply, or the failure, there."""
-    place = Path(folder)
+
+def main() -> None:
+    """Wait for a task, do it, and leave the reply, or the failure, in its folder."""
+    line = _first_line()
+    if not line:
+        return
+    assignment = json.loads(line)
+    place = Path(assignment["folder"])
     _die_with_parent(place)
     task = load_task(place / TASK)
     page = SharedPage(place / PAGE, task.model.num_columns)
     page.put(PHASE, RUNNING)
     try:
-        reply = run(task, ChildChannel(page, deadline))
+        reply = run(task, ChildChannel(page, assignment["deadline"]))
     except (GpuBridgeError, MemoryError) as failure:
         words = {"kind": type(failure).__name__, "message": str(failure)}
         (place / FAILURE).write_text(json.dumps(words), encoding="utf-8")
         return
     page.put(PHASE, REPLYING)
     save(reply, place / REPLY)
+    sys.stdout.flush()
+    os._exit(0)  # the parent waits for the end, and taking an interpreter down takes 30 ms
+
+
+def _first_line() -> bytes:
+    """Return the first line of standard input, empty if the parent closed it without one.
+
+    Read byte by byte, past any buffer, because what comes after it is somebody else's to see.
+    """
+    line = b""
+    while (byte := os.read(0, 1)) not in (b"", b"\n"):
+        line += byte
+    return line
 
 
 def _die_with_parent(place: Path) -> None:

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from solvers.errors import EngineError
-from solvers.highs import child, in_process, place, solve
+from solvers.highs import callbacks, child, in_process, place, solve
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task, load_reply, load_task, save
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
-from tests.highs.models import covering, market_split
+from tests.highs.models import covering, market_split, packing
 
 BEGIN = "import sys, json, os, signal; sys.path[:] = json.loads(sys.argv[1]); "
-RUN = "from solvers.highs import worker; worker.main(sys.argv[2], float(sys.argv[3]))"
+RUN = "from solvers.highs import worker; worker.main()"
 CRASH = "from solvers.highs import worker; worker.run = lambda task, channel: os.kill(os.getpid(), "
 
 
@@ -310,3 +310,30 @@ def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
     monkeypatch.setattr(in_process, "run", None)
     outcome = solve(covering(20, 10), EngineOptions(), Progress(), apart=True)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch):
+    monkeypatch.setattr(child, "BOOTSTRAP", "raise SystemExit('must not run')")
+    asked = []
+    monkeypatch.setattr(callbacks._LpReports, "__call__", lambda self, *_: asked.append(self))
+    simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
+    solve(covering(20, 10), simplex, Progress())
+    assert asked
+    asked.clear()
+    outcome = solve(covering(20, 10), simplex, Progress(), apart=True)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert not asked
+
+
+def test_simplex_that_does_not_ask_is_stopped(in_thread):
+    class Interrupted(Progress):
+        """Interrupted at the first log line of the engine, and told of nothing else."""
+
+        def engine_output(self, line):
+            self.interrupt()
+
+    simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
+    progress = Interrupted()
+    outcome = solve(packing(150, 300), simplex, progress, apart=True)
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    assert outcome.solution_status is not SolutionStatus.OPTIMAL

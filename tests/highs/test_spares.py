@@ -1,0 +1,124 @@
+"""Children that wait for the next task: taken, succeeded, and gone when nobody comes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from solvers.highs import child, crossover, solve, spares
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
+from solvers.progress import Progress
+from tests.highs.models import covering
+
+ECHO = "import os, sys; print(sys.stdin.readline(), end='')"
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Begin without children of other tests, keep ours for as long as it takes, leave none."""
+    spares.dismiss()
+    monkeypatch.setattr(spares, "_state", spares._State())
+    monkeypatch.setattr(spares, "IDLE", 600.0)
+    monkeypatch.setattr(spares, "REST", 0.0)
+    yield
+    spares.dismiss()
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    """Whether something comes true before long."""
+    deadline = time.monotonic() + 20.0
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
+
+
+def use(popen: subprocess.Popen[bytes]) -> bytes:
+    """Give a child its line and return its answer."""
+    words, _ = popen.communicate(b"hello\n", timeout=60)
+    return words
+
+
+def test_a_child_taken_has_a_successor_that_works() -> None:
+    first = spares.take(ECHO)
+    assert use(first) == b"hello\n"
+    spares.give_back(ECHO)
+    assert soon(lambda: len(spares._state.waiting) == 1)
+    (waiting,) = spares._state.waiting
+    second = spares.take(ECHO)
+    assert second is waiting
+    assert use(second) == b"hello\n"
+
+
+def test_as_many_wait_as_were_at_work_together_and_no_more_than_allowed() -> None:
+    taken = [spares.take(ECHO) for _ in range(spares.KEPT + 2)]
+    for popen in taken:
+        use(popen)
+        spares.give_back(ECHO)
+    assert soon(lambda: len(spares._state.waiting) == spares.KEPT)
+    assert spares._state.busy == 0
+
+
+def test_a_child_for_another_program_is_not_taken() -> None:
+    spares.expect(ECHO)
+    other = spares.take("print('another')")
+    assert use(other) == b"another\n"
+    assert len(spares._state.waiting) == 1
+
+
+def test_a_dead_child_is_not_taken() -> None:
+    spares.expect(ECHO)
+    (dead,) = spares._state.waiting
+    dead.kill()
+    dead.wait()
+    assert use(spares.take(ECHO)) == b"hello\n"
+
+
+def test_who_is_expected_and_does_not_come_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spares, "IDLE", 0.05)
+    spares.expect(ECHO)
+    (popen,) = spares._state.waiting
+    assert soon(lambda: not spares._state.waiting and popen.returncode is not None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_copy_takes_none_of_the_originals_children() -> None:
+    code = (
+        "import os\n"
+        "from solvers.highs import spares\n"
+        f"spares.expect({ECHO!r})\n"
+        "copy = os.fork()\n"
+        "if not copy:\n"
+        "    os._exit(len(spares._state.waiting))\n"
+        "_, status = os.waitpid(copy, 0)\n"
+        "print(os.waitstatus_to_exitcode(status), len(spares._state.waiting))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["0", "1"], done.stderr
+
+
+def test_solves_one_after_another_use_the_children_that_wait(in_child: None) -> None:
+    assert solve(covering(20, 10), EngineOptions(), Progress()).objective > 0
+    assert soon(lambda: len(spares._state.waiting) == 1)
+    (waiting,) = spares._state.waiting
+    outcome = solve(covering(20, 10), EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert waiting.returncode == 0  # it has done its task
+
+
+def test_crossover_is_expected_only_for_models_that_need_a_child(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = covering(20, 10)
+    crossover.expect(problem)
+    assert not spares._state.waiting
+    monkeypatch.setattr(crossover, "SMALL_STUBBORN", -1)
+    crossover.expect(problem)
+    assert [popen.args[3] for popen in spares._state.waiting] == [child.BOOTSTRAP]
