@@ -8,39 +8,24 @@ import pytest
 from solvers.device import find_device
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.tree.nodes import Nodes
 from solvers.knapsack.tree.run import TreeSettings, branch_and_bound
 from solvers.knapsack.tree.solve import solve_by_tree
 from tests.knapsack.brute import CLASSES, dense_profit, instance
+from tests.knapsack.tree.cases import KINDS, assert_same, level, some_items
 
 pytestmark = pytest.mark.gpu
 
 
-@pytest.mark.parametrize("count", [1, 2, 191, 192, 193, 5000, 200_000])
-@pytest.mark.parametrize("kind", ["strongly", "uncorrelated", "subset sum"])
-def test_a_level_is_the_same_on_both_devices(kind: str, count: int) -> None:
+@pytest.mark.parametrize("count", [1, 2, 255, 257, 5000, 200_000])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("largest", [1000, 10**6])
+def test_a_level_is_the_same_on_both_devices(kind: str, count: int, largest: int) -> None:
     device = find_device("cuda")
-    items = by_efficiency(normal_form(instance(kind, 80, 1000, 3)).knapsack)
-    rng = np.random.default_rng(count)
-    first = max(1, items.break_item // 2)
-    slack = rng.integers(first, items.num_items + 1, count)
-    columns = [
-        items.weight_before[np.minimum(slack, items.break_item)] - rng.integers(0, 50, count),
-        items.profit_before[np.minimum(slack, items.break_item)] - rng.integers(0, 50, count),
-        slack,
-        rng.integers(0, 2 * items.dantzig_bound, count),
-    ]
-    found = []
-    with device.activate():
-        for module in (np, device.xp):
-            nodes = Nodes(module, items, 2 * count)
-            nodes.put(columns)
-            best, node, origin = nodes.level(first, items.dantzig_bound - 100)
-            origins = [origin if module is np else origin.get()]
-            origins.append(nodes.merge(origin) if module is np else nodes.merge(origin).get())
-            found.append((best, node, *origins, *nodes.get()))
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
+    items = some_items(kind, largest)
+    for lead in (0, 100, 10_000):
+        with device.activate():
+            there = level(device.xp, items, count, lead)
+        assert_same(level(np, items, count, lead), there)
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -1,160 +1,266 @@
 // Branching, bounds and compaction of a list of nodes; nodes.py states what they compute.
 
-#define BLOCK 192
-#define WIDE 1024
+#define ROUNDS 8            // a warp treats 32 * ROUNDS consecutive nodes, a chunk
+#define CHUNK (32 * ROUNDS)
+#define WARPS 8             // chunks of a tile, which is a block's
+#define TILE (CHUNK * WARPS)
+#define BLOCK (32 * WARPS)
+#define WIDE 256            // threads of the block that sums over tiles
+#define EACH 32             // tiles of one of these threads
+#define ALL 0xffffffffu
 
-enum { ITEM, CAPACITY, BEST, BEST_NODE, LENGTH };
+enum { CAPACITY, BEST, FOUND, FOUND_NODE, NODE, LENGTH, AT, LEFT_OUT, UPPER };
 
-// The sum over the threads before this one; total becomes that over the whole block.
-template <int THREADS>
-__device__ INDEX sum_before(INDEX mine, INDEX* shared, INDEX& total) {
-    shared[threadIdx.x] = mine;
-    __syncthreads();
-    for (int step = 1; step < THREADS; step *= 2) {
-        const INDEX left = threadIdx.x >= step ? shared[threadIdx.x - step] : 0;
-        __syncthreads();
-        shared[threadIdx.x] += left;
-        __syncthreads();
-    }
-    total = shared[THREADS - 1];
-    const INDEX before = shared[threadIdx.x] - mine;
-    __syncthreads();
-    return before;
+// Behind the last item stands one without profit that never fits.
+struct Items {
+    const INDEX *profit, *weight;
+};
+
+struct Node {
+    INDEX weight, profit, slack;
+};
+
+__device__ INDEX warp_sum(INDEX value) {
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(ALL, value, distance);
+    return value;
 }
 
-// The largest value of a block and the smallest node that has it, in place 0; -1 means no node.
-template <int THREADS>
-__device__ void reduce_best(INDEX* value, INDEX* node) {
-    int active = 1;
-    while (active < THREADS) active *= 2;
-    for (int half = active / 2; half > 0; half /= 2) {
-        __syncthreads();
-        const int i = threadIdx.x, j = i + half;
-        if (i < half && j < THREADS && node[j] >= 0) {
-            const bool better = node[i] < 0 || value[j] > value[i] ||
-                                (value[j] == value[i] && node[j] < node[i]);
-            if (better) {
-                value[i] = value[j];
-                node[i] = node[j];
-            }
+__device__ INDEX warp_max(INDEX value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const INDEX other = __shfl_xor_sync(ALL, value, distance);
+        if (other > value) value = other;
+    }
+    return value;
+}
+
+// Dantzig's bound exceeds the best profit: without a division, and without large products, since
+// the rest is below the slack item's weight.
+__device__ bool is_promising(Node node, Items items, INDEX capacity, INDEX best) {
+    const INDEX most = items.profit[node.slack], lacking = best + 1 - node.profit;
+    const INDEX wanted = lacking < 0 ? 0 : lacking <= most ? lacking : most + 1;
+    return (capacity - node.weight) * most >= wanted * items.weight[node.slack];
+}
+
+// The node that leaves item k out, filled until an item does not fit.
+__device__ Node without(int k, Node node, Items items, INDEX capacity) {
+    if (k < node.slack) {
+        node.weight -= items.weight[k];
+        node.profit -= items.profit[k];
+    } else {
+        ++node.slack;
+    }
+    for (;;) {
+        const INDEX heavier = node.weight + items.weight[node.slack];
+        if (heavier > capacity) return node;
+        node.weight = heavier;
+        node.profit += items.profit[node.slack];
+        ++node.slack;
+    }
+}
+
+// The profit with every later item that still fits; none does below the lightest's weight.
+__device__ INDEX completed(Node node, Items items, const INDEX* lightest, INDEX capacity) {
+    INDEX rest = capacity - node.weight, profit = node.profit;
+    for (INDEX i = node.slack + 1; rest >= lightest[i]; ++i) {
+        if (items.weight[i] <= rest) {
+            rest -= items.weight[i];
+            profit += items.profit[i];
         }
     }
+    return profit;
+}
+
+// Mark the promising nodes of a warp's chunk, and count them there and in the tile. FIRST also puts
+// the best profit found into control; otherwise, which node has that is found out.
+template <bool FIRST>
+__device__ void mark_promising(Items items, const INDEX* lightest, const INDEX* weight,
+                               const INDEX* profit, const INDEX* slack, INDEX* chunk_count,
+                               INDEX* tile_place, INDEX* kept, INDEX* control, int tiles,
+                               int count, int item) {
+    __shared__ INDEX shared[2][WARPS];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const INDEX capacity = control[CAPACITY], best = control[FIRST ? BEST : FOUND];
+    const long long old_chunk = (long long)blockIdx.x * WARPS + warp;
+    const long long new_chunk = old_chunk + (long long)tiles * WARPS;
+    INDEX old_nodes = 0, new_nodes = 0, found = best;
+    for (int round = 0; round < ROUNDS; ++round) {
+        const long long e = old_chunk * CHUNK + 32 * round + lane;
+        bool old_stays = false, new_stays = false;
+        if (e < count) {
+            const Node node = {weight[e], profit[e], slack[e]};
+            const Node child = without(item, node, items, capacity);
+            const INDEX whole = completed(child, items, lightest, capacity);
+            if (FIRST && whole > found) found = whole;
+            if (!FIRST && whole == best) atomicMin(&control[FOUND_NODE], (INDEX)(count + e));
+            old_stays = item < node.slack && is_promising(node, items, capacity, best);
+            new_stays = is_promising(child, items, capacity, best);
+        }
+        __syncwarp();
+        const unsigned old_bits = __ballot_sync(ALL, old_stays);
+        const unsigned new_bits = __ballot_sync(ALL, new_stays);
+        old_nodes += __popc(old_bits);
+        new_nodes += __popc(new_bits);
+        if (lane == 0) {
+            kept[old_chunk * ROUNDS + round] = (INDEX)old_bits;
+            kept[new_chunk * ROUNDS + round] = (INDEX)new_bits;
+        }
+    }
+    if (FIRST) {
+        found = warp_max(found);
+        if (lane == 0 && found > best) atomicMax(&control[FOUND], found);
+    }
+    if (lane == 0) {
+        chunk_count[old_chunk] = shared[0][warp] = old_nodes;
+        chunk_count[new_chunk] = shared[1][warp] = new_nodes;
+    }
     __syncthreads();
-}
-
-extern "C" __global__ void __launch_bounds__(BLOCK) branch(
-    int count, int items, const INDEX* __restrict__ item_profit,
-    const INDEX* __restrict__ item_weight, INDEX* weight, INDEX* profit, INDEX* slack,
-    INDEX* upper, const INDEX* control) {
-    const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    if (e >= count) return;
-    const INDEX k = control[ITEM], s = slack[e];
-    const bool packed = k < s;
-    weight[count + e] = weight[e] - (packed ? item_weight[k] : 0);
-    profit[count + e] = profit[e] - (packed ? item_profit[k] : 0);
-    slack[count + e] = packed ? s : s + 1;
-    if (!packed) upper[e] = -1;
-}
-
-extern "C" __global__ void __launch_bounds__(BLOCK) bound(
-    int count, int items, const INDEX* __restrict__ item_profit,
-    const INDEX* __restrict__ item_weight, INDEX* weight, INDEX* profit, INDEX* slack,
-    INDEX* upper, INDEX* lower, const INDEX* control) {
-    const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    if (e >= count) return;
-    const long long j = count + e;
-    const INDEX capacity = control[CAPACITY];
-    INDEX w = weight[j], p = profit[j], i = slack[j];
-    while (i < items && w + item_weight[i] <= capacity) {
-        w += item_weight[i];
-        p += item_profit[i];
-        ++i;
+    if (threadIdx.x < 2) {
+        INDEX sum = 0;
+        for (int w = 0; w < WARPS; ++w) sum += shared[threadIdx.x][w];
+        tile_place[(long long)threadIdx.x * tiles + blockIdx.x] = sum;
     }
-    weight[j] = w;
-    profit[j] = p;
-    slack[j] = i;
-    // a rest below the item's weight, so that the quotient is below its profit
-    upper[j] = i < items ? p + (capacity - w) * item_profit[i] / item_weight[i] : p;
-    for (++i; i < items; ++i) {
-        if (w + item_weight[i] <= capacity) {
-            w += item_weight[i];
-            p += item_profit[i];
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) expand(
+    const INDEX* __restrict__ item_profit, const INDEX* __restrict__ item_weight,
+    const INDEX* __restrict__ lightest, const INDEX* __restrict__ weight,
+    const INDEX* __restrict__ profit, const INDEX* __restrict__ slack, INDEX* chunk_count,
+    INDEX* tile_place, INDEX* kept, INDEX* control, int tiles, int count, int item) {
+    mark_promising<true>({item_profit, item_weight}, lightest, weight, profit, slack, chunk_count,
+                         tile_place, kept, control, tiles, count, item);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) recount(
+    const INDEX* __restrict__ item_profit, const INDEX* __restrict__ item_weight,
+    const INDEX* __restrict__ lightest, const INDEX* __restrict__ weight,
+    const INDEX* __restrict__ profit, const INDEX* __restrict__ slack, INDEX* chunk_count,
+    INDEX* tile_place, INDEX* kept, INDEX* control, int tiles, int count, int item) {
+    if (control[FOUND] <= control[BEST]) return;
+    mark_promising<false>({item_profit, item_weight}, lightest, weight, profit, slack, chunk_count,
+                          tile_place, kept, control, tiles, count, item);
+}
+
+extern "C" __global__ void __launch_bounds__(WIDE) places(
+    INDEX* tile_place, INDEX* control, int tiles) {
+    __shared__ INDEX shared[WIDE / 32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    INDEX before_all = 0;
+    for (long long first = 0; first < 2LL * tiles; first += WIDE * EACH) {
+        const long long mine = first + (long long)threadIdx.x * EACH;
+        INDEX counts[EACH], sum = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            counts[i] = mine + i < 2LL * tiles ? tile_place[mine + i] : 0;
+            sum += counts[i];
+        }
+        INDEX through = sum;  // the sum over this lane and those before it
+        for (int distance = 1; distance < 32; distance *= 2) {
+            const INDEX other = __shfl_sync(ALL, through, lane >= distance ? lane - distance : lane);
+            if (lane >= distance) through += other;
+        }
+        if (lane == 31) shared[warp] = through;
+        __syncthreads();
+        INDEX place = before_all + through - sum;
+        for (int w = 0; w < WIDE / 32; ++w) {
+            if (w < warp) place += shared[w];
+            before_all += shared[w];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            if (mine + i < 2LL * tiles) tile_place[mine + i] = place;
+            place += counts[i];
         }
     }
-    lower[j] = p;
-}
-
-extern "C" __global__ void __launch_bounds__(BLOCK) best_of_blocks(
-    int count, const INDEX* __restrict__ lower, INDEX* block_best, INDEX* block_node) {
-    __shared__ INDEX value[BLOCK], node[BLOCK];
-    const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    value[threadIdx.x] = e < count ? lower[count + e] : 0;
-    node[threadIdx.x] = e < count ? (INDEX)(count + e) : (INDEX)-1;
-    reduce_best<BLOCK>(value, node);
-    if (threadIdx.x == 0) {
-        block_best[blockIdx.x] = value[0];
-        block_node[blockIdx.x] = node[0];
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(WIDE) best_of_all(
-    int blocks, const INDEX* __restrict__ block_best, const INDEX* __restrict__ block_node,
-    INDEX* control) {
-    __shared__ INDEX value[WIDE], node[WIDE];
-    value[threadIdx.x] = 0;
-    node[threadIdx.x] = -1;
-    for (int b = threadIdx.x; b < blocks; b += WIDE) {
-        if (node[threadIdx.x] < 0 || block_best[b] > value[threadIdx.x]) {
-            value[threadIdx.x] = block_best[b];
-            node[threadIdx.x] = block_node[b];
-        }
-    }
-    reduce_best<WIDE>(value, node);
-    if (threadIdx.x == 0) {
-        const bool better = node[0] >= 0 && value[0] > control[BEST];
-        control[BEST_NODE] = better ? node[0] : (INDEX)-1;
-        if (better) control[BEST] = value[0];
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(BLOCK) count_promising(
-    int count, const INDEX* __restrict__ upper, INDEX* block_count, const INDEX* control) {
-    const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    const bool promising = e < 2LL * count && upper[e] > control[BEST];
-    const int found = __syncthreads_count(promising);
-    if (threadIdx.x == 0) block_count[blockIdx.x] = found;
-}
-
-extern "C" __global__ void __launch_bounds__(WIDE) places_of_blocks(
-    int blocks, INDEX* block_count, INDEX* control) {
-    __shared__ INDEX shared[WIDE];
-    INDEX sum = 0;
-    for (int first = 0; first < blocks; first += WIDE) {
-        const int b = first + threadIdx.x;
-        const INDEX mine = b < blocks ? block_count[b] : 0;
-        INDEX total;
-        const INDEX before = sum_before<WIDE>(mine, shared, total);
-        if (b < blocks) block_count[b] = sum + before;
-        sum += total;
-    }
-    if (threadIdx.x == 0) control[LENGTH] = sum;
+    if (threadIdx.x > 0) return;
+    const bool better = control[FOUND] > control[BEST];
+    control[NODE] = better ? control[FOUND_NODE] : (INDEX)-1;
+    if (better) control[BEST] = control[FOUND];
+    control[FOUND] = control[BEST];
+    control[FOUND_NODE] = (INDEX)0x7fffffff;
+    control[LENGTH] = before_all;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) gather(
-    int count, const INDEX* __restrict__ weight, const INDEX* __restrict__ profit,
-    const INDEX* __restrict__ slack, const INDEX* __restrict__ upper,
-    const INDEX* __restrict__ block_count, INDEX* __restrict__ kept_weight,
-    INDEX* __restrict__ kept_profit, INDEX* __restrict__ kept_slack,
-    INDEX* __restrict__ kept_upper, ORIGIN_T* __restrict__ origin, const INDEX* control) {
-    __shared__ INDEX shared[BLOCK];
-    const long long e = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    const bool promising = e < 2LL * count && upper[e] > control[BEST];
-    INDEX total;
-    const INDEX place = block_count[blockIdx.x] + sum_before<BLOCK>(promising, shared, total);
-    if (!promising) return;
-    kept_weight[place] = weight[e];
-    kept_profit[place] = profit[e];
-    kept_slack[place] = slack[e];
-    kept_upper[place] = upper[e];
-    origin[place] = (ORIGIN_T)e;
+    const INDEX* __restrict__ item_profit, const INDEX* __restrict__ item_weight,
+    const INDEX* __restrict__ weight, const INDEX* __restrict__ profit,
+    const INDEX* __restrict__ slack, const INDEX* __restrict__ chunk_count,
+    const INDEX* __restrict__ tile_place, const INDEX* __restrict__ kept,
+    INDEX* __restrict__ kept_weight, INDEX* __restrict__ kept_profit,
+    INDEX* __restrict__ kept_slack, const INDEX* __restrict__ control, int tiles, int item) {
+    const Items all = {item_profit, item_weight};
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const unsigned lanes_before = (1u << lane) - 1;
+    const INDEX capacity = control[CAPACITY];
+    const long long tile = blockIdx.x, chunk = tile * WARPS, half = (long long)tiles * WARPS;
+    INDEX old_count = lane < warp ? chunk_count[chunk + lane] : 0;
+    INDEX new_count = lane < warp ? chunk_count[half + chunk + lane] : 0;
+    INDEX old_place = tile_place[tile] + warp_sum(old_count);
+    INDEX new_place = tile_place[tiles + tile] + warp_sum(new_count);
+    for (int round = 0; round < ROUNDS; ++round) {
+        const long long word = (chunk + warp) * ROUNDS + round, e = 32 * word + lane;
+        const unsigned old_bits = (unsigned)kept[word];
+        const unsigned new_bits = (unsigned)kept[half * ROUNDS + word];
+        const bool old_stays = old_bits >> lane & 1, new_stays = new_bits >> lane & 1;
+        if (old_stays || new_stays) {
+            const Node node = {weight[e], profit[e], slack[e]};
+            if (old_stays) {
+                const INDEX at = old_place + __popc(old_bits & lanes_before);
+                kept_weight[at] = node.weight;
+                kept_profit[at] = node.profit;
+                kept_slack[at] = node.slack;
+            }
+            if (new_stays) {
+                const Node child = without(item, node, all, capacity);
+                const INDEX at = new_place + __popc(new_bits & lanes_before);
+                kept_weight[at] = child.weight;
+                kept_profit[at] = child.profit;
+                kept_slack[at] = child.slack;
+            }
+        }
+        old_place += __popc(old_bits);
+        new_place += __popc(new_bits);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(32) ancestor(
+    const INDEX* __restrict__ chunk_count, const INDEX* __restrict__ tile_place,
+    const INDEX* __restrict__ kept, INDEX* control, int tiles) {
+    if (threadIdx.x > 0) return;
+    INDEX rest = control[AT];
+    long long low = 0, high = 2LL * tiles;  // the last tile whose place is not behind the node
+    while (high - low > 1) {
+        const long long middle = (low + high) / 2;
+        if (tile_place[middle] <= rest) low = middle;
+        else high = middle;
+    }
+    rest -= tile_place[low];
+    long long chunk = low * WARPS;
+    while (rest >= chunk_count[chunk]) rest -= chunk_count[chunk++];
+    long long word = chunk * ROUNDS;
+    while (rest >= __popc((unsigned)kept[word])) rest -= __popc((unsigned)kept[word++]);
+    unsigned staying = (unsigned)kept[word];
+    for (; rest > 0; --rest) staying &= staying - 1;
+    const long long half = (long long)tiles * WARPS * ROUNDS;
+    control[LEFT_OUT] = word >= half;
+    control[AT] = (INDEX)((word >= half ? word - half : word) * 32 + __ffs((int)staying) - 1);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) largest_bound(
+    const INDEX* __restrict__ item_profit, const INDEX* __restrict__ item_weight,
+    const INDEX* __restrict__ weight, const INDEX* __restrict__ profit,
+    const INDEX* __restrict__ slack, INDEX* control, int tiles, int count) {
+    const INDEX capacity = control[CAPACITY];
+    INDEX largest = -1;
+    for (int round = 0; round < TILE; round += BLOCK) {
+        const long long e = (long long)blockIdx.x * TILE + round + threadIdx.x;
+        if (e >= count) break;
+        const INDEX s = slack[e], rest = capacity - weight[e];
+        const INDEX bound = profit[e] + rest * item_profit[s] / item_weight[s];
+        if (bound > largest) largest = bound;
+    }
+    __syncwarp();
+    largest = warp_max(largest);
+    if (threadIdx.x % 32 == 0) atomicMax(&control[UPPER], largest);
 }

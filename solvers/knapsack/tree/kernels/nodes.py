@@ -1,159 +1,183 @@
 """Branching, bounds and compaction of a list of nodes, one thread for each node.
 
-A node is the paper's tuple: weight and profit of its packing with the greedy part included, its
-slack item (the first that does not fit any more), an upper bound and a lower bound. All are 64-bit
-whole numbers, where the paper's are 32-bit and overflow from coefficients of 100,000 on.
+A node is the paper's tuple: weight and profit of its packing with the greedy part included, and
+its slack item, the first that does not fit any more. The upper bound follows from these three, and
+the lower bound is needed once; neither is stored. Words have 32 bits, as the paper's, where all
+sums and products fit, and 64 bits otherwise.
+
+A level takes two passes over the list, and only the next list is written: the first marks and
+counts what stays and finds the best packing, the second makes the children again, which is cheaper
+than to read them, and puts what stays side by side. The marks, two bits for each node, say later
+where the nodes came from.
 """
 
 from __future__ import annotations
 
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
 
-BLOCK = 192
-"""Threads in a block: the paper's best number (section 4), not tuned for newer GPUs."""
+ROUNDS = 8
+"""Nodes of each lane: a warp treats a chunk of 32 times as many consecutive nodes."""
 
-ITEM, CAPACITY, BEST, BEST_NODE, LENGTH = range(5)
-"""Places in the control array: the item branched on, the capacity, the best profit known, the new
-node that has it, or -1, and the length of the list after compaction."""
+CHUNK = 32 * ROUNDS
 
-CONTROL_SIZE = 5
+WARPS = 8
+"""Chunks of a tile, which one block treats. The paper's 192 threads were tuned for 448 cores."""
 
-WORD = 8
+TILE = CHUNK * WARPS
+
+WIDE = 256
+"""Threads of the one block that sums over tiles."""
+
+CAPACITY, BEST, FOUND, FOUND_NODE, NODE, LENGTH, AT, LEFT_OUT, UPPER = range(9)
+"""Places in the control array: the capacity; the best profit before a level; the best found in it,
+and the first new node that has that; the same node when the level is over, or -1 without a better
+one; the list's length; a node and whether it left the item out; an upper bound."""
+
+CONTROL_SIZE = 9
+
+EACH = 32
+"""Tiles that each of them sums over at a time."""
+
+STEPS = 30
+"""Elementary steps that a node costs, as a rule of thumb for how many threads a list is worth."""
+
+NO_NODE = 2**31 - 1
+"""More than any node's place: what ``FOUND_NODE`` is before one is found."""
 
 
-def _by_node(values: Values) -> Launch:
-    return Launch(-(-int(values["count"]) // BLOCK), BLOCK)
+def tiles_of(nodes: int) -> int:
+    """Return the number of tiles for so many nodes."""
+    return -(-nodes // TILE)
 
 
-def _twice_by_node(values: Values) -> Launch:
-    return Launch(-(-2 * int(values["count"]) // BLOCK), BLOCK)
+def _by_tile(values: Values) -> Launch:
+    return Launch(int(values["tiles"]), 32 * WARPS)
 
 
 def _one_block(values: Values) -> Launch:
-    return Launch(1, 1024)
+    return Launch(1, WIDE)
 
 
-def blocks_of(nodes: int) -> int:
-    """Return the number of blocks for so many nodes."""
-    return -(-nodes // BLOCK)
+def _one_warp(values: Values) -> Launch:
+    return Launch(1, 32)
 
 
-COUNT = Argument("count", "int")
-NODES_READ = tuple(Argument(name, "index[]") for name in ("weight", "profit", "slack"))
-NODES = tuple(Argument(node.name, "index[]", "inout") for node in NODES_READ)
-UPPER = Argument("upper", "index[]", "inout")
-UPPER_READ = Argument("upper", "index[]")
-LOWER = Argument("lower", "index[]", "inout")
-LOWER_READ = Argument("lower", "index[]")
-ITEMS = (
-    Argument("items", "int"),
-    Argument("item_profit", "index[]"),
-    Argument("item_weight", "index[]"),
-)
+def _word(values: Values) -> int:
+    return int(values["control"].dtype.itemsize)
+
+
+def _scan(values: Values) -> int:
+    return 3 * _word(values) * int(values["count"])
+
+
+def _copy(values: Values) -> int:
+    """Return the bytes of reading a list and writing another, which has the room that it needs."""
+    return 3 * _word(values) * (int(values["weight"].size) + int(values["kept_weight"].size))
+
+
+ITEMS = (Argument("item_profit", "index[]"), Argument("item_weight", "index[]"))
+"""All items by falling efficiency, and one behind them without profit that never fits."""
+
+LIGHTEST = Argument("lightest", "index[]")
+"""The smallest weight from each item on; at two places behind the last one more than fits."""
+
+NODES = tuple(Argument(name, "index[]") for name in ("weight", "profit", "slack"))
+KEPT_NODES = tuple(Argument(f"kept_{node.name}", "index[]", "out") for node in NODES)
+CHUNK_COUNT = Argument("chunk_count", "index[]")
+CHUNK_COUNT_OUT = Argument("chunk_count", "index[]", "out")
+TILE_PLACE = Argument("tile_place", "index[]")
+TILE_PLACE_OUT = Argument("tile_place", "index[]", "inout")
+KEPT = Argument("kept", "index[]")
+"""A bit of every node, 32 of them in a word of either width."""
+
+KEPT_OUT = Argument("kept", "index[]", "out")
 CONTROL = Argument("control", "index[]", "inout")
-CONTROL_READ = Argument("control", "index[]")
+TILES = Argument("tiles", "int")
+COUNT = Argument("count", "int")
+ITEM = Argument("item", "int")
 
-BRANCH = Kernel(
-    name="branch",
-    arguments=(COUNT, *ITEMS, *NODES, UPPER, CONTROL_READ),
-    contract="Makes node count + e from node e by leaving out the item branched on (kernel 1). "
-    "Where that is the slack item there is no other choice, and node e itself is given up "
-    "(upper = -1). Exact.",
-    launch=_by_node,
-    work=lambda values: int(values["count"]),
-    bytes_moved=lambda values: 6 * WORD * int(values["count"]),
-)
-
-BOUND = Kernel(
-    name="bound",
-    arguments=(COUNT, *ITEMS, *NODES, UPPER, LOWER, CONTROL_READ),
-    contract="Fills each new node greedily from its slack item on until an item does not fit: that "
-    "is the new slack item, and the Dantzig bound the upper bound. The lower bound is the profit "
-    "with every later item that still fits (kernel 2). Exact.",
-    launch=_by_node,
-    work=lambda values: int(values["count"]) * int(values["items"]),
-    bytes_moved=lambda values: 8 * WORD * int(values["count"]),
-)
-
-BEST_OF_BLOCKS = Kernel(
-    name="best_of_blocks",
+EXPAND = Kernel(
+    name="expand",
     arguments=(
-        COUNT,
-        LOWER_READ,
-        Argument("block_best", "index[]", "out"),
-        Argument("block_node", "index[]", "out"),
-    ),
-    contract="The largest lower bound among each block's new nodes and the first node that has it.",
-    launch=_by_node,
-    work=lambda values: int(values["count"]),
-    bytes_moved=lambda values: WORD * int(values["count"]),
-)
-
-BEST_OF_ALL = Kernel(
-    name="best_of_all",
-    arguments=(
-        Argument("blocks", "int"),
-        Argument("block_best", "index[]"),
-        Argument("block_node", "index[]"),
+        *ITEMS,
+        LIGHTEST,
+        *NODES,
+        CHUNK_COUNT_OUT,
+        TILE_PLACE_OUT,
+        KEPT_OUT,
         CONTROL,
+        TILES,
+        COUNT,
+        ITEM,
     ),
-    contract="Puts the best of all blocks into control if it is better than what stands there, "
-    "with its node; the node is -1 otherwise.",
-    launch=_one_block,
-    work=lambda values: int(values["blocks"]),
-    bytes_moved=lambda values: 2 * WORD * int(values["blocks"]),
+    contract="Makes node count + e from node e by leaving an item out, where that is not the slack "
+    "item, and filling greedily until an item does not fit; where it is, there is no other choice, "
+    "and node e is given up (kernels 1 and 2). Raises FOUND to the largest profit of a new node "
+    "with every later item that still fits. A bit of kept says of every node, of old ones first "
+    "and of new ones behind, each in whole tiles, whether its upper bound exceeds BEST; these are "
+    "counted for every chunk and tile. Exact.",
+    launch=_by_tile,
+    work=lambda values: STEPS * int(values["count"]),
+    bytes_moved=_scan,
 )
 
-COUNT_PROMISING = Kernel(
-    name="count_promising",
-    arguments=(COUNT, UPPER_READ, Argument("block_count", "index[]", "out"), CONTROL_READ),
-    contract="The number of nodes of each block, old and new ones, whose upper bound exceeds the "
-    "best profit.",
-    launch=_twice_by_node,
-    work=lambda values: 2 * int(values["count"]),
-    bytes_moved=lambda values: 2 * WORD * int(values["count"]),
+RECOUNT = Kernel(
+    name="recount",
+    arguments=EXPAND.arguments,
+    contract="Where FOUND exceeds BEST, marks and counts again with FOUND in place of BEST, and "
+    "lowers FOUND_NODE to the first new node with that profit. Exact.",
+    launch=_by_tile,
+    work=lambda values: STEPS * int(values["count"]),
+    bytes_moved=_scan,
 )
 
-PLACES_OF_BLOCKS = Kernel(
-    name="places_of_blocks",
-    arguments=(Argument("blocks", "int"), Argument("block_count", "index[]", "inout"), CONTROL),
-    contract="Turns counts into the place of each block's first promising node, and puts their sum "
-    "into control.",
+PLACES = Kernel(
+    name="places",
+    arguments=(TILE_PLACE_OUT, CONTROL, TILES),
+    contract="Turns counts of tiles into the place of each tile's first promising node, puts their "
+    "sum into LENGTH, FOUND into BEST, and FOUND_NODE, or -1, into NODE.",
     launch=_one_block,
-    work=lambda values: int(values["blocks"]),
-    bytes_moved=lambda values: 2 * WORD * int(values["blocks"]),
+    work=lambda values: 2 * int(values["tiles"]),
+    bytes_moved=lambda values: 4 * _word(values) * int(values["tiles"]),
 )
 
 GATHER = Kernel(
     name="gather",
     arguments=(
-        COUNT,
-        *NODES_READ,
-        UPPER_READ,
-        Argument("block_count", "index[]"),
-        Argument("kept_weight", "index[]", "out"),
-        Argument("kept_profit", "index[]", "out"),
-        Argument("kept_slack", "index[]", "out"),
-        Argument("kept_upper", "index[]", "out"),
-        Argument("origin", "packed[]", "out"),
-        CONTROL_READ,
+        *ITEMS,
+        *NODES,
+        CHUNK_COUNT,
+        TILE_PLACE,
+        KEPT,
+        *KEPT_NODES,
+        Argument("control", "index[]"),
+        TILES,
+        ITEM,
     ),
-    contract="Copies promising nodes side by side, in their order, and notes where each one stood.",
-    launch=_twice_by_node,
-    work=lambda values: 2 * int(values["count"]),
-    bytes_moved=lambda values: (2 + 9) * WORD * int(values["count"]),
+    contract="Puts promising nodes side by side, old ones before new ones, in their order.",
+    launch=_by_tile,
+    work=lambda values: STEPS * TILE * int(values["tiles"]),
+    bytes_moved=_copy,
 )
 
-FAMILY = Family(
-    __package__,
-    "nodes",
-    (
-        BRANCH,
-        BOUND,
-        BEST_OF_BLOCKS,
-        BEST_OF_ALL,
-        COUNT_PROMISING,
-        PLACES_OF_BLOCKS,
-        GATHER,
-    ),
+ANCESTOR = Kernel(
+    name="ancestor",
+    arguments=(CHUNK_COUNT, TILE_PLACE, KEPT, CONTROL, TILES),
+    contract="Replaces the node AT of a gathered list by the node it stood at or came from, and "
+    "says in LEFT_OUT which of the two.",
+    launch=_one_warp,
+    work=lambda values: 100,
+    bytes_moved=lambda values: 100 * _word(values),
 )
+
+LARGEST_BOUND = Kernel(
+    name="largest_bound",
+    arguments=(*ITEMS, *NODES, CONTROL, TILES, COUNT),
+    contract="Raises UPPER to the largest upper bound in the list.",
+    launch=_by_tile,
+    work=lambda values: int(values["count"]),
+    bytes_moved=_scan,
+)
+
+FAMILY = Family(__package__, "nodes", (EXPAND, RECOUNT, PLACES, GATHER, ANCESTOR, LARGEST_BOUND))
+"""Compiled once for 32 and once for 64 bits, as the word type of a problem asks."""
