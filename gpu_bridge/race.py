@@ -36,8 +36,9 @@ PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
 """How long engines may go on after a limit or an interruption before they are left behind: this
 part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
 
-PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.03, 0.02, 0.5
-"""How long the winner waits for the others to be gone: this part of its time, within bounds."""
+PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.01, 0.005, 0.1
+"""How long the winner waits for the others to be gone: this part of its time, within bounds. Most
+are gone at once; a race within a race waits twice."""
 
 GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.05, 0.02, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within

@@ -110,14 +110,14 @@ def make_lanes(
     Beside PDLP the reference engine keeps apart. In threads of this process it asks at every
     iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
     millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
-    Small models by simplex are stopped without being asked; the rest runs in children.
+    Small models by simplex are stopped without being asked, which spares interior point the same
+    trouble where there is no PDLP; the rest runs in children beside PDLP.
     """
-    apart = PDLP in names
     spare = max(1, (options.threads or usable_cores()) - len(names) + 1)
     runs: dict[str, Callable[[Progress], Outcome]] = {
-        SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, apart),
+        SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
         # an interior point method has no use for a start, and would lose presolve by it
-        IPM: lambda progress: _reference(IPM, problem, options, progress, None, apart),
+        IPM: lambda progress: _reference(IPM, problem, options, progress, None, PDLP in names),
         PDLP: lambda progress: pdlp_road(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
