@@ -25,6 +25,9 @@ GRACE = 0.5
 """Seconds to wait for an LP beyond its time limit, which simplex keeps except while factorising."""
 
 
+_Solve = Callable[[FloatArray, FloatArray, float], Solved]
+
+
 class Polisher:
     """Polishes points of one model; safe to call from any thread, one LP at a time.
 
@@ -113,27 +116,29 @@ class Polisher:
     ) -> Polished:
         if self._simplex is None:
             self._simplex = WarmSimplex(self._model, self._part)
-        tries: tuple[Callable[[FloatArray, FloatArray, float], Solved], ...] = (
-            self._simplex.solve,
-            self._simplex.solve_afresh,
-        )
-        iterations = 0
-        for solve in tries:
+        simplex, iterations = self._simplex, 0
+        tries: list[_Solve] = [simplex.solve_afresh]
+        if simplex.is_warm:
+            tries.insert(0, simplex.solve_warm)
+        while tries:
             left = deadline - time.monotonic()
             if left <= 0:
                 return Polished(PolishStatus.LIMIT, iterations=iterations)
+            solve = tries.pop(0)
             solved = solve(low, high, left)
             iterations += solved.iterations
             if solved.is_out_of_time:
                 break  # the next point goes on from this basis
-            if solved.is_infeasible:
+            if solve == simplex.solve_afresh and not (solved.is_optimal or solved.ray_rows.size):
+                tries.append(simplex.solve)  # presolve may say that it fails, but not why
+            elif solved.is_infeasible:
                 return Polished(
                     PolishStatus.INFEASIBLE,
                     conflict=solved.ray_rows,
                     iterations=iterations,
                     ray=solved.ray,
                 )
-            if solved.values is not None:
+            elif solved.values is not None:
                 status = PolishStatus.OPTIMAL if solved.is_optimal else PolishStatus.FEASIBLE
                 checked = self._with_values(point, solved.values, status, iterations)
                 if checked is not None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.polish import Polisher, PolishStatus
+from solvers.mip.polish import Polisher, PolishStatus, simplex
+from solvers.mip.polish.split import ContinuousPart
 from solvers.problem import Problem
 
 
@@ -106,6 +107,43 @@ def test_the_conflict_alone_rules_the_integers_out(seed):
                 model.is_integer,
             )
             assert by_linprog(reduced, x).status == 2
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6))
+def test_warm_starts_that_take_too_long_give_way_to_presolve(seed):
+    model = random_model(seed, rows=6, columns=9)
+    rng = np.random.default_rng(seed + 1)
+    with pytest.MonkeyPatch.context() as patch, Polisher(model) as polisher:
+        patch.setattr(simplex, "WARM_AT_LEAST", 0)
+        patch.setattr(simplex, "WARM_FACTOR", 0)
+        for _ in range(4):
+            x = model.rounded(rng.uniform(model.lower, model.upper))
+            reference = by_linprog(model, x)
+            polished = polisher.polish(x)
+            if reference.status == 0:
+                assert polished.status is PolishStatus.OPTIMAL
+                assert polished.objective == pytest.approx(reference.fun + model.offset, abs=1e-5)
+            else:
+                assert polished.status is PolishStatus.INFEASIBLE
+                assert polished.conflict.size
+
+
+def test_a_warm_start_keeps_its_limit_of_iterations(monkeypatch):
+    monkeypatch.setattr(simplex, "WARM_AT_LEAST", 0)
+    monkeypatch.setattr(simplex, "WARM_FACTOR", 0)
+    model = balance_model()
+    part = ContinuousPart.of(model)
+    one = simplex.WarmSimplex(model, part)
+
+    def sides(first: float, second: float):
+        return [s[part.rows] for s in part.row_sides(model, np.array([first, second, 0, 0]))]
+
+    assert one.solve_afresh(*sides(1, 1), np.inf).is_optimal
+    assert one.is_warm
+    assert one.solve_warm(*sides(1, 1), np.inf).is_optimal  # no iteration is needed
+    assert one.solve_warm(*sides(0, 1), np.inf).is_too_long
+    assert one.solve(*sides(1, 0.5), np.inf).is_optimal
 
 
 def balance_model() -> MipModel:
