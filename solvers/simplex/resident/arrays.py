@@ -19,6 +19,7 @@ from solvers.simplex.resident.control import (
     SCALAR_WORDS,
     SPARSE_BELOW,
 )
+from solvers.simplex.resident.kernels.dual_loop import BLOCKS_PER_PROCESSOR
 from solvers.simplex.resident.kernels.layout import row_groups
 from solvers.simplex.resident.kernels.row import segment_blocks, segments
 
@@ -58,7 +59,8 @@ class Arrays:
     """The state of the iteration on the device; m rows, n structurals, K delayed pivots.
 
     ``rows``, ``structurals``, ``most`` and ``steepest`` are m, n, K and whether dual pricing is
-    steepest edge (1) or Devex (0). Index arrays are int32, the others float64.
+    steepest edge (1) or Devex (0); ``blocks`` stay on the GPU for many iterations. Index arrays are
+    int32, the others float64.
 
     Of variables (n + m,): ``status``, ``reference``, ``x``, ``cost``, ``reduced_cost``, ``lower``,
     ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
@@ -103,9 +105,11 @@ class Arrays:
         few = m // min(SPARSE_BELOW, GATHER_BELOW) + 1
         self.places, self.amounts = self.integers(few), self.numbers(few)
         self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
-        self.row_value, self.row_index = self._partials(self.row_groups)
+        self.blocks = _blocks(device)
+        self.row_value, self.row_index = self._partials(max(self.row_groups, self.blocks))
         self.variable_value, self.variable_index = self._partials(self.variable_groups)
         self.control, self.scalars = self.integers(CONTROL_WORDS), self.numbers(SCALAR_WORDS)
+        self.arrivals = self.integers(1)
 
     def numbers(self, *shape: int) -> Any:
         """Return zeros."""
@@ -141,6 +145,14 @@ class Arrays:
 
     def _partials(self, groups: int) -> tuple[Any, Any]:
         return self.numbers(groups), self.integers(groups)
+
+
+def _blocks(device: Device) -> int:
+    """Return how many blocks stay for many iterations."""
+    if device.kind == "cpu":
+        return 1
+    processors = device.xp.cuda.Device(device.index).attributes["MultiProcessorCount"]
+    return BLOCKS_PER_PROCESSOR * int(processors)
 
 
 def _matrix(matrix: Compressed, width: int, device: Device) -> Matrix:

@@ -1,8 +1,9 @@
 """Running iterations until one of them has something to say, or a batch of them is through.
 
-On a GPU some iterations are recorded as a graph, which a batch launches several times over; the
-host reads once for dozens of iterations, as kernels do nothing once the status word says so. That
-still takes them time, for which there are short batches where the end is near.
+The host reads once for dozens of iterations. On a GPU, blocks that stay make a whole batch of dual
+iterations in one launch. Of primal ones some are recorded as a graph, which a batch launches
+several times over; its kernels do nothing once the status word says so. That still takes them time,
+for which there are short batches where the end is near.
 """
 
 from __future__ import annotations
@@ -13,15 +14,22 @@ from typing import Any
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.control import RUNNING, STATUS
 from solvers.simplex.resident.nucleus import Nucleus
-from solvers.simplex.resident.steps import Step, dual_iteration, primal_iteration
+from solvers.simplex.resident.steps import (
+    Step,
+    dual_iteration,
+    dual_iterations,
+    first_dual,
+    first_primal,
+    primal_iteration,
+)
 
 UNIT = 8
 """Iterations of a graph. Recording takes the host some microseconds for each launch, and launching
 a graph less than its iterations take."""
 
-LONG, SHORT = 64, 8
-"""Iterations of a batch (lp-algorithms.md, 3.3: 50 to 100), and of one after a factorisation, when
-often there is nothing left to do but to confirm a claim."""
+LONG, SHORT = 128, 8
+"""Iterations of a batch, as many as there may be before a fold, and of one after a factorisation,
+when often there is nothing left to do but to confirm a claim."""
 
 
 class Batches:
@@ -30,11 +38,22 @@ class Batches:
     def __init__(self, arrays: Arrays, nucleus: Nucleus) -> None:
         self._arrays, self._nucleus = arrays, nucleus
         self._graphs: dict[str, Any] = {}
+        self._stays = arrays.device.kind != "cpu"
+        self._loop: Any = None
         self._generation = nucleus.generation
+
+    def prepare(self, kind: str) -> None:
+        """Run what has to run before the first iteration after a change of values or duals."""
+        if kind == "primal":
+            first_primal(self._arrays).run()
+        elif not self._stays:
+            first_dual(self._arrays).run()
 
     def run(self, kind: str, count: int) -> None:
         """Run at least so many iterations, 'dual' or 'primal', unless there is something to say."""
-        if self._arrays.device.kind == "cpu":
+        if kind == "dual" and self._stays:
+            self._stay(count)
+        elif self._arrays.device.kind == "cpu":
             steps, control = self._steps(kind), self._arrays.control
             for _ in range(count):
                 for step in steps:
@@ -50,11 +69,24 @@ class Batches:
         make = dual_iteration if kind == "dual" else primal_iteration
         return make(self._arrays, self._nucleus)
 
-    def _graph(self, kind: str) -> Any:
-        """Return the graph of some iterations, recorded again when arrays have been replaced."""
+    def _stay(self, count: int) -> None:
+        """Launch the blocks that make so many dual iterations."""
+        self._forget()
+        if self._loop is None:
+            step = dual_iterations(self._arrays, self._nucleus, count)
+            self._loop = step.family.bind(step.name, *step.arguments)
+        self._loop.ending(count)()
+
+    def _forget(self) -> None:
+        """Let go of launches prepared for arrays that have been replaced."""
         if self._generation != self._nucleus.generation:
             self._graphs.clear()
+            self._loop = None
             self._generation = self._nucleus.generation
+
+    def _graph(self, kind: str) -> Any:
+        """Return the graph of some iterations, recorded again when arrays have been replaced."""
+        self._forget()
         if kind not in self._graphs:
             # Compiles, which a capture forbids.
             launches = [step.bound() for step in self._steps(kind)]

@@ -10,7 +10,6 @@ from solvers.simplex.core import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
 from solvers.simplex.resident.batch import LONG, SHORT, Batches
-from solvers.simplex.resident.steps import first_dual, first_primal
 
 HARRIS = 1e-7
 """How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no
@@ -80,8 +79,7 @@ class Loop:
         basis.steer({word.LIMIT: min(MOST_ITERATIONS, limit)})
         shunned = 0
         count = SHORT
-        first = first_dual(basis.arrays) if dual else first_primal(basis.arrays)
-        first.run()
+        self._batches.prepare(kind)
         while True:
             if should_stop():
                 return Halt.STOPPED
@@ -111,7 +109,7 @@ class Loop:
                 return self._claim(dual, HALTS[status])
             else:
                 basis.refresh(repair=dual)
-            first.run()
+            self._batches.prepare(kind)
             count = SHORT
 
     def _batch(self, kind: str, count: int) -> int:

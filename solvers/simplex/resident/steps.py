@@ -9,6 +9,7 @@ from typing import Any
 from solvers.kernels.family import Family
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.kernels.column import COLUMN
+from solvers.simplex.resident.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.resident.kernels.dual_update import DUAL_UPDATE
 from solvers.simplex.resident.kernels.primal import PRIMAL
 from solvers.simplex.resident.kernels.ratio import RATIO
@@ -62,6 +63,20 @@ def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
             a.reference, a.pivot_log, a.row_value, a.row_index, a.control, a.scalars,
         )),
     )  # fmt: skip
+
+
+def dual_iterations(a: Arrays, nucleus: Nucleus, count: int) -> Step:
+    """Return one launch that makes many dual iterations, and needs no other one first."""
+    arguments = (
+        a.rows, a.structurals, nucleus.capacity, a.most, a.columns.lanes, a.columns.full,
+        a.steepest, *_columns(a), nucleus.inverse, nucleus.unit_row, nucleus.slot_of_row, a.lower,
+        a.upper, a.eta_rows, nucleus.row_slots, a.etas, a.alpha_rows, a.ratios, a.least,
+        a.counts, a.squares, a.dots, *_sides(a, nucleus), a.alpha, a.beta, a.tau, a.x_basic,
+        a.lower_basic, a.upper_basic, a.weights, a.x, a.cost, a.reduced_cost, a.basic, a.status,
+        a.reference, a.pivot_log, a.row_value, a.row_index, a.control, a.scalars, a.arrivals,
+        a.blocks, count,
+    )  # fmt: skip
+    return Step(DUAL_LOOP, "iterate_dual", arguments)
 
 
 def first_primal(a: Arrays) -> Step:

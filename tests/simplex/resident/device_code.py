@@ -24,6 +24,11 @@ class _OnHost(Family):
         return f"#define __forceinline__ inline\n{bounds}{super().source()}"
 
 
+def on_host(family: Family) -> Family:
+    """Return a family whose source a host compiler understands."""
+    return _OnHost(family.package, family.stem, tuple(family))
+
+
 class Emulator:
     """Runs kernels' device code where families would run their twins."""
 
@@ -36,8 +41,7 @@ class Emulator:
         """Stand in for ``Family.__getitem__``."""
         declared = family.kernels[name]
         if family.stem not in self._libraries:
-            on_host = _OnHost(family.package, family.stem, tuple(family))
-            self._libraries[family.stem] = build(on_host, self._folder)
+            self._libraries[family.stem] = build(on_host(family), self._folder)
         door = getattr(self._libraries[family.stem], f"emulate_{name}")
 
         def call(*values: Any) -> None:

@@ -4,25 +4,17 @@
 // of them judge the pivot element for themselves, so that none has to wait for another's word; what
 // they need for their own work they ask for before that.
 
-#include "core.cuh"
-
-struct Position {
-    REAL alpha, beta, tau, value, low, high, weight;
-};
+#include "update.cuh"
 
 __device__ __forceinline__ Position position_at(
-    int p, int rows, int steepest, const REAL* __restrict__ alpha, const REAL* __restrict__ beta,
-    const REAL* __restrict__ tau, const REAL* x_basic, const REAL* lower_basic,
-    const REAL* upper_basic, const REAL* weights) {
+    int p, int rows, int steepest, const REAL* alpha, const REAL* beta, const REAL* tau,
+    const Basics& basics) {
     Position own = {};
     if (p >= rows) return own;
     own.alpha = alpha[p];
     own.beta = beta[p];
     if (steepest == 1) own.tau = tau[p];
-    own.value = x_basic[p];
-    own.low = lower_basic[p];
-    own.high = upper_basic[p];
-    own.weight = weights[p];
+    ask_basic(own, p, basics);
     return own;
 }
 
@@ -49,14 +41,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_dual(
     const int block = blockIdx.x, tid = threadIdx.x;
     const long long variables = (long long)rows + structurals;
     const bool by_position = block < groups, by_variable = !by_position && block < groups + own_groups;
+    const Basics basics = {x_basic, lower_basic, upper_basic, weights, basic};
+    const Variables of_variables = {lower, upper, x, cost, reduced_cost, status, reference};
     const long long j = (long long)(block - groups) * BLOCK + tid;
     const bool nonbasic = by_variable && j < variables && status[j] != BASIC;
     const REAL change = nonbasic ? alpha_rows[made * variables + j] : REAL(0);
-    REAL d = nonbasic ? reduced_cost[j] : REAL(0);
+    const REAL d = nonbasic ? reduced_cost[j] : REAL(0);
     Position own = {};
     if (by_position)
-        own = position_at(block * BLOCK + tid, rows, steepest, alpha, beta, tau, x_basic,
-                          lower_basic, upper_basic, weights);
+        own = position_at(block * BLOCK + tid, rows, steepest, alpha, beta, tau, basics);
 
     const REAL pivot = alpha[r], error = fabs(pivot - by_row);
     const REAL step = (left - beta[r] - bound) / pivot;
@@ -66,34 +59,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_dual(
         if (block == 0 && tid == 0) control[STATUS] = INACCURATE;
         return;
     }
+    const Exchange exchange = {r, leaving, q, made, pivot, step, dual_step, entering, norm, bound,
+                               excess, shift, steepest == 1, reset};
     if (by_variable) {
-        if (j >= variables) return;
-        bool basic_now = !nonbasic;
-        if (j == q) {
-            reduced_cost[j] = REAL(0);
-            if (shift != REAL(0)) cost[j] -= shift;
-            status[j] = BASIC;
-            basic_now = true;
-        } else if (j == leaving) {
-            const bool below = excess < REAL(0) || lower[j] == upper[j];
-            reduced_cost[j] = -dual_step;
-            status[j] = below ? LOWER : UPPER;
-            x[j] = bound;
-            basic_now = false;
-        } else if (nonbasic) {
-            d -= dual_step * change;
-            reduced_cost[j] = d;
-        }
-        if (reset) reference[j] = basic_now ? 1 : 0;
+        if (j < variables) update_variable(j, nonbasic, change, d, exchange, of_variables);
         return;
     }
     if (!by_position) {
-        for (int f = tid; f < count; f += BLOCK) {
-            const INDEX flipped = flips[f];
-            const bool up = flip_steps[f] > REAL(0);
-            x[flipped] = up ? upper[flipped] : lower[flipped];
-            status[flipped] = up ? UPPER : LOWER;
-        }
+        for (int f = tid; f < count; f += BLOCK) flip(flips[f], flip_steps[f], of_variables);
         if (tid == 0) {
             pivot_log[3 * made] = r;
             pivot_log[3 * made + 1] = leaving;
@@ -106,32 +79,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_dual(
     }
     Best best = nothing();
     for (int p = block * BLOCK + tid; p < rows; p += groups * BLOCK) {
-        const REAL share = own.alpha / pivot;
-        REAL eta = -share;
-        if (p == r) {
-            own.value = entering + step;
-            own.low = lower[q];
-            own.high = upper[q];
-            lower_basic[p] = own.low;
-            upper_basic[p] = own.high;
-            basic[p] = q;
-            eta = REAL(1) / pivot - REAL(1);
-            own.weight = fmax(norm / (pivot * pivot), steepest == 1 ? REAL(1e-4) : REAL(1));
-        } else {
-            own.value = own.value - own.beta - step * own.alpha;
-            own.weight = steepest == 1
-                ? fmax(own.weight + share * (share * norm - REAL(2) * own.tau), REAL(1e-4))
-                : fmax(own.weight, share * share * norm);
-        }
-        if (reset) own.weight = REAL(1);
-        x_basic[p] = own.value;
-        weights[p] = own.weight;
-        etas[(long long)p * most + made] = eta;
-        const REAL over = excess_of(own.value, own.low, own.high, tolerance);
-        const REAL merit = over * over / own.weight;
+        const REAL merit =
+            update_position(own, p, most, exchange, basics, lower, upper, tolerance, etas);
         if (merit > best.value) best = Best{merit, (INDEX)p};
-        own = position_at(p + groups * BLOCK, rows, steepest, alpha, beta, tau, x_basic,
-                          lower_basic, upper_basic, weights);
+        own = position_at(p + groups * BLOCK, rows, steepest, alpha, beta, tau, basics);
     }
     best = block_best(best);
     if (tid == 0) {

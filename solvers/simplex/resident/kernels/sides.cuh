@@ -1,7 +1,7 @@
 // Right sides of the solves with the basis: the entering column, and the sum of the flipped ones.
 //
 // If they have few entries these are left as a list, from which the solves gather; otherwise the
-// sums are laid out by row and by slot, each block taking SIDE_ROWS rows, so that nothing has to
+// sums are laid out by row and by slot, a tile of SIDE_ROWS rows at a time, so that nothing has to
 // be zero before. Sums follow the order of the columns.
 
 #pragma once
@@ -12,20 +12,20 @@
 
 struct Matrix {
     int rows, structurals, full;
-    const INDEX* __restrict__ starts;
-    const INDEX* __restrict__ indices;
-    const REAL* __restrict__ values;
-    const INDEX* __restrict__ slot_of_row;
+    const INDEX* starts;
+    const INDEX* indices;
+    const REAL* values;
+    const INDEX* slot_of_row;
 };
 
 // Where the right sides go: (place, amount) of the list, or sums by row and by slot.
 struct Target {
-    INDEX* __restrict__ places;
-    REAL* __restrict__ amounts;
-    REAL* __restrict__ column;
-    REAL* __restrict__ column_slots;
-    REAL* __restrict__ flip_column;
-    REAL* __restrict__ flip_slots;
+    INDEX* places;
+    REAL* amounts;
+    REAL* column;
+    REAL* column_slots;
+    REAL* flip_column;
+    REAL* flip_slots;
 };
 
 // Flipped columns with their steps, and the entering one last; in shared memory.
@@ -74,20 +74,22 @@ __device__ __forceinline__ int column_of(const Sides& sides, int low, int high, 
     return low;
 }
 
+// Leave a thread's share of the list: entries from `first` on, at distances of `stride`.
 __device__ __forceinline__ void leave_list(
-    const Sides& sides, int columns, int blocks, const Matrix& matrix, const Target& target) {
+    const Sides& sides, int columns, int first, int stride, const Matrix& matrix, INDEX* places,
+    REAL* amounts) {
     const int entries = sides.offset[columns];
-    for (int u = blockIdx.x * BLOCK + threadIdx.x; u < entries; u += blocks * BLOCK) {
+    for (int u = first; u < entries; u += stride) {
         const int c = column_of(sides, 0, columns, u);
         const INDEX begin = sides.begin[c], k = begin + (u - sides.offset[c]);
         const INDEX row = begin < 0 ? sides.variable[c] - matrix.structurals : matrix.indices[k];
         const INDEX slot = matrix.slot_of_row[row];
-        target.places[u] = slot >= 0 ? slot : -1 - row;
-        target.amounts[u] = begin < 0 ? -sides.step[c] : sides.step[c] * matrix.values[k];
+        places[u] = slot >= 0 ? slot : -1 - row;
+        amounts[u] = begin < 0 ? -sides.step[c] : sides.step[c] * matrix.values[k];
     }
 }
 
-// The products of columns, from `from` on, with their steps, in this block's rows; the tile is zero.
+// The products of columns, from `from` on, with their steps, in a tile's rows; the tile is zero.
 __device__ __forceinline__ void fill_tile(
     REAL* tile, const Sides& sides, int from, int count, int first, const Matrix& matrix) {
     if (matrix.full != 0) {
@@ -112,10 +114,11 @@ __device__ __forceinline__ void fill_tile(
     }
 }
 
+// Lay out the sums of a unit of SIDE_ROWS rows; the block together.
 __device__ __forceinline__ void lay_out(
-    const Sides& sides, int columns, const Matrix& matrix, const Target& target) {
-    __shared__ REAL tile[SIDE_COLUMNS * SIDE_ROWS];
-    const int first = blockIdx.x * SIDE_ROWS, own = threadIdx.x, i = first + own;
+    REAL* tile, const Sides& sides, int columns, int unit, const Matrix& matrix,
+    const Target& target) {
+    const int first = unit * SIDE_ROWS, own = threadIdx.x, i = first + own;
     REAL flipped = REAL(0), entering = REAL(0);
     for (int from = 0; from < columns; from += SIDE_COLUMNS) {
         const int count = min(SIDE_COLUMNS, columns - from);
@@ -140,17 +143,26 @@ __device__ __forceinline__ void lay_out(
     if (slot >= 0) target.flip_slots[slot] = flipped;
 }
 
-// Prepare the solves; the block together. Leaves the numbers of entries, or -1 for laid out sums.
-// `streamed` says that the solve reads the whole inverse in any case.
+// Whether so many entries are listed. `streamed` says that the solve reads the whole inverse anyway.
+__device__ __forceinline__ bool is_list(long long entries, bool streamed, INDEX slots, int rows) {
+    return streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < rows;
+}
+
+// Prepare the solves, a block taking its unit; the block together. Leaves the numbers of entries,
+// or -1 for laid out sums.
 __device__ __forceinline__ void make_sides(
     Sides& sides, int columns, int blocks, const Matrix& matrix, bool streamed, INDEX slots,
     const Target& target, INDEX* control) {
+    __shared__ REAL tile[SIDE_COLUMNS * SIDE_ROWS];
     number_entries(sides, columns, matrix);
     const long long entries = sides.offset[columns];
-    const bool list =
-        streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < matrix.rows;
-    if (list) leave_list(sides, columns, blocks, matrix, target);
-    else lay_out(sides, columns, matrix, target);
+    const bool list = is_list(entries, streamed, slots, matrix.rows);
+    if (list) {
+        leave_list(sides, columns, blockIdx.x * BLOCK + threadIdx.x, blocks * BLOCK, matrix,
+                   target.places, target.amounts);
+    } else {
+        lay_out(tile, sides, columns, blockIdx.x, matrix, target);
+    }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control[ENTRIES] = list ? (INDEX)entries : -1;
         control[FLIP_ENTRIES] = sides.offset[columns - 1];

@@ -1,0 +1,259 @@
+// The dual ratio test: which variable enters, and which are flipped before; by one block.
+//
+// The least ratio of each segment of variables says where break points within reach stand, usually
+// in a handful of segments. Their groups are passed by one warp, in shared memory.
+
+#pragma once
+
+#include "sides.cuh"
+
+struct BreakPoints {
+    REAL ratio[MOST_FLIPS], distance[MOST_FLIPS], size[MOST_FLIPS];
+    REAL span[MOST_FLIPS];  // from one bound to the other, in the direction of a flip
+    INDEX variable[MOST_FLIPS];
+    int group[MOST_FLIPS];
+};
+
+struct Choice {
+    INDEX entering;
+    int flips;
+    bool further, stuck;
+};
+
+// What the choice needs beside the sides that it leaves; in shared memory.
+struct Near {
+    BreakPoints points;
+    int hit[MOST_FLIPS];  // segments with break points within reach
+};
+
+// What pricing has left of all variables.
+struct Candidates {
+    const REAL* lower;
+    const REAL* upper;
+    const REAL* alpha;
+    const REAL* ratio;
+    const REAL* least;
+    const INDEX* counts;
+    const INDEX* status;
+    const REAL* reduced_cost;
+};
+
+struct Segments {
+    int rows, structurals, width, logical, all;
+
+    __device__ __forceinline__ Segments(int rows_, int structurals_, int lanes)
+        : rows(rows_), structurals(structurals_), width(segment_width(lanes)) {
+        const int per_block = BLOCK / lanes;
+        logical = (structurals + per_block - 1) / per_block * (per_block / width);
+        all = logical + (rows + BLOCK - 1) / BLOCK * (BLOCK / width);
+    }
+    // A variable of a segment, or -1 beyond the last one.
+    __device__ __forceinline__ long long variable(int segment, int place) const {
+        const bool structural = segment < logical;
+        const long long at = (long long)(structural ? segment : segment - logical) * width + place;
+        if (at >= (structural ? structurals : rows)) return -1;
+        return structural ? at : structurals + at;
+    }
+};
+
+// The least ratio, the number of candidates, and the sum of squares for Devex; of a thread's share.
+struct Reach {
+    REAL smallest, sums[2];
+};
+
+__device__ __forceinline__ Reach ask_reach(
+    const Segments& segments, const Candidates& all, bool devex, int groups, const REAL* squares) {
+    Reach own = {INFINITE, {REAL(0), REAL(0)}};
+#pragma unroll 4
+    for (int s = threadIdx.x; s < segments.all; s += BLOCK) {
+        own.smallest = fmin(own.smallest, all.least[s]);
+        own.sums[0] += (REAL)all.counts[s];
+    }
+    if (!devex) return own;
+#pragma unroll 4
+    for (int g = threadIdx.x; g < groups; g += BLOCK) own.sums[1] += squares[g];
+    return own;
+}
+
+// Pass groups of break points that Harris's tolerance makes equal while the slope stays positive,
+// choose among them, and list the flips; one warp. `rest` says that there are break points beyond.
+__device__ __forceinline__ void pass_groups(
+    BreakPoints& points, int length, bool rest, REAL slope, REAL tolerance, Sides& sides,
+    Choice& choice) {
+    __shared__ REAL best_size[MOST_GROUPS];
+    __shared__ INDEX best_index[MOST_GROUPS];
+    const int lane = threadIdx.x;
+    int groups = 0, passed = 0;
+    REAL largest = REAL(0);
+    while (groups < MOST_GROUPS && passed < length && slope >= REAL(0)) {
+        REAL bound = INFINITE;
+        for (int place = lane; place < length; place += 32)
+            if (points.group[place] < 0) bound = fmin(bound, points.ratio[place]);
+        bound = lanes_join<Least>(bound, 32);
+        REAL lost = REAL(0), found = REAL(0);
+        Best best = nothing();
+        for (int place = lane; place < length; place += 32) {
+            if (points.group[place] >= 0) continue;
+            const REAL size = points.size[place];
+            if (points.distance[place] > bound * size && points.ratio[place] > bound) continue;
+            points.group[place] = groups;
+            lost += size * fabs(points.span[place]);
+            found += REAL(1);
+            best = better(best, Best{size, points.variable[place]});
+        }
+        lost = lanes_join<Add>(lost, 32);
+        found = lanes_join<Add>(found, 32);
+        best = warp_best(best);
+        if (lane == 0) {
+            best_size[groups] = best.value;
+            best_index[groups] = best.index;
+        }
+        slope -= lost;
+        largest = fmax(largest, best.value);
+        passed += (int)found;
+        ++groups;
+    }
+    __syncwarp();
+    const bool stuck = slope > tolerance && !rest && passed == length;
+    int chosen = groups - 1;
+    const REAL required = fmin(REAL(0.1) * largest, REAL(1));
+    while (chosen > 0 && best_size[chosen] <= required) --chosen;
+    int count = 0;
+    for (int start = 0; chosen > 0 && start < length; start += 32) {
+        const int place = start + lane;
+        const int group = place < length ? points.group[place] : -1;
+        const bool flip = group >= 0 && group < chosen;
+        const unsigned flips = __ballot_sync(0xffffffffu, flip);
+        if (flip) {
+            const int at = count + __popc(flips & ((1u << lane) - 1u));
+            sides.variable[at] = points.variable[place];
+            sides.step[at] = points.span[place];
+        }
+        count += __popc(flips);
+    }
+    if (lane == 0) {
+        choice.entering = best_index[chosen];
+        choice.flips = count;
+        choice.stuck = stuck;
+    }
+}
+
+struct Point {
+    REAL ratio, distance, size, span;
+    INDEX variable;
+};
+
+__device__ __forceinline__ Point point_at(const Candidates& all, long long j) {
+    if (j < 0) return Point{INFINITE, REAL(0), REAL(0), REAL(0), (INDEX)NONE};
+    const INDEX kind = all.status[j];
+    const REAL span = all.upper[j] - all.lower[j];
+    return Point{all.ratio[j], distance_of(kind, all.reduced_cost[j]), fabs(all.alpha[j]),
+                 kind == LOWER ? span : -span, (INDEX)j};
+}
+
+__device__ __forceinline__ void hold(BreakPoints& points, int at, const Point& own) {
+    points.ratio[at] = own.ratio;
+    points.distance[at] = own.distance;
+    points.size[at] = own.size;
+    points.span[at] = own.span;
+    points.variable[at] = own.variable;
+    points.group[at] = -1;
+}
+
+// List the segments with break points within `select`, if there is room; how many there are.
+__device__ __forceinline__ int list_segments(
+    Near& near, const Segments& segments, const Candidates& all, REAL select) {
+    int hits, mine = 0;
+#pragma unroll 4
+    for (int s = threadIdx.x; s < segments.all; s += BLOCK) mine += all.least[s] <= select;
+    int at = block_before(mine, hits);
+    if (hits > MOST_FLIPS) return hits;
+    for (int s = threadIdx.x; mine > 0 && s < segments.all; s += BLOCK)
+        if (all.least[s] <= select) near.hit[at++] = s;
+    __syncthreads();
+    return hits;
+}
+
+// Gather the break points of these segments, if there is room; how many there are. What a thread
+// needs of its first variable it asks for at once, as few of them have a second one.
+__device__ __forceinline__ int gather_points(
+    Near& near, const Segments& segments, const Candidates& all, REAL select, int hits) {
+    const int end = hits * segments.width, width = segments.width;
+    int length, u = threadIdx.x;
+    const Point own =
+        point_at(all, u < end ? segments.variable(near.hit[u / width], u % width) : -1);
+    int mine = own.ratio <= select;
+    for (u += BLOCK; u < end; u += BLOCK) {
+        const long long j = segments.variable(near.hit[u / width], u % width);
+        mine += j >= 0 && all.ratio[j] <= select;
+    }
+    int at = block_before(mine, length);
+    if (length > MOST_FLIPS) return length;
+    if (own.ratio <= select) {
+        hold(near.points, at++, own);
+        --mine;
+    }
+    for (u = threadIdx.x + BLOCK; mine > 0 && u < end; u += BLOCK) {
+        const long long j = segments.variable(near.hit[u / width], u % width);
+        if (j >= 0 && all.ratio[j] <= select) hold(near.points, at++, point_at(all, j));
+    }
+    __syncthreads();
+    return length;
+}
+
+// The largest pivot element of the first group, where there are more break points than room.
+__device__ __forceinline__ INDEX best_of_first_group(
+    const Candidates& all, long long variables, REAL smallest) {
+    Best best = nothing();
+    for (long long j = threadIdx.x; j < variables; j += BLOCK) {
+        const REAL own = all.ratio[j];
+        if (own == INFINITE) continue;
+        const REAL size = fabs(all.alpha[j]);
+        if (own <= smallest ||
+            distance_of(all.status[j], all.reduced_cost[j]) <= smallest * size)
+            best = better(best, Best{size, (INDEX)j});
+    }
+    return block_best(best).index;
+}
+
+// Choose, given what all threads together found in `reach`; the block together.
+__device__ __forceinline__ void choose(
+    Near& near, Sides& sides, Choice& choice, const Segments& segments, const Candidates& all,
+    const Reach& reach, REAL excess, REAL tolerance) {
+    // How far to look: break points up to where the slope has become negative.
+    REAL select = fmax(REAL(10) * reach.smallest, REAL(1e-7)), before = REAL(0);
+    bool last = false;
+    for (;;) {
+        const int hits = list_segments(near, segments, all, select);
+        const int length =
+            hits > MOST_FLIPS ? hits : gather_points(near, segments, all, select, hits);
+        if (length > MOST_FLIPS) {
+            if (before == REAL(0)) {  // more than there is room for: the first group alone
+                const long long variables = (long long)segments.rows + segments.structurals;
+                const INDEX q = best_of_first_group(all, variables, reach.smallest);
+                if (threadIdx.x == 0) choice = Choice{q, 0, false, false};
+                __syncthreads();
+                return;
+            }
+            select = before;
+            last = true;
+            continue;
+        }
+        if (threadIdx.x < 32) {
+            const REAL slope = fabs(excess);
+            const bool rest = (REAL)length < reach.sums[0];
+            REAL lost = REAL(0);
+            for (int place = threadIdx.x; place < length; place += 32)
+                lost += near.points.size[place] * fabs(near.points.span[place]);
+            lost = lanes_join<Add>(lost, 32);
+            const bool further = !last && rest && lost < slope;
+            if (threadIdx.x == 0) choice.further = further;
+            if (!further) pass_groups(near.points, length, rest, slope, tolerance, sides, choice);
+        }
+        __syncthreads();
+        if (!choice.further) return;
+        before = select;
+        select *= REAL(10);
+        __syncthreads();  // `choice` and `near` are written anew
+    }
+}

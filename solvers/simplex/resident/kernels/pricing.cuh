@@ -1,0 +1,185 @@
+// Products of the pivot row with columns, and which of them bound the dual step.
+
+#pragma once
+
+#include "core.cuh"
+
+#define CHUNK 8  // entries that a thread asks for at once
+
+// Places in the row of the entries of a chunk, or -1; `left` entries are left from k on.
+template <bool full>
+__device__ __forceinline__ void places_of(
+    INDEX (&place)[CHUNK], INDEX k, INDEX left, INDEX begin, int lanes, const INDEX* indices) {
+#pragma unroll
+    for (int u = 0; u < CHUNK; ++u) {
+        const bool there = u * lanes < left;
+        const INDEX at = there ? k + u * lanes : 0;
+        place[u] = !there ? -1 : (full ? at - begin : indices[at]);
+    }
+}
+
+// A thread's share of a column times the row. A chunk of entries is asked for at once, whether or
+// not the column has so many, and the indices of the next one before. Of long columns, only those
+// entries are read for which the row has no zero: a wait more, but the row is sparse in many a
+// pivot, and memory is what long columns wait for.
+template <bool full, bool filter>
+__device__ __forceinline__ REAL share_of_product(
+    INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices, const REAL* values,
+    const REAL* row) {
+    const INDEX stride = CHUNK * lanes;
+    INDEX place[CHUNK], next[CHUNK], left = end - begin - lane;
+    REAL sum = REAL(0);
+    places_of<full>(next, begin + lane, left, begin, lanes, indices);
+    for (INDEX k = begin + lane; left > 0; k += stride, left -= stride) {
+        REAL factor[CHUNK], value[CHUNK];
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) {
+            place[u] = next[u];
+            if (!filter) value[u] = place[u] >= 0 ? values[k + u * lanes] : REAL(0);
+        }
+        places_of<full>(next, k + stride, left - stride, begin, lanes, indices);
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) factor[u] = place[u] >= 0 ? row[place[u]] : REAL(0);
+        if (filter) {
+#pragma unroll
+            for (int u = 0; u < CHUNK; ++u)
+                value[u] = factor[u] != REAL(0) ? values[k + u * lanes] : REAL(0);
+        }
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) sum += value[u] * factor[u];
+    }
+    return sum;
+}
+
+template <bool full>
+__device__ __forceinline__ REAL share_of_product(
+    INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices, const REAL* values,
+    const REAL* row) {
+    return lanes == 32 ? share_of_product<full, true>(begin, end, lane, 32, indices, values, row)
+                       : share_of_product<full, false>(begin, end, lane, lanes, indices, values, row);
+}
+
+// The product of the row with a delayed one, or with itself; the block together.
+__device__ __forceinline__ void leave_dot(
+    int e, INDEX made, int rows, int most, const REAL* eta_rows, REAL* dots) {
+    if (e >= made && e < most) return;
+    const REAL* row = eta_rows + (long long)made * rows;
+    const REAL* other = e < made ? eta_rows + (long long)e * rows : row;
+    REAL sum = REAL(0);
+#pragma unroll 8
+    for (int i = threadIdx.x; i < rows; i += BLOCK) sum += other[i] * row[i];
+    sum = block_join<Add>(sum);
+    if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
+}
+
+struct Columns {
+    const INDEX* starts;
+    const INDEX* indices;
+    const REAL* values;
+};
+
+// How variables are shared out: first blocks of structurals, then of logicals.
+struct Spread {
+    int rows, structurals, lanes, per_block, structural, owners;
+
+    __device__ __forceinline__ Spread(int rows_, int structurals_, int lanes_)
+        : rows(rows_), structurals(structurals_), lanes(lanes_), per_block(BLOCK / lanes_) {
+        structural = (structurals + per_block - 1) / per_block;
+        owners = structural + (rows + BLOCK - 1) / BLOCK;
+    }
+};
+
+// What is known of a thread's variable before the pivot row is.
+struct Priced {
+    long long variable;
+    int i, at, lane;  // among those of its kind; among those of the block; of its lanes
+    bool structural, inside, owner, counted;
+    INDEX kind, begin, end;
+    REAL low, high, cost;
+};
+
+__device__ __forceinline__ Priced ask_variable(
+    int unit, const Spread& spread, bool dual, bool devex, const INDEX* starts,
+    const INDEX* status, const INDEX* reference, const REAL* lower, const REAL* upper,
+    const REAL* reduced_cost) {
+    Priced own = {};
+    own.structural = unit < spread.structural;
+    own.lane = own.structural ? threadIdx.x % spread.lanes : 0;
+    own.at = own.structural ? threadIdx.x / spread.lanes : threadIdx.x;
+    own.i = (own.structural ? unit * spread.per_block : (unit - spread.structural) * BLOCK) + own.at;
+    own.inside = own.i < (own.structural ? spread.structurals : spread.rows);
+    own.owner = own.inside && own.lane == 0;
+    own.variable = own.structural ? own.i : (long long)spread.structurals + own.i;
+    own.kind = BASIC;
+    if (!own.inside || unit >= spread.owners) return own;
+    const long long j = own.variable;
+    own.kind = status[j];
+    if (own.structural) {
+        own.begin = starts[own.i];
+        own.end = starts[own.i + 1];
+    }
+    if (own.owner && dual) {
+        own.low = lower[j];
+        own.high = upper[j];
+        own.cost = reduced_cost[j];
+        own.counted = devex && reference[j] != 0;
+    }
+    return own;
+}
+
+__device__ __forceinline__ REAL product_of(
+    const Priced& own, const Spread& spread, bool full, const INDEX* indices, const REAL* values,
+    const REAL* row) {
+    if (!own.structural) return own.inside ? -row[own.i] : REAL(0);
+    REAL alpha = REAL(0);
+    if (own.kind != BASIC)
+        alpha = full ? share_of_product<true>(own.begin, own.end, own.lane, spread.lanes, indices,
+                                              values, row)
+                     : share_of_product<false>(own.begin, own.end, own.lane, spread.lanes, indices,
+                                               values, row);
+    return lanes_join<Add>(alpha, spread.lanes);
+}
+
+// What a unit of variables leaves: alpha, and, in the dual method, ratios; the block together.
+__device__ __forceinline__ void leave_prices(
+    REAL* ratio_of, const Priced& own, int unit, const Spread& spread, REAL alpha, bool dual,
+    bool devex, INDEX leaving, REAL excess, REAL small, REAL relax, REAL* alpha_row, REAL* ratios,
+    REAL* least, INDEX* counts, REAL* squares) {
+    const int tid = threadIdx.x;
+    const long long j = own.variable;
+    REAL ratio = INFINITE;
+    if (own.owner) {
+        if (own.kind == BASIC) alpha = j == leaving ? REAL(1) : REAL(0);
+        alpha_row[j] = alpha;
+        if (dual) {
+            const REAL signed_alpha = excess < REAL(0) ? -alpha : alpha, size = fabs(alpha);
+            const bool right = own.kind == LOWER
+                ? signed_alpha > REAL(0)
+                : (own.kind == UPPER ? signed_alpha < REAL(0) : true);
+            if (own.kind != BASIC && size > small && own.low < own.high && right)
+                ratio = (distance_of(own.kind, own.cost) + relax) / size;
+            ratios[j] = ratio;
+        }
+    }
+    if (!dual) return;
+    if (own.lane == 0) ratio_of[own.at] = ratio;
+    if (devex) {
+        const REAL square =
+            block_join<Add>(own.counted && own.kind != BASIC ? alpha * alpha : REAL(0));
+        if (tid == 0) squares[unit] = square;
+    }
+    __syncthreads();
+    const int held = own.structural ? spread.per_block : BLOCK;
+    const int width = segment_width(spread.lanes);
+    if ((tid & ~31) >= held) return;  // a whole warp
+    ratio = tid < held ? ratio_of[tid] : INFINITE;
+    const REAL found = lanes_join<Add>(ratio < INFINITE ? REAL(1) : REAL(0), width);
+    ratio = lanes_join<Least>(ratio, width);
+    if (tid % width != 0 || tid >= held) return;
+    const int first = own.structural
+        ? unit * spread.per_block
+        : spread.structural * spread.per_block + (unit - spread.structural) * BLOCK;
+    const int segment = first / width + tid / width;
+    least[segment] = ratio;
+    counts[segment] = (INDEX)found;
+}
