@@ -15,6 +15,7 @@ from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
+from solvers.device import Device, find_device
 from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray
 
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
     from solvers.knapsack.many import ManyPackings
 
 IntArray = npt.NDArray[np.int64]
+AnyIntArray = npt.NDArray[Any]
 
 EXACT = 2.0**53
 """Sums of whole numbers below this are exact in double precision."""
 
 STEPS_PER_ITEM = 4
-"""Elementary steps of making a number whole."""
+"""Elementary steps of making a number whole, or of writing it to a point."""
+
+SAMPLE = 64
+"""Members looked at to see how narrow whole numbers may be."""
 
 
 def solve_knapsack_batch(
@@ -42,36 +47,43 @@ def solve_knapsack_batch(
     """
     if options.method not in ("auto", ENGINE) or len(batch) < FEWEST:
         return None
-    items = _plain_items(batch, options.threads)
-    if items is None:
+    device = find_device(place(options)) if _may_be_one(batch) else None
+    items = None if device is None else _plain_items(batch, device, options.threads)
+    if device is None or items is None:
         return None
     from solvers.knapsack.many import solve_many_knapsacks
 
-    answer = solve_many_knapsacks(*items, place(options), progress, threads=options.threads)
+    answer = solve_many_knapsacks(*items, device, progress, threads=options.threads)
     return Knapsacks(Lazily(batch, Told.of(answer, progress), options))
 
 
-def _plain_items(batch: Batch, threads: int) -> tuple[IntArray, IntArray, IntArray] | None:
+def _may_be_one(batch: Batch) -> bool:
+    """Whether all members have 0/1 items and one capacity."""
+    problem = batch.problem
+    names = ("lower", "upper", "row_lower")
+    lower, upper, row_lower = map(batch.rows_of, names)
+    return bool(
+        problem.num_rows == 1
+        and problem.num_nonzeros >= FEWEST
+        and problem.integrality.all()
+        and not lower.any()
+        and (upper == 1.0).all()
+        and (row_lower == -np.inf).all()
+    )
+
+
+def _plain_items(
+    batch: Batch, device: Device, threads: int
+) -> tuple[AnyIntArray, AnyIntArray, IntArray] | None:
     """Return profits, weights (k, n) and capacities (k,) if all are whole and sums are exact."""
     problem, count = batch.problem, len(batch)
-    names = ("lower", "upper", "row_lower", "row_upper", "cost", "coefficients")
-    lower, upper, row_lower, row_upper, cost, coefficients = map(batch.rows_of, names)
-    if (
-        problem.num_rows != 1
-        or problem.num_nonzeros < FEWEST
-        or not problem.integrality.all()
-        or lower.any()
-        or (upper != 1.0).any()
-        or (row_lower != -np.inf).any()
-    ):
-        return None
     every = np.arange(problem.num_columns)
-    profits = _whole(cost, every, problem.num_columns, threads)
-    weights = _whole(coefficients, problem.matrix.indices, problem.num_columns, threads)
-    capacities = _whole(row_upper, every[:1], 1, threads)
+    entries = problem.matrix.indices
+    profits = _whole(batch.rows_of("cost"), every, -1.0, every.size, threads, device)
+    weights = _whole(batch.rows_of("coefficients"), entries, 1.0, every.size, threads, device)
+    capacities = _whole(batch.rows_of("row_upper"), every[:1], 1.0, 1, threads)
     if profits is None or weights is None or capacities is None:
         return None
-    np.negative(profits, out=profits)
     profits, weights, capacities = (
         values if len(values) == count else np.repeat(values, count, axis=0)
         for values in (profits, weights, capacities)
@@ -79,17 +91,36 @@ def _plain_items(batch: Batch, threads: int) -> tuple[IntArray, IntArray, IntArr
     return profits, weights, capacities[:, 0]
 
 
-def _whole(values: FloatArray, places: Any, columns: int, threads: int) -> IntArray | None:
-    """Return values in their columns as whole numbers, if sums of them are exact as doubles."""
+def _whole(
+    values: FloatArray,
+    places: Any,
+    sign: float,
+    columns: int,
+    threads: int,
+    device: Device | None = None,
+) -> AnyIntArray | None:
+    """Return ``sign`` times values in their columns as whole numbers, if their sums are exact.
+
+    Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
+    """
     from solvers.kernels.twin import run_twin, threads_for
     from solvers.knapsack.many.check import make_whole
+    from solvers.knapsack.many.narrow import staging, types_for
 
-    out = np.zeros((len(values), columns), dtype=np.int64)
-    refused = np.zeros(len(values), dtype=np.bool_)
-    given = np.ascontiguousarray(values), np.asarray(places, dtype=np.int64), EXACT / columns
+    on_gpu = device is not None and device.kind == "cuda"
+    straight = np.array_equal(places, np.arange(columns))
+    given = np.ascontiguousarray(values), np.asarray(places, dtype=np.int64), straight, sign
     work = STEPS_PER_ITEM * values.size
-    run_twin(make_whole, (*given, out, refused), threads_for(work, threads))
-    return None if refused.any() else out
+    for kind in types_for(sign * values[:SAMPLE]) if on_gpu else (np.int64,):
+        empty = staging(device) if device is not None else np.empty
+        out = empty((len(values), columns), kind)
+        if not straight:
+            out[:] = 0
+        refused = np.zeros(len(values), dtype=np.bool_)
+        run_twin(make_whole, (*given, EXACT / columns, out, refused), threads_for(work, threads))
+        if not refused.any():
+            return out
+    return None
 
 
 class Lazily(Sequence[Outcome]):
@@ -98,7 +129,7 @@ class Lazily(Sequence[Outcome]):
     def __init__(self, batch: Batch, told: Told, options: Options) -> None:
         self.batch = batch
         self.told = told
-        self._options = options
+        self.options = options
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -113,7 +144,7 @@ class Lazily(Sequence[Outcome]):
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(len(self)))]
         x = self.told.answer.of(index).astype(np.float64)
-        return self.told.outcome(index, self.batch.member(index), x, 1, self._options)
+        return self.told.outcome(index, self.batch.member(index), x, 1, self.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,13 +186,23 @@ class Knapsacks(Singles):
 
     def array(self, name: str) -> FloatArray:
         """Return an array of points or activities; there are no duals."""
-        answer, batch = self._answer, self.outcomes.batch
+        batch = self.outcomes.batch
+        if name == "x":
+            return self._points()
         width = 1 if name in ("row_activity", "row_dual") else batch.problem.num_columns
         values = np.full((len(self), width), np.nan)
-        if name in ("x", "row_activity"):
-            x = answer.rows.astype(np.float64)
-            if name == "row_activity":
-                own = x[:, batch.problem.matrix.indices] * batch.rows_of("coefficients")
-                x = own.sum(axis=1, keepdims=True)
-            values[answer.feasible] = x[answer.feasible]
+        if name == "row_activity":
+            own = self._points()[:, batch.problem.matrix.indices] * batch.rows_of("coefficients")
+            values[:] = own.sum(axis=1, keepdims=True)
         return values
+
+    def _points(self) -> FloatArray:
+        """Return (K, n) points, NaN where a member has none."""
+        from solvers.kernels.twin import run_twin, threads_for
+        from solvers.knapsack.many.check import points
+
+        answer, outcomes = self._answer, self.outcomes
+        out = np.empty((len(self), outcomes.batch.problem.num_columns))
+        work = threads_for(STEPS_PER_ITEM * out.size, outcomes.options.threads)
+        run_twin(points, (answer.packed, answer.feasible, out), work)
+        return out

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import ProblemError
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
+from solvers.knapsack.many.narrow import TYPES, alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,15 +21,15 @@ class Problems:
     Parameters
     ----------
     starts : (k + 1,) int64 array
-    profit, weight : (N,) int64 arrays
+    profit, weight : (N,) arrays of int64, or both of one of the other types a GPU takes
     capacity : (k,) int64 array
     copies : (N,) int64 array, optional
-        One of each item where not given.
+        One of each item where not given; then profits and weights are int64.
     """
 
     starts: IntArray
-    profit: IntArray
-    weight: IntArray
+    profit: npt.NDArray[Any]
+    weight: npt.NDArray[Any]
     capacity: IntArray
     copies: IntArray | None = None
 
@@ -88,7 +91,10 @@ def as_problems(
         Shapes that do not go together, numbers that are not whole, or negative copies.
     """
     capacity = np.atleast_1d(_whole("capacities", capacities))
-    profit, weight = _whole("profits", profits), _whole("weights", weights)
+    as_given = TYPES if copies is None else (np.int64,)
+    profit = _whole("profits", profits, as_given)
+    weight = _whole("weights", weights, as_given)
+    profit, weight = alike(profit, weight)
     if starts is None:
         if profit.ndim != 2 or profit.shape[0] != capacity.size:
             raise ProblemError(
@@ -156,8 +162,13 @@ def _useful_copies(problems: Problems, copies: IntArray) -> IntArray:
     return useful
 
 
-def _whole(name: str, values: npt.ArrayLike) -> IntArray:
-    """Return whole numbers as contiguous int64, writable so that twins are compiled only once."""
+def _whole(
+    name: str, values: npt.ArrayLike, as_given: Sequence[Any] = (np.int64,)
+) -> npt.NDArray[Any]:
+    """Return whole numbers, as int64 unless their type is one of those that may stay as given.
+
+    They are contiguous, and writable so that twins are compiled only once.
+    """
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iub":
         raise ProblemError(
@@ -166,4 +177,5 @@ def _whole(name: str, values: npt.ArrayLike) -> IntArray:
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) >= LARGEST:
         raise ProblemError(f"One of the {name} is {array.max()}, which is not below 2^62.")
-    return np.require(array, np.int64, ["C", "W"])
+    kind = array.dtype if array.dtype in as_given else np.dtype(np.int64)
+    return np.require(array, kind, ["C", "W"])

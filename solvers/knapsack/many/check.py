@@ -9,6 +9,9 @@ from numba import prange
 from solvers.kernels.twin import twin
 from solvers.knapsack.many.kernels.many import WORD
 
+PART = 1 << 16
+"""Numbers that a thread narrows at a time."""
+
 
 @twin
 def add_up(starts, profit, weight, bits, words, flags, value, load):
@@ -17,27 +20,58 @@ def add_up(starts, profit, weight, bits, words, flags, value, load):
     for k in prange(count):
         first, last = starts[k], starts[k + 1]
         total_profit, total_weight = np.int64(0), np.int64(0)
-        for j in range(min(last - first, WORD * words)):
-            inside = np.uint64(bits[k * words + j // WORD]) >> np.uint64(j % WORD) & np.uint64(1)
-            if inside:
-                total_profit += profit[first + j]
-                total_weight += weight[first + j]
-            flags[first + j] = inside == np.uint64(1)
+        for word in range(words):
+            held = bits[k * words + word]
+            begin = first + WORD * word
+            for j in range(begin, min(begin + WORD, last)):
+                inside = (held >> (j - begin)) & 1
+                total_profit += inside * profit[j]
+                total_weight += inside * weight[j]
+                flags[j] = inside != 0
         value[k] = total_profit
         load[k] = total_weight
 
 
 @twin
-def make_whole(values, places, limit, out, refused):
-    """Put values (r, c) as whole numbers into columns ``places`` (c,) of ``out`` (r, n).
+def make_whole(values, places, straight, sign, limit, out, refused):
+    """Put ``sign`` times values (r, c) as whole numbers into columns ``places`` (c,) of out (r, n).
 
-    ``refused`` (r,) is set where one is not whole, or not below ``limit`` in size.
+    ``straight`` says that places are 0 to c - 1. ``refused`` (r,) is set where a number is not
+    whole, not below ``limit`` in size, or not one of the type of ``out``.
     """
-    rows = values.shape[0]
+    rows, columns = values.shape
     for k in prange(rows):
-        for j in range(values.shape[1]):
-            value = values[k, j]
-            if not abs(value) < limit or np.int64(value) != value:
-                refused[k] = True
-            else:
-                out[k, places[j]] = np.int64(value)
+        bad = False
+        for j in range(columns):
+            value = sign * values[k, j]
+            whole = np.int64(value)
+            to = j if straight else places[j]
+            out[k, to] = whole
+            bad |= (not abs(value) < limit) | (whole != value) | (out[k, to] != whole)
+        refused[k] = bad
+
+
+@twin
+def shorten(values, out, refused):
+    """Copy whole numbers; ``refused`` is set for every part of them that ``out`` cannot hold."""
+    parts = refused.size
+    for part in prange(parts):
+        bad = False
+        for j in range(part * PART, min((part + 1) * PART, values.size)):
+            value = np.int64(values[j])
+            out[j] = value
+            bad |= out[j] != value
+        refused[part] = bad
+
+
+@twin
+def points(packed, feasible, out):
+    """Fill rows (k, n) with what is packed, or with NaN where nothing is."""
+    rows, columns = out.shape
+    for k in prange(rows):
+        if feasible[k]:
+            for j in range(columns):
+                out[k, j] = packed[k * columns + j]
+        else:
+            for j in range(columns):
+                out[k, j] = np.nan

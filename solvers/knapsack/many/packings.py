@@ -65,10 +65,11 @@ class ManyPackings:
         ProblemError
             They have not.
         """
-        sizes = np.unique(np.diff(self.starts))
-        if sizes.size > 1:
+        sizes = np.diff(self.starts)
+        least, most = int(sizes.min(initial=2**62)), int(sizes.max(initial=0))
+        if sizes.size and least < most:
             raise ProblemError(
-                f"The problems have from {sizes[0]} to {sizes[-1]} items, so their packings are "
-                "not the rows of one array; use of(k)."
+                f"The problems have from {least} to {most} items, so their packings are not the "
+                "rows of one array; use of(k)."
             )
-        return self.packed.reshape(len(self), int(sizes[0]) if sizes.size else 0)
+        return self.packed.reshape(len(self), most)

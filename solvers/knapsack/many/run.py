@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.device import Device
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.many.batch import Problems
 from solvers.knapsack.many.kernels.many import FAMILY, MOST_WORDS, NEAR_ROOM, WARPS, WORD
+from solvers.knapsack.many.narrow import alike, narrowed, staging
 from solvers.progress import Progress
 
 NOT_REACHED = -1
@@ -61,10 +63,8 @@ def run(problems: Problems, device: Device, progress: Progress, threads: int = 0
     slots = _slots(device, words, len(problems), threads)
     with device.activate():
         xp = device.xp
-        given = [
-            _there(device, array)
-            for array in (problems.starts, problems.profit, problems.weight, problems.capacity)
-        ]
+        profit, weight = _sent(device, problems, threads)
+        starts, capacity = (_there(device, a) for a in (problems.starts, problems.capacity))
         lists = xp.empty(slots * 2 * (2 + words) * ROOM, dtype=np.int64)
         lengths = {"packed": words, "value": 1, "ending": 1, "visited": 1}
         outputs = {name: xp.empty(len(problems) * n, dtype=np.int64) for name, n in lengths.items()}
@@ -73,10 +73,10 @@ def run(problems: Problems, device: Device, progress: Progress, threads: int = 0
             last = min(first + size, len(problems))
             started = time.monotonic()
             FAMILY["many"](
-                given[0][first : last + 1],
-                given[1],
-                given[2],
-                given[3][first:last],
+                starts[first : last + 1],
+                profit.there,
+                weight.there,
+                capacity[first:last],
                 lists,
                 xp.zeros(1, dtype=np.int64),
                 *(outputs[name][first * n : last * n] for name, n in lengths.items()),
@@ -97,6 +97,31 @@ def run(problems: Problems, device: Device, progress: Progress, threads: int = 0
     back["packed"][first * words :] = 0
     back["visited"][first:] = 0
     return Found(words, **back)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """Numbers on their way to a device, and where they came from, which has to last until then."""
+
+    there: Any
+    here: npt.NDArray[Any]
+
+
+def _sent(device: Device, problems: Problems, threads: int) -> tuple[_Sent, _Sent]:
+    """Send profits and weights in the narrowest type; the CPU's twin takes 64 bits only."""
+    given = problems.profit, problems.weight
+    if device.kind == "cpu":
+        profit, weight = (values.astype(np.int64, copy=False) for values in given)
+        return _Sent(profit, profit), _Sent(weight, weight)
+    empty = staging(device)
+    profit, weight = alike(*(narrowed(values, empty, threads) for values in given))
+    return _on_its_way(device, profit), _on_its_way(device, weight)
+
+
+def _on_its_way(device: Device, here: npt.NDArray[Any]) -> _Sent:
+    there = device.xp.empty(here.size, dtype=here.dtype)
+    there.set(here)
+    return _Sent(there, here)
 
 
 def _there(device: Device, array: IntArray) -> Any:

@@ -42,7 +42,8 @@ def solve_many_knapsacks(
     Parameters
     ----------
     profits, weights : (k, n) arrays of integers, or (N,) with ``starts``
-        Of items of which there is one each; both may be zero or negative.
+        Of items of which there is one each; both may be zero or negative. Arrays of 16 (unsigned)
+        or 32 bits are on a GPU sooner.
     capacities : (k,) array of integers
     device : {'auto', 'cpu', 'cuda'} or Device
     progress : Progress, optional

@@ -23,15 +23,30 @@ MEMORY = 1 << 15
 UNTOUCHED = -123_456_789
 
 
-def build(folder: Path) -> ctypes.CDLL:
+class Libraries:
+    """The device code, compiled for each pair of types of profits and weights when it is needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, str], ctypes.CDLL] = {}
+
+    def of(self, profit: str, weight: str) -> ctypes.CDLL:
+        """Return the library for these types."""
+        if (profit, weight) not in self._made:
+            self._made[profit, weight] = build(self._folder, profit, weight)
+        return self._made[profit, weight]
+
+
+def build(folder: Path, profit: str, weight: str) -> ctypes.CDLL:
     """Compile the device code for this machine and load it."""
     assert COMPILER is not None
     text = FAMILY.source()
     assert DYNAMIC in text
     text = text.replace(DYNAMIC, "").replace("atomicAdd((unsigned long long*)queue", "draw(queue")
-    source = folder / "many.cpp"
-    types = {"index[]": "INDEX*"}
-    parameters = ", ".join(f"{types.get(a.kind, 'int')} {a.name}" for a in MANY.arguments)
+    source = folder / f"many-{profit}-{weight}.cpp"
+    types = {"index[]": "INDEX*", "profit": "PROFIT_T*", "weight": "WEIGHT_T*"}
+    kinds = (types.get(a.name, types.get(a.kind, "int")) for a in MANY.arguments)
+    parameters = ", ".join(f"{k} {a.name}" for k, a in zip(kinds, MANY.arguments, strict=True))
     names = ", ".join(argument.name for argument in MANY.arguments)
     source.write_text(
         f'#include "blocks.h"\nstatic INDEX memory[{MEMORY}];\n'
@@ -46,7 +61,8 @@ def build(folder: Path) -> ctypes.CDLL:
         f"        emulator::run_block(threads, [&] {{ many({names}); }});\n"
         "    }\n}\n"
     )
-    macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types(index="int64")]
+    types_of = FAMILY.types(index="int64", profit=profit, weight=weight)
+    macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in types_of]
     library = source.with_suffix(".so")
     # else libraries in one process share static variables of equal names
     flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]
@@ -58,17 +74,18 @@ def build(folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def launch(library: ctypes.CDLL, values: tuple[Any, ...]) -> None:
+def launch(libraries: Libraries, values: tuple[Any, ...]) -> None:
     """Run the kernel on host arrays; see that it keeps to the shared memory it asked for."""
     shape = MANY.launch(MANY.by_name(values))
+    library = libraries.of(str(values[1].dtype), str(values[2].dtype))
     library.shared_memory.restype = ctypes.POINTER(ctypes.c_int64)
     memory = np.ctypeslib.as_array(library.shared_memory(), (MEMORY,))
     memory[:] = UNTOUCHED
     arguments: list[Any] = [ctypes.c_int(shape.grid), ctypes.c_int(shape.block)]
-    for value in values:
+    for argument, value in zip(MANY.arguments, values, strict=True):
         if isinstance(value, np.ndarray):
             assert value.flags.c_contiguous
-            assert value.dtype == np.int64
+            assert value.dtype == np.int64 or argument.kind == "packed[]"
             arguments.append(ctypes.c_void_p(value.ctypes.data))
         else:
             arguments.append(ctypes.c_int(int(value)))

@@ -9,10 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import gpu_bridge
+from gpu_bridge import Batch
 from solvers.device import Device
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.many import solve_many_knapsacks
 from solvers.knapsack.many.kernels.many import FAMILY, INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE
+from solvers.problem import Problem
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.many import emulated
 from tests.knapsack.many.cases import awkward, flat, run_kernel
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return emulated.build(tmp_path_factory.mktemp("emulated"))
+    return emulated.Libraries(tmp_path_factory.mktemp("emulated"))
 
 
 def assert_same(library, problems, **more):
@@ -66,14 +69,24 @@ def test_no_problems_and_no_items(library):
     np.testing.assert_array_equal(here["ending"], [INFEASIBLE, SOLVED, SOLVED])
 
 
+class Settable(np.ndarray):
+    """An array with CuPy's way to take numbers from the host."""
+
+    def set(self, values):
+        self[...] = values
+
+
 class EmulatedGpu(Device):
     """A GPU whose memory is the host's, for what happens on the way to a launch."""
 
     @property
     def xp(self):
+        def empty(shape, dtype):
+            return np.empty(shape, dtype).view(Settable)
+
         device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
-        cuda = SimpleNamespace(Device=lambda: device)
-        return SimpleNamespace(empty=np.empty, zeros=np.zeros, cuda=cuda)
+        cuda = SimpleNamespace(Device=lambda: device, alloc_pinned_memory=bytearray)
+        return SimpleNamespace(empty=empty, zeros=np.zeros, cuda=cuda)
 
     def activate(self):
         return nullcontext()
@@ -88,19 +101,52 @@ class EmulatedGpu(Device):
         pass
 
 
-def test_the_way_to_a_gpu_and_back(library, monkeypatch):
+@pytest.fixture
+def gpu(library, monkeypatch):
     def emulate(*values, threads):
+        kinds.add(str(values[1].dtype))
         emulated.launch(library, values)
 
+    def take():
+        running = sys.modules["solvers.knapsack.many.run"]
+        monkeypatch.setattr(running, "FAMILY", {"many": emulate})
+        monkeypatch.setitem(running.FIRST_SLICE, "cuda", 40)
+        return EmulatedGpu("cuda", "", memory_free=2**26), kinds
+
+    kinds = set()
+    return take
+
+
+@pytest.mark.parametrize("kind", ["uint16", "int32", "int64"])
+def test_the_way_to_a_gpu_and_back(gpu, kind):
     problems = [instance(kind, 20, 50, seed) for kind in CLASSES for seed in range(8)]
-    starts, profit, weight, capacity = flat([*problems, instance("weakly", 150, 50, 1)])
+    odd = Knapsack.binary([7, 9], [{"uint16": 5, "int32": -5, "int64": 2**40}[kind], 3], 6)
+    starts, profit, weight, capacity = flat([*problems, instance("weakly", 150, 50, 1), odd])
     here = solve_many_knapsacks(profit, weight, capacity, "cpu", starts=starts)
-    running = sys.modules["solvers.knapsack.many.run"]
-    monkeypatch.setattr(running, "FAMILY", {"many": emulate})
-    monkeypatch.setitem(running.FIRST_SLICE, "cuda", 40)
-    gpu = EmulatedGpu("cuda", "", memory_free=2**26)
-    there = solve_many_knapsacks(profit, weight, capacity, gpu, starts=starts)
+    device, kinds = gpu()
+    there = solve_many_knapsacks(profit, weight, capacity, device, starts=starts)
+    assert kinds == {kind}
     assert there.device == "cuda"
     assert there.alone == here.alone == 1
     for name in ("packed", "profit", "bound", "feasible", "proven", "states"):
         np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+
+
+def test_a_batch_goes_there_in_narrow_types(gpu, monkeypatch):
+    rng = np.random.default_rng(0)
+    shape = (70, 12)
+    profit, weight = rng.integers(-5, 60, shape), rng.integers(1, 60, shape)
+    capacity = weight.sum(axis=1, keepdims=True) // 2
+    base = Problem.from_arrays(
+        np.ones(12), np.ones((1, 12)), upper=1.0, integrality=True, maximize=True
+    )
+    batch = Batch.from_model_data(base, cost=profit, coefficients=weight, row_upper=capacity)
+    here = gpu_bridge.solve_many(batch, method="knapsack", device="cpu")
+    device, kinds = gpu()
+    monkeypatch.setattr("gpu_bridge.many_knapsack_batch.find_device", lambda wanted: device)
+    there = gpu_bridge.solve_many(batch, method="knapsack", device="cuda")
+    assert kinds == {"int32"}
+    np.testing.assert_array_equal(there.x, here.x)
+    np.testing.assert_array_equal(there.objectives, here.objectives)
+    np.testing.assert_array_equal((there.x * profit).sum(axis=1), there.objectives)
+    np.testing.assert_array_equal(there.row_activity[:, 0], (there.x * weight).sum(axis=1))

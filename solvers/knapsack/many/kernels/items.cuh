@@ -64,7 +64,7 @@ __device__ inline Bits join_over_warp(Bits value) {
     return value;
 }
 
-__device__ inline bool too_large(const INDEX* profit, const INDEX* weight, int given) {
+__device__ inline bool too_large(const PROFIT_T* profit, const WEIGHT_T* weight, int given) {
     double most_profit = 0.0, most_weight = 0.0;
     for (int j = lane_id(); j < given; j += LANES) {
         most_profit = fmax(most_profit, fabs(double(profit[j])));
@@ -92,7 +92,7 @@ __device__ inline Whole divisor(const INDEX* values, int count) {
 }
 
 // Leaves useful items unsorted where the sums will be; returns how many.
-__device__ inline int keep_useful(const INDEX* profit, const INDEX* weight, int given,
+__device__ inline int keep_useful(const PROFIT_T* profit, const WEIGHT_T* weight, int given,
                                   const Items& items, const Form& form) {
     int count = 0;
     for (int from = 0; from < given; from += LANES) {
@@ -152,7 +152,7 @@ __device__ inline void sum_before(const INDEX* values, INDEX* before, int count)
 }
 
 // Returns a form with a negative capacity where nothing fits.
-__device__ inline Form arrange(const INDEX* profit, const INDEX* weight, int given, Whole capacity,
+__device__ inline Form arrange(const PROFIT_T* profit, const WEIGHT_T* weight, int given, Whole capacity,
                                const Items& items) {
     Form form = {0, 0, 0, 1, 0, {0, 0}};
     Whole total = 0, freed = 0, base = 0;

@@ -164,7 +164,7 @@ __device__ inline void search(const Items& items, const Form& form, const Places
 }
 
 // Every lane returns the same, with the bits of the items packed among those given.
-__device__ inline Answer solve_one(const INDEX* profit, const INDEX* weight, int given,
+__device__ inline Answer solve_one(const PROFIT_T* profit, const WEIGHT_T* weight, int given,
                                    Whole capacity, const Items& items, const Places& places,
                                    int most) {
     Answer answer = {0, {0, 0}, 0, TOO_LARGE};
@@ -192,8 +192,8 @@ __device__ inline Answer solve_one(const INDEX* profit, const INDEX* weight, int
 }
 
 extern "C" __global__ void __launch_bounds__(128, 6) many(
-    const INDEX* __restrict__ starts, const INDEX* __restrict__ profit,
-    const INDEX* __restrict__ weight, const INDEX* __restrict__ capacity, INDEX* lists,
+    const INDEX* __restrict__ starts, const PROFIT_T* __restrict__ profit,
+    const WEIGHT_T* __restrict__ weight, const INDEX* __restrict__ capacity, INDEX* lists,
     INDEX* queue, INDEX* __restrict__ packed, INDEX* __restrict__ value,
     INDEX* __restrict__ ending, INDEX* __restrict__ visited, int count, int slots, int words,
     int room, int near, int most) {

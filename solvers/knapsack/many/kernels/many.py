@@ -52,8 +52,8 @@ MANY = Kernel(
     name="many",
     arguments=(
         Argument("starts", "index[]"),
-        Argument("profit", "index[]"),
-        Argument("weight", "index[]"),
+        Argument("profit", "packed[]"),
+        Argument("weight", "packed[]"),
         Argument("capacity", "index[]"),
         Argument("lists", "index[]", "inout"),
         Argument("queue", "index[]", "inout"),
@@ -72,8 +72,9 @@ MANY = Kernel(
     "64 * words. packed (count, words) gets the bits of the items packed, value (count,) their "
     "profit, ending (count,) what became of it and visited (count,) the states looked at, of which "
     "there may be 'most'. lists (slots, 2, 2 + words, room) is memory to work in; a list of up to "
-    "'near' states is in shared memory on a GPU. queue (1,) is zero before. All arrays are of 64 "
-    "bits. Device and twin agree in every bit.",
+    "'near' states is in shared memory on a GPU. queue (1,) is zero before. Profits and weights "
+    "may be narrower on a GPU, all other arrays are of 64 bits. Device and twin agree in every "
+    "bit.",
     launch=lambda values: Launch(
         -(-int(values["slots"]) // WARPS),
         WARPS * LANES,
