@@ -195,7 +195,7 @@ def _until_settled(
     give_up_at = np.inf
     while len(ended) < len(names) and progress.seconds < give_up_at:
         try:
-            finish = finishes.get(timeout=LOOK_AGAIN)
+            finish = finishes.get(timeout=min(LOOK_AGAIN, max(0.0, give_up_at - progress.seconds)))
         except queue.Empty:
             if np.isinf(give_up_at) and progress.should_stop() is not None:
                 give_up_at = _later(progress, PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH)
