@@ -40,6 +40,12 @@ REPEATS = 3
 PEER_SECONDS = 1.0
 """Limit of OR-tools for one problem; its branch and bound does not end on some."""
 
+TRIAL = 10
+"""Problems on which a method of OR-tools is tried first."""
+
+HOPELESS = 3.0
+"""Times another method's figure from which it is not measured any further."""
+
 Numbers = tuple[IntArray, IntArray, IntArray]
 """Profits (k, n), weights (k, n) and capacities (k,)."""
 
@@ -213,7 +219,12 @@ def or_tools(numbers: Numbers, sample: int, cores: int) -> dict[str, Any] | None
             continue
         shares = [_share(method, numbers, k * sample, sample) for k in range(cores)]
         with multiprocessing.get_context("spawn").Pool(cores) as pool:
-            pool.map(_solve_share, [_share(method, numbers, 0, 2)] * cores, chunksize=1)
+            trial = [_share(method, numbers, 0, min(sample, TRIAL))] * cores
+            for _ in range(2):  # the first loads libraries
+                tried = pool.map(_solve_share, trial, chunksize=1)
+            each = statistics.mean(seconds for seconds, _ in tried) / cores
+            if best is not None and each * 1e6 > HOPELESS * best["us each"]:
+                continue
             answers = pool.map(_solve_share, shares, chunksize=1)
         each = statistics.mean(seconds for seconds, _ in answers) / cores
         if best is None or each * 1e6 < best["us each"]:
