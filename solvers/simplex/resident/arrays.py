@@ -66,8 +66,9 @@ class Arrays:
     ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
     ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
     By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
-    (m, K), ``eta_rows`` (K, m), ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). What is stored of
-    the inverse is in ``Nucleus``.
+    (m, K), ``eta_rows`` (K, m), ``row_mask`` (a bit for each element of the last row),
+    ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). What is stored of the inverse is in
+    ``Nucleus``.
     """
 
     def __init__(self, form: SlackForm, device: Device) -> None:
@@ -94,6 +95,7 @@ class Arrays:
         self.column, self.flip_column = self.numbers(m), self.numbers(m)
         self.dual, self.residual, self.by_position = (self.numbers(m) for _ in range(3))
         self.etas, self.eta_rows = self.numbers(m, k), self.numbers(k, m)
+        self.row_mask = self.integers(-(-m // 32))
         self.alpha_rows, self.pivot_log = self.numbers(k, n_m), self.integers(k, 3)
         self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
         self.dots = self.numbers(k + 1)
@@ -105,7 +107,7 @@ class Arrays:
         few = m // min(SPARSE_BELOW, GATHER_BELOW) + 1
         self.places, self.amounts = self.integers(few), self.numbers(few)
         self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
-        self.blocks = _blocks(device)
+        self.blocks = blocks_that_stay(device)
         self.row_value, self.row_index = self._partials(max(self.row_groups, self.blocks))
         self.variable_value, self.variable_index = self._partials(self.variable_groups)
         self.control, self.scalars = self.integers(CONTROL_WORDS), self.numbers(SCALAR_WORDS)
@@ -147,7 +149,7 @@ class Arrays:
         return self.numbers(groups), self.integers(groups)
 
 
-def _blocks(device: Device) -> int:
+def blocks_that_stay(device: Device) -> int:
     """Return how many blocks stay for many iterations."""
     if device.kind == "cpu":
         return 1

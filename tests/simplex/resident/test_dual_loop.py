@@ -9,28 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvers.device import cpu
-from solvers.simplex.form import slack_form
 from solvers.simplex.resident import arrays
 from solvers.simplex.resident import control as word
-from solvers.simplex.resident.core import ResidentCore
 from solvers.simplex.resident.kernels.dual_loop import DUAL_LOOP
-from solvers.simplex.resident.steps import dual_iteration, dual_iterations, first_dual
-from solvers.simplex.state import slack_start
 from tests.mip.walkers.whole import emulated
 from tests.simplex.resident.cases import infeasible_problem, random_problem
 from tests.simplex.resident.device_code import COMPILER, on_host
+from tests.simplex.resident.loop_cases import KERNEL, check_equal, copied, iterate, started
 from tests.simplex.resident.test_side_by_side import short_columns, without_costs
-
-KERNEL = DUAL_LOOP.kernels["iterate_dual"]
-"""The kernel under test."""
-
-WORDS = (word.STATUS, word.PIVOTS, word.ITERATIONS, word.ALL_FLIPS, word.POSITION)
-LEFT = (
-    "x_basic", "lower_basic", "upper_basic", "weights", "x", "cost", "reduced_cost", "basic",
-    "status", "reference", "pivot_log",
-)  # fmt: skip
-"""What an iteration leaves for the next one and the host."""
 
 SMALL = ("infeasible", "one row", "one column")
 """Problems that a few pivots solve."""
@@ -39,58 +25,13 @@ PROBLEMS = {
     "dense": lambda: random_problem(20, 40, 1),
     "boxed": lambda: random_problem(70, 90, 2, density=0.1, boxed=1.0),
     "short columns": lambda: short_columns(150, 220),
+    "long columns": lambda: random_problem(70, 30, 8, density=0.9, boxed=0.6),
+    "long columns without zeros": lambda: random_problem(40, 25, 9),
     "infeasible": lambda: infeasible_problem(6, 9, 3),
     "more break points than are held": lambda: without_costs(700),
     "one row": lambda: random_problem(1, 33, 6),
     "one column": lambda: random_problem(33, 1, 7),
 }
-
-
-def started(name: str, pivots: int) -> ResidentCore:
-    """Return a core on the CPU after some dual pivots, of which half wait to be folded in."""
-    form = slack_form(PROBLEMS[name]())
-    core = ResidentCore(form, cpu())
-    core.load(slack_start(form))
-    core.dual(pivots // 2, lambda: False)
-    core._basis.steer({word.LIMIT: 10**6})
-    iterate(core, pivots - pivots // 2)
-    return core
-
-
-def iterate(core: ResidentCore, count: int) -> None:
-    """Make iterations by the single kernels' twins."""
-    a = core._basis.arrays
-    first_dual(a).run()
-    for _ in range(count):
-        for step in dual_iteration(a, core._basis.nucleus):
-            step.run()
-
-
-def copied(core: ResidentCore, count: int, blocks: int) -> dict[str, Any]:
-    """Return the loop's arguments by name, arrays as copies."""
-    a = core._basis.arrays
-    values = KERNEL.by_name(dual_iterations(a, core._basis.nucleus, count).arguments)
-    copies = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
-    copies["blocks"] = blocks
-    copies["partial_value"], copies["partial_index"] = np.ones(300), np.zeros(300, dtype=np.int32)
-    return copies
-
-
-def check_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Compare what two runs left, up to the order of sums."""
-    words = list(WORDS)
-    np.testing.assert_array_equal(found["control"][words], expected["control"][words])
-    made = int(expected["control"][word.PIVOTS])
-    for name in (*LEFT, "etas", "eta_rows", "alpha_rows"):
-        one, other = found[name], expected[name]
-        if name == "etas":
-            one, other = one[:, :made], other[:, :made]
-        elif name in ("eta_rows", "alpha_rows", "pivot_log"):
-            one, other = one[:made], other[:made]
-        if one.dtype == np.int32:
-            np.testing.assert_array_equal(one, other, err_msg=name)
-        else:
-            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-9, err_msg=name)
 
 
 @pytest.fixture(params=["steepest", "devex"])
@@ -101,7 +42,7 @@ def pricing(request, monkeypatch):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_twin_makes_the_same_iterations(name, pricing):
-    core = started(name, 0 if name in SMALL else 6)
+    core = started(PROBLEMS[name](), 0 if name in SMALL else 6)
     alone = copied(core, 7, 1)
     DUAL_LOOP["iterate_dual"](*alone.values())
     iterate(core, 7)
@@ -122,7 +63,7 @@ def run_device(library: ctypes.CDLL, values: dict[str, Any]) -> None:
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, library):
-    core = started(name, 0 if name in SMALL else 6)
+    core = started(PROBLEMS[name](), 0 if name in SMALL else 6)
     twin, device = copied(core, 9, 1), copied(core, 9, blocks)
     DUAL_LOOP["iterate_dual"](*twin.values())
     run_device(library, device)
@@ -136,7 +77,7 @@ def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, library
 @pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 @pytest.mark.parametrize("end", ["limit", "fold", "stopped", "inaccurate"])
 def test_device_code_says_why_it_ends(end, library):
-    core = started("dense", 4)
+    core = started(PROBLEMS["dense"](), 4)
     pair = [copied(core, 5, 1), copied(core, 5, 2)]
     for values in pair:
         control = values["control"]

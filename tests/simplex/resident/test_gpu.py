@@ -17,6 +17,7 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.core import Halt
 from solvers.simplex.resident import arrays
+from solvers.simplex.resident.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.solve import solve
 from tests.simplex.resident.cases import (
     check_state,
@@ -26,6 +27,7 @@ from tests.simplex.resident.cases import (
     reference,
     run,
 )
+from tests.simplex.resident.loop_cases import KERNEL, check_equal, copied, started
 from tests.simplex.resident.side_by_side import SideBySide
 from tests.simplex.resident.test_netlib import DATA, OPTIMA
 
@@ -94,6 +96,19 @@ def test_kernels_do_what_their_twins_do(name, gpu, pricing, monkeypatch):
     monkeypatch.setattr(Family, "__getitem__", lambda family, kernel: both.kernel(family, kernel))
     run(make(), cpu(), order)
     assert {"row_residual", "reduced_costs", "pivot_row"} <= set(both.calls) or order == ("primal",)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_blocks_that_stay_make_the_pivots_of_the_twin(name, gpu, pricing):
+    make, order = PROBLEMS[name]
+    if order[0] == "primal":
+        return
+    core = started(make(), 10)
+    for count in (1, 25):
+        twin, device = copied(core, count, 1), copied(core, count, arrays.blocks_that_stay(gpu))
+        DUAL_LOOP["iterate_dual"](*twin.values())
+        found = on_gpu(DUAL_LOOP, "iterate_dual", tuple(device.values()))
+        check_equal(KERNEL.by_name(found), twin)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -39,18 +39,21 @@ struct Candidates {
 };
 
 struct Segments {
-    int rows, structurals, width, logical, all;
+    int rows, structurals, width, shift, logical, all;  // 2^shift variables in each
 
     __device__ __forceinline__ Segments(int rows_, int structurals_, int lanes)
         : rows(rows_), structurals(structurals_), width(segment_width(lanes)) {
-        const int per_block = BLOCK / lanes;
-        logical = (structurals + per_block - 1) / per_block * (per_block / width);
-        all = logical + (rows + BLOCK - 1) / BLOCK * (BLOCK / width);
+        const int per_block = BLOCK >> (__ffs(lanes) - 1);
+        shift = __ffs(width) - 1;
+        logical = ((structurals + per_block - 1) / per_block * per_block) >> shift;
+        all = logical + (rows + BLOCK - 1) / BLOCK * (BLOCK >> shift);
     }
-    // A variable of a segment, or -1 beyond the last one.
-    __device__ __forceinline__ long long variable(int segment, int place) const {
+    // A variable of the segments listed, or -1 beyond the last one of its kind.
+    __device__ __forceinline__ long long variable(const int* listed, int place) const {
+        const int segment = listed[place >> shift];
         const bool structural = segment < logical;
-        const long long at = (long long)(structural ? segment : segment - logical) * width + place;
+        const long long at = ((long long)(structural ? segment : segment - logical) << shift)
+            + (place & (width - 1));
         if (at >= (structural ? structurals : rows)) return -1;
         return structural ? at : structurals + at;
     }
@@ -61,17 +64,34 @@ struct Reach {
     REAL smallest, sums[2];
 };
 
+#define REACH 8  // numbers that a thread asks for at once
+
 __device__ __forceinline__ Reach ask_reach(
     const Segments& segments, const Candidates& all, bool devex, int groups, const REAL* squares) {
     Reach own = {INFINITE, {REAL(0), REAL(0)}};
-#pragma unroll 4
-    for (int s = threadIdx.x; s < segments.all; s += BLOCK) {
-        own.smallest = fmin(own.smallest, all.least[s]);
-        own.sums[0] += (REAL)all.counts[s];
+    for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
+        REAL least[REACH];
+        INDEX counts[REACH];
+#pragma unroll
+        for (int u = 0; u < REACH; ++u) {
+            const bool there = s + u * BLOCK < segments.all;
+            least[u] = there ? all.least[s + u * BLOCK] : INFINITE;
+            counts[u] = there ? all.counts[s + u * BLOCK] : 0;
+        }
+#pragma unroll
+        for (int u = 0; u < REACH; ++u) {
+            own.smallest = fmin(own.smallest, least[u]);
+            own.sums[0] += (REAL)counts[u];
+        }
     }
-    if (!devex) return own;
-#pragma unroll 4
-    for (int g = threadIdx.x; g < groups; g += BLOCK) own.sums[1] += squares[g];
+    for (int g = threadIdx.x; devex && g < groups; g += REACH * BLOCK) {
+        REAL square[REACH];
+#pragma unroll
+        for (int u = 0; u < REACH; ++u)
+            square[u] = g + u * BLOCK < groups ? squares[g + u * BLOCK] : REAL(0);
+#pragma unroll
+        for (int u = 0; u < REACH; ++u) own.sums[1] += square[u];
+    }
     return own;
 }
 
@@ -89,29 +109,30 @@ __device__ __forceinline__ void pass_groups(
         REAL bound = INFINITE;
         for (int place = lane; place < length; place += 32)
             if (points.group[place] < 0) bound = fmin(bound, points.ratio[place]);
-        bound = lanes_join<Least>(bound, 32);
-        REAL lost = REAL(0), found = REAL(0);
+        bound = warp_least(bound);
+        REAL lost[1] = {REAL(0)};
         Best best = nothing();
-        for (int place = lane; place < length; place += 32) {
-            if (points.group[place] >= 0) continue;
-            const REAL size = points.size[place];
-            if (points.distance[place] > bound * size && points.ratio[place] > bound) continue;
+        for (int start = 0; start < length; start += 32) {
+            const int place = start + lane;
+            const bool there = place < length && points.group[place] < 0;
+            const REAL size = there ? points.size[place] : REAL(0);
+            const bool near = there && (points.distance[place] <= bound * size
+                                        || points.ratio[place] <= bound);
+            passed += __popc(__ballot_sync(0xffffffffu, near));
+            if (!near) continue;
             points.group[place] = groups;
-            lost += size * fabs(points.span[place]);
-            found += REAL(1);
+            lost[0] += size * fabs(points.span[place]);
             best = better(best, Best{size, points.variable[place]});
         }
-        lost = lanes_join<Add>(lost, 32);
-        found = lanes_join<Add>(found, 32);
         best = warp_best(best);
         if (lane == 0) {
             best_size[groups] = best.value;
             best_index[groups] = best.index;
         }
-        slope -= lost;
         largest = fmax(largest, best.value);
-        passed += (int)found;
         ++groups;
+        warp_sums(lost);
+        slope -= lost[0];
     }
     __syncwarp();
     const bool stuck = slope > tolerance && !rest && passed == length;
@@ -164,8 +185,14 @@ __device__ __forceinline__ void hold(BreakPoints& points, int at, const Point& o
 __device__ __forceinline__ int list_segments(
     Near& near, const Segments& segments, const Candidates& all, REAL select) {
     int hits, mine = 0;
-#pragma unroll 4
-    for (int s = threadIdx.x; s < segments.all; s += BLOCK) mine += all.least[s] <= select;
+    for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
+        REAL least[REACH];
+#pragma unroll
+        for (int u = 0; u < REACH; ++u)
+            least[u] = s + u * BLOCK < segments.all ? all.least[s + u * BLOCK] : INFINITE;
+#pragma unroll
+        for (int u = 0; u < REACH; ++u) mine += s + u * BLOCK < segments.all && least[u] <= select;
+    }
     int at = block_before(mine, hits);
     if (hits > MOST_FLIPS) return hits;
     for (int s = threadIdx.x; mine > 0 && s < segments.all; s += BLOCK)
@@ -178,13 +205,13 @@ __device__ __forceinline__ int list_segments(
 // needs of its first variable it asks for at once, as few of them have a second one.
 __device__ __forceinline__ int gather_points(
     Near& near, const Segments& segments, const Candidates& all, REAL select, int hits) {
-    const int end = hits * segments.width, width = segments.width;
+    const int end = hits << segments.shift;
     int length, u = threadIdx.x;
     const Point own =
-        point_at(all, u < end ? segments.variable(near.hit[u / width], u % width) : -1);
+        point_at(all, u < end ? segments.variable(near.hit, u) : -1);
     int mine = own.ratio <= select;
     for (u += BLOCK; u < end; u += BLOCK) {
-        const long long j = segments.variable(near.hit[u / width], u % width);
+        const long long j = segments.variable(near.hit, u);
         mine += j >= 0 && all.ratio[j] <= select;
     }
     int at = block_before(mine, length);
@@ -194,7 +221,7 @@ __device__ __forceinline__ int gather_points(
         --mine;
     }
     for (u = threadIdx.x + BLOCK; mine > 0 && u < end; u += BLOCK) {
-        const long long j = segments.variable(near.hit[u / width], u % width);
+        const long long j = segments.variable(near.hit, u);
         if (j >= 0 && all.ratio[j] <= select) hold(near.points, at++, point_at(all, j));
     }
     __syncthreads();
@@ -242,11 +269,11 @@ __device__ __forceinline__ void choose(
         if (threadIdx.x < 32) {
             const REAL slope = fabs(excess);
             const bool rest = (REAL)length < reach.sums[0];
-            REAL lost = REAL(0);
+            REAL lost[1] = {REAL(0)};
             for (int place = threadIdx.x; place < length; place += 32)
-                lost += near.points.size[place] * fabs(near.points.span[place]);
-            lost = lanes_join<Add>(lost, 32);
-            const bool further = !last && rest && lost < slope;
+                lost[0] += near.points.size[place] * fabs(near.points.span[place]);
+            warp_sums(lost);
+            const bool further = !last && rest && lost[0] < slope;
             if (threadIdx.x == 0) choice.further = further;
             if (!further) pass_groups(near.points, length, rest, slope, tolerance, sides, choice);
         }

@@ -71,33 +71,66 @@ __device__ __forceinline__ REAL block_join(REAL value) {
     return value;
 }
 
-__device__ __forceinline__ Best warp_best(Best own) {
-    for (int distance = 16; distance > 0; distance >>= 1) {
-        const REAL value = __shfl_xor_sync(0xffffffffu, own.value, distance);
-        const INDEX index = __shfl_xor_sync(0xffffffffu, own.index, distance);
-        own = better(own, Best{value, index});
-    }
-    return own;
+// The upper and lower half of a number, which order numbers that are not negative as they are.
+union Halves {
+    REAL value;
+    unsigned words[sizeof(REAL) / sizeof(unsigned)];
+
+    __device__ __forceinline__ unsigned& upper() { return words[sizeof(REAL) / 4 - 1]; }
+    __device__ __forceinline__ unsigned& lower() { return words[0]; }
+};
+
+// The least of numbers that are not negative; the whole warp calls it. Two operations of the
+// warp's own take a fraction of the time of five shuffles.
+__device__ __forceinline__ REAL warp_least(REAL own) {
+    Halves mine, least;
+    mine.value = own;
+    least.upper() = ~__reduce_max_sync(0xffffffffu, ~mine.upper());
+    const bool tied = mine.upper() == least.upper();
+    least.lower() = ~__reduce_max_sync(0xffffffffu, tied ? ~mine.lower() : 0u);
+    return least.value;
 }
 
-// The least of all threads' numbers, and several sums, for the price of one; all threads get them.
+// The best of all lanes, none of which has a negative value; the whole warp calls it.
+__device__ __forceinline__ Best warp_best(const Best own) {
+    Halves mine, most;
+    mine.value = own.value;
+    most.upper() = __reduce_max_sync(0xffffffffu, mine.upper());
+    bool tied = mine.upper() == most.upper();
+    most.lower() = __reduce_max_sync(0xffffffffu, tied ? mine.lower() : 0u);
+    tied = tied && mine.lower() == most.lower();
+    const unsigned index = ~__reduce_max_sync(0xffffffffu, tied ? ~(unsigned)own.index : 0u);
+    return Best{most.value, (INDEX)index};
+}
+
+// Several sums, whose waits for each other's lanes overlap.
+template <int N>
+__device__ __forceinline__ void warp_sums(REAL (&sums)[N]) {
+    for (int distance = 16; distance > 0; distance >>= 1)
+#pragma unroll
+        for (int s = 0; s < N; ++s)
+            sums[s] += __shfl_xor_sync(0xffffffffu, sums[s], distance);
+}
+
+// The least of all threads' numbers, none of which is negative, and several sums, for the price of
+// one; all threads get them.
 template <int N>
 __device__ __forceinline__ REAL block_least(REAL least, REAL (&sums)[N]) {
     __shared__ REAL least_of[32];
     __shared__ REAL sum_of[N][32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const bool there = lane < (int)(blockDim.x >> 5);
-    least = lanes_join<Least>(least, 32);
+    least = warp_least(least);
+    warp_sums(sums);
     if (lane == 0) least_of[warp] = least;
 #pragma unroll
-    for (int s = 0; s < N; ++s) {
-        sums[s] = lanes_join<Add>(sums[s], 32);
+    for (int s = 0; s < N; ++s)
         if (lane == 0) sum_of[s][warp] = sums[s];
-    }
     __syncthreads();
-    least = lanes_join<Least>(there ? least_of[lane] : INFINITE, 32);
+    least = warp_least(there ? least_of[lane] : INFINITE);
 #pragma unroll
-    for (int s = 0; s < N; ++s) sums[s] = lanes_join<Add>(there ? sum_of[s][lane] : REAL(0), 32);
+    for (int s = 0; s < N; ++s) sums[s] = there ? sum_of[s][lane] : REAL(0);
+    warp_sums(sums);
     __syncthreads();
     return least;
 }

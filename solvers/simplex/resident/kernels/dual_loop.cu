@@ -13,6 +13,8 @@
 #include "solving.cuh"
 #include "update.cuh"
 
+#define WARPS (BLOCK / 32)
+#define MASK_WORDS 2048  // of a mask in shared memory; longer rows do without
 #define LIST_MOST 1536  // entries of right sides that a block lists for itself
 
 struct List {
@@ -20,14 +22,24 @@ struct List {
     REAL amount[LIST_MOST];
 };
 
+struct Pricing {
+    REAL ratio_of[BLOCK];
+    unsigned mask[MASK_WORDS];  // of the pivot row, a bit for each element that is not zero
+};
+
 // Shared memory of the steps, of which no two go on at once.
 union Room {
     RowSums row;
-    REAL ratio_of[BLOCK];
+    Pricing pricing;
     Near near;
     List list;
     REAL tile[SIDE_COLUMNS * SIDE_ROWS];
 };
+
+__device__ __forceinline__ void load_mask(unsigned* mask, int rows, const INDEX* row_mask) {
+    for (int w = threadIdx.x; w < (rows + 31) / 32; w += BLOCK) mask[w] = (unsigned)row_mask[w];
+    __syncthreads();
+}
 
 // The best of the block's positions, for all blocks to see.
 __device__ __forceinline__ void leave_best(Best best, REAL* partial_value, INDEX* partial_index) {
@@ -81,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     int rows, int structurals, int capacity, int most, int lanes, int full, int steepest,
     const INDEX* starts, const INDEX* indices, const REAL* values, const REAL* inverse,
     const INDEX* unit_row, const INDEX* slot_of_row, const REAL* lower, const REAL* upper,
-    REAL* eta_rows, REAL* row_slots, REAL* etas, REAL* alpha_rows, REAL* ratios, REAL* least,
+    REAL* eta_rows, REAL* row_slots, INDEX* row_mask, REAL* etas, REAL* alpha_rows, REAL* ratios, REAL* least,
     INDEX* counts, REAL* squares, REAL* dots, INDEX* places, REAL* amounts, REAL* column,
     REAL* column_slots, REAL* flip_column, REAL* flip_slots, REAL* alpha, REAL* beta, REAL* tau,
     REAL* x_basic, REAL* lower_basic, REAL* upper_basic, REAL* weights, REAL* x, REAL* cost,
@@ -92,7 +104,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     __shared__ Sides sides;
     __shared__ Choice choice;
     __shared__ Exchange exchange;
-    __shared__ REAL column_dots[MOST_DELAYED], flip_dots[MOST_DELAYED], of_row[2];
+    __shared__ REAL column_dots[MOST_DELAYED], flip_dots[MOST_DELAYED];
+    __shared__ REAL of_row[2][WARPS];
     INDEX state = control[STATUS], made = control[PIVOTS], iterations = control[ITERATIONS];
     const INDEX limit = control[LIMIT], slots = control[SLOTS];
     const REAL tolerance = scalars[PRIMAL_TOLERANCE], small = scalars[SMALL_PIVOT];
@@ -107,7 +120,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     const Variables of_variables = {lower, upper, x, cost, reduced_cost, status, reference};
     const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
     const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
+    const Columns columns = {full != 0, starts, indices, values};
     const Spread spread(rows, structurals, lanes);
+    const bool masked = lanes == 32 && rows <= 32 * MASK_WORDS;
     const Segments segments(rows, structurals, lanes);
     const int priced = spread.owners + (devex ? 0 : most + 1);
     INDEX position = NONE, all_flips = 0;
@@ -124,6 +139,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     for (int turn = 0;; ++turn) {
         // The leaving position, and its row of the inverse.
         INDEX found = NONE;
+        Delayed delayed = ask_delayed(blockIdx.x, rows, made, eta_rows, slot_of_row);
         if (turn < count) {
             if (made >= most) state = FOLD;
             else if (iterations >= limit) state = OUT_OF_PIVOTS;
@@ -137,33 +153,51 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
             leaving = leaving_at(
                 position, x_basic, lower_basic, upper_basic, weights, basic, tolerance);
             for (int unit = blockIdx.x; unit * ROW_ELEMENTS < rows; unit += grid) {
-                const Delayed delayed = ask_delayed(unit, rows, made, eta_rows, slot_of_row);
+                if (unit >= grid) delayed = ask_delayed(unit, rows, made, eta_rows, slot_of_row);
                 leave_row(room.row, delayed, unit, position, rows, capacity, most, made, inverse,
-                          unit_row, etas, eta_rows, row_slots);
+                          unit_row, etas, eta_rows, row_slots, row_mask);
                 __syncthreads();
             }
         }
         if (turn > 0)
             update_variables(exchange, sides, flips, variables, alpha_rows, of_variables);
         if (!going) break;
+        // What pricing can ask for before the row is there.
+        int unit = blockIdx.x;
+        Entries entries_here = entries_of(unit, spread, starts);
+        Entries entries_next = entries_of(unit + grid, spread, starts);
+        INDEX places_here[CHUNK];
+        ask_places(places_here, entries_here, unit, spread, columns);
         meet(arrivals);
 
         // Its products with all columns.
         REAL* alpha_row = alpha_rows + made * variables;
         const REAL* row = eta_rows + (long long)made * rows;
-        for (int unit = blockIdx.x; unit < priced; unit += grid) {
-            if (unit < spread.owners) {
-                const Priced own = ask_variable(unit, spread, true, devex, starts, status,
-                                                reference, lower, upper, reduced_cost);
-                const REAL product = product_of(own, spread, full != 0, indices, values, row);
-                leave_prices(room.ratio_of, own, unit, spread, product, true, devex,
-                             leaving.variable, leaving.excess, small, relax, alpha_row, ratios,
-                             least, counts, squares);
-            } else {
-                leave_dot(unit - spread.owners, made, rows, most, eta_rows, dots);
-            }
+        if (masked) load_mask(room.pricing.mask, rows, row_mask);
+        INDEX kind = kind_of(unit, spread, status);
+        for (; unit < spread.owners; unit += grid) {
+            Priced own = variable_of(unit, spread);
+            own.kind = kind;
+            ask_bounds(own, devex, reference, lower, upper, reduced_cost);
+            // The next unit's places, and the entries of the one after, before this one is waited
+            // for.
+            INDEX places_next[CHUNK];
+            const Entries entries_later = entries_of(unit + 2 * grid, spread, starts);
+            kind = kind_of(unit + grid, spread, status);
+            ask_places(places_next, entries_next, unit + grid, spread, columns);
+            const REAL product = product_of(own, entries_here, places_here, spread, columns, row,
+                                            masked ? room.pricing.mask : nullptr);
+            leave_prices(room.pricing.ratio_of, own, unit, spread, product, true, devex,
+                         leaving.variable, leaving.excess, small, relax, alpha_row, ratios, least,
+                         counts, squares);
+            entries_here = entries_next;
+            entries_next = entries_later;
+#pragma unroll
+            for (int u = 0; u < CHUNK; ++u) places_here[u] = places_next[u];
             __syncthreads();
         }
+        for (; unit < priced; unit += grid)
+            leave_dot(unit - spread.owners, made, rows, most, eta_rows, dots);
         meet(arrivals);
 
         // The entering column, and flips.
@@ -213,20 +247,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         // Its elements at the block's positions, and at the leaving one.
         const Inverse basis_now = {rows, capacity, most, slots, made, inverse, unit_row, etas,
                                    eta_rows, row_slots};
-        for (int item = warp; item <= to - from; item += BLOCK / 32) {
-            const int p = item == 0 ? position : from + item - 1;
+        Position own = {};
+        if (from + tid < to) ask_basic(own, from + tid, basics);  // before it is needed
+        const INDEX unit_of = unit_row[position];
+        REAL share[2] = {REAL(0), REAL(0)};
+        if (rights.entries < 0 || warp == WARPS - 1) {  // a list is too short for more
+            const int stride = rights.entries < 0 ? BLOCK : 32;
+            const Sums sums =
+                share_of_position(position, unit_of, tid % stride, stride, false, basis_now, rights);
+            share[0] = sums.alpha;
+            share[1] = sums.beta;
+            warp_sums(share);
+        }
+        if ((tid & 31) == 0) {
+            of_row[0][warp] = share[0];
+            of_row[1][warp] = share[1];
+        }
+        for (int p = from + warp; p < to; p += WARPS) {
             const Sums sums = solve_position(p, unit_row[p], basis_now, rights);
-            if ((tid & 31) == 0 && item == 0) {
-                of_row[0] = sums.alpha;
-                of_row[1] = sums.beta;
-            } else if ((tid & 31) == 0) {
-                alpha[p] = sums.alpha;
-                beta[p] = sums.beta;
-                if (!devex) tau[p] = sums.tau;
-            }
+            if ((tid & 31) != 0) continue;
+            alpha[p] = sums.alpha;
+            beta[p] = sums.beta;
+            if (!devex) tau[p] = sums.tau;
         }
         __syncthreads();
-        const REAL pivot = of_row[0];
+        REAL pivot = REAL(0), flipped = REAL(0);
+        for (int w = 0; w < WARPS; ++w) {
+            pivot += of_row[0][w];
+            flipped += of_row[1][w];
+        }
         if (!(fabs(pivot - by_row) <= largest_error * fmin(fabs(pivot), fabs(by_row)))) {
             state = INACCURATE;
             break;
@@ -241,15 +290,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         const REAL norm = devex ? fmax(REAL(1), reach.sums[1] + framework) : framework;
         const Exchange now = {
             position, leaving.variable, q, made, pivot,
-            (leaving.value - of_row[1] - leaving.bound) / pivot, dual_step, value, norm,
+            (leaving.value - flipped - leaving.bound) / pivot, dual_step, value, norm,
             leaving.bound, leaving.excess, shift, !devex, devex && leaving.weight > REAL(3) * norm};
         best = nothing();
         for (int p = from + tid; p < to; p += BLOCK) {
-            Position own = {};
+            if (p != from + tid) ask_basic(own, p, basics);
             own.alpha = alpha[p];
             own.beta = beta[p];
             if (!devex) own.tau = tau[p];
-            ask_basic(own, p, basics);
             const REAL merit =
                 update_position(own, p, most, now, basics, lower, upper, tolerance, etas);
             if (merit > best.value) best = Best{merit, (INDEX)p};

@@ -18,29 +18,33 @@ __device__ __forceinline__ void places_of(
     }
 }
 
-// A thread's share of a column times the row. A chunk of entries is asked for at once, whether or
-// not the column has so many, and the indices of the next one before. Of long columns, only those
-// entries are read for which the row has no zero: a wait more, but the row is sparse in many a
-// pivot, and memory is what long columns wait for.
+// A thread's share of a column times the row, of which `next` has the first places. A chunk of
+// entries is asked for at once, whether or not the column has so many, and the indices of the next
+// one before. Of long columns, only those entries are read for which the row has no zero, as it is
+// sparse in many a pivot, and memory is what long columns wait for: a mask in shared memory says
+// which, else the row itself, which costs another wait.
 template <bool full, bool filter>
 __device__ __forceinline__ REAL share_of_product(
-    INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices, const REAL* values,
-    const REAL* row) {
+    INDEX (&next)[CHUNK], INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices,
+    const REAL* values, const REAL* row, const unsigned* mask) {
     const INDEX stride = CHUNK * lanes;
-    INDEX place[CHUNK], next[CHUNK], left = end - begin - lane;
+    INDEX place[CHUNK], left = end - begin - lane;
     REAL sum = REAL(0);
-    places_of<full>(next, begin + lane, left, begin, lanes, indices);
     for (INDEX k = begin + lane; left > 0; k += stride, left -= stride) {
         REAL factor[CHUNK], value[CHUNK];
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) {
             place[u] = next[u];
-            if (!filter) value[u] = place[u] >= 0 ? values[k + u * lanes] : REAL(0);
+            if (filter && mask != nullptr && place[u] >= 0 &&
+                (mask[place[u] >> 5] >> (place[u] & 31) & 1u) == 0u)
+                place[u] = -1;
+            if (!filter || mask != nullptr)
+                value[u] = place[u] >= 0 ? values[k + u * lanes] : REAL(0);
         }
         places_of<full>(next, k + stride, left - stride, begin, lanes, indices);
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) factor[u] = place[u] >= 0 ? row[place[u]] : REAL(0);
-        if (filter) {
+        if (filter && mask == nullptr) {
 #pragma unroll
             for (int u = 0; u < CHUNK; ++u)
                 value[u] = factor[u] != REAL(0) ? values[k + u * lanes] : REAL(0);
@@ -51,14 +55,6 @@ __device__ __forceinline__ REAL share_of_product(
     return sum;
 }
 
-template <bool full>
-__device__ __forceinline__ REAL share_of_product(
-    INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices, const REAL* values,
-    const REAL* row) {
-    return lanes == 32 ? share_of_product<full, true>(begin, end, lane, 32, indices, values, row)
-                       : share_of_product<full, false>(begin, end, lane, lanes, indices, values, row);
-}
-
 // The product of the row with a delayed one, or with itself; the block together.
 __device__ __forceinline__ void leave_dot(
     int e, INDEX made, int rows, int most, const REAL* eta_rows, REAL* dots) {
@@ -66,13 +62,23 @@ __device__ __forceinline__ void leave_dot(
     const REAL* row = eta_rows + (long long)made * rows;
     const REAL* other = e < made ? eta_rows + (long long)e * rows : row;
     REAL sum = REAL(0);
-#pragma unroll 8
-    for (int i = threadIdx.x; i < rows; i += BLOCK) sum += other[i] * row[i];
+    for (int i = threadIdx.x; i < rows; i += CHUNK * BLOCK) {
+        REAL one[CHUNK], two[CHUNK];
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) {
+            const bool inside = i + u * BLOCK < rows;
+            one[u] = inside ? other[i + u * BLOCK] : REAL(0);
+            two[u] = inside ? row[i + u * BLOCK] : REAL(0);
+        }
+#pragma unroll
+        for (int u = 0; u < CHUNK; ++u) sum += one[u] * two[u];
+    }
     sum = block_join<Add>(sum);
     if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
 }
 
 struct Columns {
+    bool full;
     const INDEX* starts;
     const INDEX* indices;
     const REAL* values;
@@ -80,64 +86,100 @@ struct Columns {
 
 // How variables are shared out: first blocks of structurals, then of logicals.
 struct Spread {
-    int rows, structurals, lanes, per_block, structural, owners;
+    int rows, structurals, lanes, shift, per_block, structural, owners;  // lanes are 2^shift
 
     __device__ __forceinline__ Spread(int rows_, int structurals_, int lanes_)
-        : rows(rows_), structurals(structurals_), lanes(lanes_), per_block(BLOCK / lanes_) {
+        : rows(rows_), structurals(structurals_), lanes(lanes_), shift(__ffs(lanes_) - 1) {
+        per_block = BLOCK >> shift;
         structural = (structurals + per_block - 1) / per_block;
         owners = structural + (rows + BLOCK - 1) / BLOCK;
     }
 };
 
-// What is known of a thread's variable before the pivot row is.
+// A thread's variable in a unit, and what bounds the dual step there.
 struct Priced {
     long long variable;
     int i, at, lane;  // among those of its kind; among those of the block; of its lanes
     bool structural, inside, owner, counted;
-    INDEX kind, begin, end;
+    INDEX kind;
     REAL low, high, cost;
 };
 
-__device__ __forceinline__ Priced ask_variable(
-    int unit, const Spread& spread, bool dual, bool devex, const INDEX* starts,
-    const INDEX* status, const INDEX* reference, const REAL* lower, const REAL* upper,
-    const REAL* reduced_cost) {
+__device__ __forceinline__ Priced variable_of(int unit, const Spread& spread) {
     Priced own = {};
     own.structural = unit < spread.structural;
-    own.lane = own.structural ? threadIdx.x % spread.lanes : 0;
-    own.at = own.structural ? threadIdx.x / spread.lanes : threadIdx.x;
+    own.lane = own.structural ? threadIdx.x & (spread.lanes - 1) : 0;
+    own.at = own.structural ? threadIdx.x >> spread.shift : threadIdx.x;
     own.i = (own.structural ? unit * spread.per_block : (unit - spread.structural) * BLOCK) + own.at;
-    own.inside = own.i < (own.structural ? spread.structurals : spread.rows);
+    own.inside =
+        unit < spread.owners && own.i < (own.structural ? spread.structurals : spread.rows);
     own.owner = own.inside && own.lane == 0;
     own.variable = own.structural ? own.i : (long long)spread.structurals + own.i;
     own.kind = BASIC;
-    if (!own.inside || unit >= spread.owners) return own;
-    const long long j = own.variable;
-    own.kind = status[j];
-    if (own.structural) {
-        own.begin = starts[own.i];
-        own.end = starts[own.i + 1];
-    }
-    if (own.owner && dual) {
-        own.low = lower[j];
-        own.high = upper[j];
-        own.cost = reduced_cost[j];
-        own.counted = devex && reference[j] != 0;
-    }
     return own;
 }
 
+__device__ __forceinline__ INDEX kind_of(
+    int unit, const Spread& spread, const INDEX* status) {
+    const Priced own = variable_of(unit, spread);
+    return own.inside ? status[own.variable] : (INDEX)BASIC;
+}
+
+__device__ __forceinline__ void ask_bounds(
+    Priced& own, bool devex, const INDEX* reference, const REAL* lower, const REAL* upper,
+    const REAL* reduced_cost) {
+    if (!own.owner) return;
+    own.low = lower[own.variable];
+    own.high = upper[own.variable];
+    own.cost = reduced_cost[own.variable];
+    own.counted = devex && reference[own.variable] != 0;
+}
+
+// Where the entries of a thread's column are; none for a logical.
+struct Entries {
+    INDEX begin, end;
+};
+
+__device__ __forceinline__ Entries entries_of(
+    int unit, const Spread& spread, const INDEX* starts) {
+    const Priced own = variable_of(unit, spread);
+    if (!own.structural || !own.inside) return Entries{0, 0};
+    return Entries{starts[own.i], starts[own.i + 1]};
+}
+
+// Ask for the first places of a thread's share of its column.
+__device__ __forceinline__ void ask_places(
+    INDEX (&place)[CHUNK], Entries of, int unit, const Spread& spread, const Columns& columns) {
+    const int lane = variable_of(unit, spread).lane;
+    const INDEX left = of.end - of.begin - lane;
+    if (columns.full)
+        places_of<true>(place, of.begin + lane, left, of.begin, spread.lanes, columns.indices);
+    else
+        places_of<false>(place, of.begin + lane, left, of.begin, spread.lanes, columns.indices);
+}
+
 __device__ __forceinline__ REAL product_of(
-    const Priced& own, const Spread& spread, bool full, const INDEX* indices, const REAL* values,
-    const REAL* row) {
+    const Priced& own, Entries of, INDEX (&first)[CHUNK], const Spread& spread,
+    const Columns& columns, const REAL* row, const unsigned* mask) {
     if (!own.structural) return own.inside ? -row[own.i] : REAL(0);
-    REAL alpha = REAL(0);
-    if (own.kind != BASIC)
-        alpha = full ? share_of_product<true>(own.begin, own.end, own.lane, spread.lanes, indices,
-                                              values, row)
-                     : share_of_product<false>(own.begin, own.end, own.lane, spread.lanes, indices,
-                                               values, row);
-    return lanes_join<Add>(alpha, spread.lanes);
+    const INDEX begin = of.begin, end = own.kind != BASIC ? of.end : of.begin;
+    const int lane = own.lane, lanes = spread.lanes;
+    const INDEX* indices = columns.indices;
+    const REAL* values = columns.values;
+    REAL alpha;
+    if (columns.full && lanes == 32)
+        alpha = share_of_product<true, true>(
+            first, begin, end, lane, 32, indices, values, row, mask);
+    else if (columns.full)
+        alpha = share_of_product<true, false>(
+            first, begin, end, lane, lanes, indices, values, row, nullptr);
+    else if (lanes == 32)
+        alpha = share_of_product<false, true>(
+            first, begin, end, lane, 32, indices, values, row, mask);
+    else
+        alpha = share_of_product<false, false>(
+            first, begin, end, lane, lanes, indices, values, row, nullptr);
+    return lanes_join<Add>(alpha, lanes);
 }
 
 // What a unit of variables leaves: alpha, and, in the dual method, ratios; the block together.

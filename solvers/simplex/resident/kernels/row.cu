@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
         }
     }
     leave_row(sums, delayed, blockIdx.x, position, rows, capacity, most, made, inverse, unit_row,
-              etas, eta_rows, row_slots);
+              etas, eta_rows, row_slots, nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
@@ -89,15 +89,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
     const bool devex = steepest == 0;
     const Spread spread(rows, structurals, lanes);
     // What is known of the variable is asked for at once, before anything is waited for.
-    const Priced own = ask_variable(unit, spread, dual != 0, devex, starts, status, reference,
-                                    lower, upper, reduced_cost);
+    Priced own = variable_of(unit, spread);
+    own.kind = kind_of(unit, spread, status);
+    if (dual != 0) ask_bounds(own, devex, reference, lower, upper, reduced_cost);
+    const Entries entries = entries_of(unit, spread, starts);
     if (state != RUNNING || (dual == 0 && flip_only != 0)) return;
     if (unit >= spread.owners) {
         leave_dot(unit - spread.owners, made, rows, most, eta_rows, dots);
         return;
     }
     const REAL* row = eta_rows + (long long)made * rows;
-    const REAL alpha = product_of(own, spread, full != 0, indices, values, row);
+    const Columns columns = {full != 0, starts, indices, values};
+    INDEX first[CHUNK];
+    ask_places(first, entries, unit, spread, columns);
+    const REAL alpha = product_of(own, entries, first, spread, columns, row, nullptr);
     leave_prices(ratio_of, own, unit, spread, alpha, dual != 0, devex, leaving, excess, small, relax,
                  alpha_rows + made * ((long long)rows + structurals), ratios, least, counts,
                  squares);
