@@ -22,9 +22,9 @@ from solvers.mip.pump import Pump, Pumps, root_relaxation
 from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.walking import by_walker
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
-from solvers.mip.search.walk import Walk
 from solvers.mip.shared import Shared
 from solvers.mip.turns import Activity, Work
+from solvers.mip.walks import both_walks
 from solvers.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -79,12 +79,14 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
 
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
+    walks, without_defined = both_walks(shared)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
-        Activity("walk", _Walks(shared).work, share(3.0, 1.5)),
+        Activity("walk", walks.work, walks.share),
+        Activity("walk without defined", without_defined.work, without_defined.share),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
@@ -97,47 +99,6 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("mend", _mend(shared), mending, most=1, shortest=1.0),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
-
-
-class _Walks:
-    """Walks on the CPU, one for each turn that runs at a time, which go on from turn to turn."""
-
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self._waiting: list[Walk] = []
-        self._made = 0
-        self._lock = threading.Lock()
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let one of the walks go on."""
-        with self._lock:
-            number, chosen = self._made, None
-            if self._waiting:
-                chosen = self._waiting.pop(0)
-            else:
-                self._made += 1
-        walk = self._make(number) if chosen is None else chosen
-        walk.run(budget)
-        with self._lock:
-            self._waiting.append(walk)
-
-    def _make(self, number: int) -> Walk:
-        gate = self._shared.gate
-        seed = self._shared.seed + number
-        return Walk(
-            self._shared.model, gate.offer, seed, pool=gate.pool, place=self._place, near=gate.near
-        )
-
-    def _place(self, number: int) -> FloatArray | None:
-        """Return where to begin while there is no point: anew, near one, or at the relaxation."""
-        shared = self._shared
-        if shared.has_point:
-            return None
-        reference = shared.reference()
-        places = [None, *(point.x for point in shared.gate.near.points()[:2])]
-        if reference is not None:
-            places.append(reference)
-        return places[number % len(places)]
 
 
 class _Clauses:

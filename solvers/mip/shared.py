@@ -17,6 +17,7 @@ from solvers.mip.neighbourhoods import Bandit, make_bandit
 from solvers.mip.probing import ProbingCache
 from solvers.mip.pump import Root
 from solvers.mip.relaxation import Relaxation
+from solvers.mip.substitution import Substituted, eliminate
 from solvers.problem import FloatArray
 
 
@@ -65,6 +66,11 @@ class Shared:
     @cached_property
     def _row_cliques(self) -> Cliques:
         return find_cliques(self.model)
+
+    @cached_property
+    def substituted(self) -> Substituted | None:
+        """The model without the columns that its equations define; None if there are none."""
+        return eliminate(self.model)
 
     @property
     def has_point(self) -> bool:
