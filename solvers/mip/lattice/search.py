@@ -64,6 +64,8 @@ class Status(Enum):
 
 def suits(model: MipModel, lower: FloatArray, upper: FloatArray) -> bool:
     """Whether a model has equations of general integers, and not too many, within bounds (n,)."""
+    if not np.any((model.is_integer == 1) & (upper - lower >= WIDE)):
+        return False  # most models, and the look at their rows is saved
     return _suit(find_equations(model, lower, upper), lower, upper)
 
 
