@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.ends import offer_ends
 from solvers.mip.learning import ClauseSearch, Status, suits
 from solvers.mip.model import FEASIBILITY_TOLERANCE
 from solvers.mip.opt import improve
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 ROOT_SHARE = 0.25
 """Part of the time left that the relaxation may take."""
+
+ENDS_SHARE = 0.05
+"""Part of the time left for points at the ends of the bounds: up to four LPs."""
 
 PROBING_SHARE = 0.05
 """Part of the time left for probing (notes on GPU heuristics, section 2)."""
@@ -88,6 +92,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("walk", walks.work, walks.share),
         Activity("walk without defined", without_defined.work, without_defined.share),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
+        Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
@@ -144,6 +149,13 @@ class _Clauses:
         near = [point.x for point in shared.gate.near.points()[:2]]
         reference = shared.reference()
         return [*found, *near, *([] if reference is None else [reference])]
+
+
+def _ends(shared: Shared) -> Work:
+    def work(budget: Budget, seed: int) -> None:
+        offer_ends(shared.model, shared.gate.offer, budget)
+
+    return work
 
 
 def _dive(shared: Shared) -> Work:

@@ -97,9 +97,10 @@ class Gate:
     def settle(self, x: FloatArray, source: str, seconds: float) -> Polished:
         """Take a point (n,) whose integers are decided, and tell what the LP makes of it.
 
-        Unlike :meth:`offer` this asks for no leave: who needs the answer spends his own time.
+        Unlike :meth:`offer` this asks for no leave: who needs the answer spends his own time, and
+        beyond ``seconds`` as much as any LP may take, so that a long one comes to its end.
         """
-        polished = self._polisher.polish(x, seconds)
+        polished = self._polisher.polish(x, max(seconds, self._seconds()))
         if polished.x is not None:
             self._keep(polished.x, source)
         return polished
@@ -162,7 +163,7 @@ class Gate:
         if not self._may_polish():
             return point, feasible
         began = time.monotonic()
-        polished = self._polisher.polish(point, self._seconds())
+        polished = self._polisher.polish(point, self._seconds(), explain=False)
         with self._lock:
             self._polishing += time.monotonic() - began
             self._known[key] = polished.objective

@@ -52,6 +52,13 @@ def test_points_that_no_values_of_the_continuous_columns_mend_are_refused(proble
     assert len(gate.pool) == 0
 
 
+def test_who_settles_a_point_waits_for_the_lp_though_his_turn_is_over(problem):
+    _, ledger, gate = doors(problem)
+    polished = gate.settle(np.array([2.0, 1.0, 0.0]), "test", seconds=0.0)
+    assert polished.x is not None
+    assert ledger.pool.best.objective == pytest.approx(-5.0)
+
+
 def test_worse_points_are_kept_but_are_no_improvement(problem):
     _, ledger, gate = doors(problem)
     assert gate.offer(np.array([3.0, 0.0, 0.0]), "one")

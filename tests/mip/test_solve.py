@@ -217,12 +217,12 @@ def test_a_child_that_runs_out_of_memory_leaves_the_heuristics_at_work(monkeypat
 
 
 def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
-    from solvers.mip import activities
+    from solvers.mip import walks
 
     def fail(*_, **__):
         raise ZeroDivisionError("made to fail")
 
-    monkeypatch.setattr(activities, "Walk", fail)
+    monkeypatch.setattr(walks, "Walk", fail)
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
     assert "'walk' failed and is left out" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE

@@ -67,7 +67,7 @@ class Polisher:
         """End the thread once the LP under way is done; wait for nothing."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def polish(self, x: FloatArray, seconds: float = np.inf) -> Polished:
+    def polish(self, x: FloatArray, seconds: float = np.inf, *, explain: bool = True) -> Polished:
         """Round the integers of a point and give its continuous columns the best values.
 
         Parameters
@@ -76,6 +76,9 @@ class Polisher:
             Not changed. Its continuous values matter only where there is no time for the LP.
         seconds : float
             From now, for waiting for other threads' LPs too; inf for no limit.
+        explain : bool
+            Whether to go on where presolve alone finds that there is no solution, to say which
+            rows stand in the way: that takes as long as the LP without presolve.
 
         Returns
         -------
@@ -93,15 +96,17 @@ class Polisher:
             if hopeless.size or not self._part.columns.size:
                 return Polished(PolishStatus.INFEASIBLE, conflict=hopeless)
         rows = self._part.rows
-        solve = self._by_simplex if self._first_order is None else self._by_first_order
-        answer = solve(point, low[rows], high[rows], deadline)
+        if self._first_order is None:
+            answer = self._by_simplex(point, low[rows], high[rows], deadline, explain)
+        else:
+            answer = self._by_first_order(point, low[rows], high[rows], deadline)
         return fallback if fallback is not None and not answer.status.has_point else answer
 
     def _by_simplex(
-        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float, explain: bool
     ) -> Polished:
         def job() -> Polished:
-            return self._in_own_thread(point, low, high, deadline)
+            return self._in_own_thread(point, low, high, deadline, explain)
 
         left = max(0.0, deadline - time.monotonic())
         future = self._executor.submit(job)
@@ -112,7 +117,7 @@ class Polisher:
             return Polished(PolishStatus.LIMIT)
 
     def _in_own_thread(
-        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float, explain: bool
     ) -> Polished:
         if self._simplex is None:
             self._simplex = WarmSimplex(self._model, self._part)
@@ -129,7 +134,8 @@ class Polisher:
             iterations += solved.iterations
             if solved.is_out_of_time:
                 break  # the next point goes on from this basis
-            if solve == simplex.solve_afresh and not (solved.is_optimal or solved.ray_rows.size):
+            says_why = solved.is_infeasible and (solved.ray_rows.size or not explain)
+            if solve == simplex.solve_afresh and solved.values is None and not says_why:
                 tries.append(simplex.solve)  # presolve may say that it fails, but not why
             elif solved.is_infeasible:
                 return Polished(

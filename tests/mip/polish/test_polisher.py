@@ -129,6 +129,24 @@ def test_warm_starts_that_take_too_long_give_way_to_presolve(seed):
                 assert polished.conflict.size
 
 
+def test_who_asks_for_no_reason_is_told_of_infeasibility_all_the_same():
+    model = model_of(
+        [0, 0, 1, 1],
+        [[0, 0, 1, 1], [-2, 0, 1, 0], [0, -2, 0, 1], [0, 0, 1, -1]],
+        [3, -np.inf, -np.inf, 2],
+        [3, 0, 0, np.inf],
+        0.0,
+        [1, 1, 10, 10],
+        [True, True, False, False],
+    )
+    x = np.array([1.0, 1.0, 0.0, 0.0])  # each row alone can hold, but not all together
+    with Polisher(model) as polisher:
+        silent = polisher.polish(x, explain=False)
+        told = polisher.polish(x)
+    assert silent.status is told.status is PolishStatus.INFEASIBLE
+    assert told.conflict.size
+
+
 def test_a_warm_start_keeps_its_limit_of_iterations(monkeypatch):
     monkeypatch.setattr(simplex, "WARM_AT_LEAST", 0)
     monkeypatch.setattr(simplex, "WARM_FACTOR", 0)
