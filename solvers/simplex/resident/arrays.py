@@ -67,8 +67,8 @@ class Arrays:
     ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
     By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
     (m, K), ``eta_rows`` (K, m), ``row_mask`` (a bit for each element of the last row),
-    ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). What is stored of the inverse is in
-    ``Nucleus``.
+    ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is ``control`` and the log, which the
+    host reads together. What is stored of the inverse is in ``Nucleus``.
     """
 
     def __init__(self, form: SlackForm, device: Device) -> None:
@@ -96,7 +96,7 @@ class Arrays:
         self.dual, self.residual, self.by_position = (self.numbers(m) for _ in range(3))
         self.etas, self.eta_rows = self.numbers(m, k), self.numbers(k, m)
         self.row_mask = self.integers(-(-m // 32))
-        self.alpha_rows, self.pivot_log = self.numbers(k, n_m), self.integers(k, 3)
+        self.alpha_rows = self.numbers(k, n_m)
         self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
         self.dots = self.numbers(k + 1)
         blocks = sum(segment_blocks(m, self.structurals, self.columns.lanes))
@@ -110,7 +110,9 @@ class Arrays:
         self.blocks = blocks_that_stay(device)
         self.row_value, self.row_index = self._partials(max(self.row_groups, self.blocks))
         self.variable_value, self.variable_index = self._partials(self.variable_groups)
-        self.control, self.scalars = self.integers(CONTROL_WORDS), self.numbers(SCALAR_WORDS)
+        self.words, self.scalars = self.integers(CONTROL_WORDS + 3 * k), self.numbers(SCALAR_WORDS)
+        self.control = self.words[:CONTROL_WORDS]
+        self.pivot_log = self.words[CONTROL_WORDS:].reshape(k, 3)
         self.arrivals = self.integers(1)
 
     def numbers(self, *shape: int) -> Any:

@@ -46,8 +46,10 @@ class DeviceBasis:
         self.age = self.delayed = 0
         self.refactorisations = 0
         self.control = np.zeros(word.CONTROL_WORDS, dtype=np.int32)
+        self._log = np.zeros((0, 3), dtype=np.int32)
         self._largest_value = 0.0
         self._drift: list[Callable[[], None]] | None = None
+        self._measured = False
 
     @property
     def is_fresh(self) -> bool:
@@ -62,9 +64,15 @@ class DeviceBasis:
             self.control[place] = value
         self.arrays.write(self.arrays.control, self.control)
 
+    def read(self) -> None:
+        """Wait for the iterations, and read the words that steer them and the pivots they made."""
+        words = self.arrays.host(self.arrays.words)
+        self.control = words[: word.CONTROL_WORDS]
+        self._log = words[word.CONTROL_WORDS :].reshape(-1, 3)
+
     def fold(self) -> None:
-        """Multiply delayed pivots into the inverse."""
-        self.nucleus.fold(self.delayed)
+        """Multiply delayed pivots, as last read, into the inverse."""
+        self.nucleus.fold(self._log[: self.delayed])
         self.age += self.delayed
         self.delayed = 0
         self.steer({})
@@ -93,12 +101,19 @@ class DeviceBasis:
         recompute_values(a, self.nucleus)
         self._largest_value = largest(a, a.x)
 
-    def has_drifted(self) -> bool:
-        """Whether the point is too far from [A -I] x = 0 for the inverse to be trusted."""
+    def measure_drift(self) -> None:
+        """Measure how far the point is from [A -I] x = 0, without waiting for the answer."""
         if self._drift is None:
             self._drift = drift_launches(self.arrays)
         for launch in self._drift:
             launch()
+        self._measured = True
+
+    def has_drifted(self) -> bool:
+        """Whether that is too far for the inverse to be trusted, as measured last or now."""
+        if not self._measured:
+            self.measure_drift()
+        self._measured = False
         return not read_largest(self.arrays) <= DRIFT * (1.0 + self._largest_value)
 
     def _repair(self, replaced: list[tuple[int, int]], before: Positions) -> None:

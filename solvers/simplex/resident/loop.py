@@ -120,7 +120,10 @@ class Loop:
             self._scalars[word.SMALL_PIVOT] = smallest
             a.write(a.scalars, self._scalars)
         self._batches.run(kind, count)
-        control = basis.control = a.host(a.control)
+        if a.device.kind != "cpu" and count >= a.most - basis.delayed:
+            basis.measure_drift()  # a fold will ask for it, which then need not wait
+        basis.read()
+        control = basis.control
         status = int(control[word.STATUS])
         basis.delayed = int(control[word.PIVOTS])
         if status == word.INACCURATE and kind == "primal":  # counted, but not made

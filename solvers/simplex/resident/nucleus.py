@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.kernels.family import Bound
 from solvers.simplex.resident.arrays import Arrays
 from solvers.simplex.resident.inverse import SingularError, inverse_of, inverse_on_host
 from solvers.simplex.resident.kernels.nucleus import NUCLEUS
@@ -89,12 +90,12 @@ class Nucleus:
         self._publish()
         return replaced
 
-    def fold(self, count: int) -> None:
-        """Multiply ``count`` delayed pivots into the inverse."""
+    def fold(self, log: npt.NDArray[Any]) -> None:
+        """Multiply delayed pivots (position, leaving, entering), one to a row, into the inverse."""
+        count = len(log)
         if count == 0:
             return
         arrays = self._arrays
-        log = arrays.host(arrays.pivot_log)[:count]
         host = self._host
         joined, positions, left = host.follow(log, self.basic)
         if self.slots + joined.size > self.capacity:
@@ -108,26 +109,34 @@ class Nucleus:
         ):
             list_of[: values.size] = values
         self._publish()
-        first, second, third, fourth = self._lists
         if opened.size:
-            NUCLEUS["open_slots"](
-                arrays.rows, self.capacity, opened.size, first, second, self.inverse
-            )
-        by_slot = self._by_slot
-        NUCLEUS["gather_eta_rows"](
-            arrays.rows, self.capacity, arrays.most, count, slots,
-            self._row_while_folding, arrays.eta_rows, by_slot,
-        )  # fmt: skip
+            self._change("open_slots", opened.size)
+        self._change("gather_eta_rows", count, slots)
         if arrays.device.kind == "cpu":
-            self.inverse[:, :slots] += arrays.etas[:, :count] @ by_slot[:count, :slots]
+            self.inverse[:, :slots] += arrays.etas[:, :count] @ self._by_slot[:count, :slots]
         else:
             from cupy import cublas
 
-            cublas.gemm("N", "N", arrays.etas, by_slot, out=self.inverse, alpha=1.0, beta=1.0)
+            cublas.gemm("N", "N", arrays.etas, self._by_slot, out=self.inverse, alpha=1.0, beta=1.0)
         if sources.size:
-            NUCLEUS["close_slots"](
-                arrays.rows, self.capacity, sources.size, third, fourth, self.inverse
-            )
+            self._change("close_slots", sources.size)
+
+    def _change(self, name: str, *counts: int) -> None:
+        """Run a kernel of the fold for so many columns or rows; launches are made once."""
+        a = self._arrays
+        opened, positions, targets, sources = self._lists
+        arguments = {
+            "open_slots": (opened, positions, self.inverse),
+            "gather_eta_rows": (a.most, self._row_while_folding, a.eta_rows, self._by_slot),
+            "close_slots": (targets, sources, self.inverse),
+        }[name]
+        if a.device.kind == "cpu":
+            NUCLEUS[name](a.rows, self.capacity, *arguments, *counts)
+            return
+        if name not in self._launches:
+            most = (a.most, self.capacity)[: len(counts)]
+            self._launches[name] = NUCLEUS.bind(name, a.rows, self.capacity, *arguments, *most)
+        self._launches[name].ending(*counts)()
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
         """Return the inverse of the nucleus, the rows below it, and dependent columns."""
@@ -170,12 +179,7 @@ class Nucleus:
     def _publish(self) -> None:
         """Send what the host knows of units and slots to the device, all of it at once."""
         host = self._host
-        unit_row, unit_position, slot_of_row = self._host_maps
-        if self._arrays.rows:
-            rows = np.flatnonzero(host.unit_position >= 0)
-            unit_row[:] = -1
-            unit_row[host.unit_position[rows]] = rows
-            unit_position[:], slot_of_row[:] = host.unit_position, host.slot_of_row
+        self._host_maps[:] = host.maps
         self.slots = host.row_of_slot.size
         self._host_row_of_slot[: self.slots] = host.row_of_slot
         self._arrays.write(self._words, self._host_words)
@@ -190,6 +194,7 @@ class Nucleus:
         self.inverse: Any = None  # given back before the next is asked for
         self.inverse = arrays.numbers(arrays.rows, self.capacity)
         self._allocate_words()
+        self._launches: dict[str, Bound] = {}
         self.row_slots = arrays.numbers(self.capacity)
         self._by_slot = arrays.numbers(arrays.most, self.capacity)
         self.column_slots, self.flip_slots = (arrays.numbers(self.capacity) for _ in range(2))
@@ -197,10 +202,9 @@ class Nucleus:
 
     def _allocate_words(self) -> None:
         """Make one array of all indices, so that one copy brings it up to date."""
-        arrays, m, most = self._arrays, max(1, self._arrays.rows), self._arrays.most
+        arrays, m, most = self._arrays, self._arrays.rows, self._arrays.most
         size = 3 * m + 2 * self.capacity + 4 * most
         self._host_words = np.zeros(size, dtype=np.int32)
-        self._host_words[: 3 * m] = -1
         self._words = arrays.integers(size)
         views: list[Any] = []
         for words in (self._host_words, self._words):

@@ -15,6 +15,10 @@ class Slots:
 
     Attributes
     ----------
+    maps : (3, m) array
+        The next three, one after the other.
+    unit_row : (m,) array
+        Row whose logical is basic at a position, or -1.
     unit_position : (m,) array
         Position at which a row's logical is basic, or -1.
     slot_of_row : (m,) array
@@ -25,16 +29,16 @@ class Slots:
 
     def __init__(self, rows: int, structurals: int) -> None:
         self._structurals = structurals
-        self.unit_position: Indices = np.full(rows, -1, dtype=np.int64)
-        self.slot_of_row: Indices = np.full(rows, -1, dtype=np.int64)
+        self.maps = np.full((3, rows), -1, dtype=np.int32)
+        self.unit_row, self.unit_position, self.slot_of_row = self.maps
         self.row_of_slot: Indices = np.zeros(0, dtype=np.int64)
 
     def restart(self, basic: Indices, units: Indices) -> Indices:
         """Give slots anew, for a basis with logicals at positions ``units``; return their rows."""
-        self.unit_position[:] = -1
+        self.maps[:] = -1
+        self.unit_row[units] = basic[units] - self._structurals
         self.unit_position[basic[units] - self._structurals] = units
         rows = np.flatnonzero(self.unit_position < 0)
-        self.slot_of_row[:] = -1
         self.slot_of_row[rows] = np.arange(rows.size)
         self.row_of_slot = rows
         return rows
@@ -51,13 +55,14 @@ class Slots:
         """
         positions, leaving, entering = log.astype(np.int64).T
         basic[positions] = entering  # of equal positions the last one stays
+        self.unit_row[positions] = np.maximum(entering - self._structurals, -1)
         rows = np.empty(2 * positions.size, dtype=np.int64)
         places = np.full(2 * positions.size, -1)
         rows[::2], rows[1::2], places[1::2] = leaving, entering, positions
         logical = rows >= self._structurals
-        before, now = self.unit_position, self.unit_position.copy()
+        before = self.unit_position.astype(np.int64)
+        now = self.unit_position
         now[rows[logical] - self._structurals] = places[logical]
-        self.unit_position = now
         was, is_now = before >= 0, now >= 0
         joined = np.flatnonzero(was & ~is_now)
         return joined, before[joined], np.flatnonzero(is_now & ~was)
@@ -77,7 +82,7 @@ class Slots:
         targets, sources : arrays
             Slots that end, and the slots they move to before that, or -1.
         """
-        freed = np.sort(self.slot_of_row[left])
+        freed = np.sort(self.slot_of_row[left]).astype(np.int64)
         total = self.row_of_slot.size - left.size
         gaps, ends = freed[freed < total], freed[freed >= total]
         kept = np.ones(left.size, dtype=bool)

@@ -32,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spread_inverse(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) open_slots(
-    int rows, int capacity, int count, const INDEX* __restrict__ slots,
-    const INDEX* __restrict__ positions, REAL* __restrict__ inverse) {
+    int rows, int capacity, const INDEX* __restrict__ slots,
+    const INDEX* __restrict__ positions, REAL* __restrict__ inverse, int count) {
     const long long at = blockIdx.x * (long long)BLOCK + threadIdx.x;
     if (at >= (long long)rows * count) return;
     const long long p = at / count, c = at % count;
@@ -41,9 +41,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) open_slots(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) gather_eta_rows(
-    int rows, int capacity, int most, int count, int slots,
-    const INDEX* __restrict__ row_of_slot, const REAL* __restrict__ eta_rows,
-    REAL* __restrict__ by_slot) {
+    int rows, int capacity, int most, const INDEX* __restrict__ row_of_slot,
+    const REAL* __restrict__ eta_rows, REAL* __restrict__ by_slot, int count, int slots) {
     const long long at = blockIdx.x * (long long)BLOCK + threadIdx.x;
     if (at >= (long long)most * capacity) return;
     const long long e = at / capacity, s = at % capacity;
@@ -51,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) gather_eta_rows(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) close_slots(
-    int rows, int capacity, int count, const INDEX* __restrict__ targets,
-    const INDEX* __restrict__ sources, REAL* __restrict__ inverse) {
+    int rows, int capacity, const INDEX* __restrict__ targets,
+    const INDEX* __restrict__ sources, REAL* __restrict__ inverse, int count) {
     const long long at = blockIdx.x * (long long)BLOCK + threadIdx.x;
     if (at >= (long long)rows * count) return;
     const long long p = at / count, c = at % count;

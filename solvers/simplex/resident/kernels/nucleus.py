@@ -47,9 +47,10 @@ SPREAD_INVERSE = Kernel(
 OPEN_SLOTS = Kernel(
     name="open_slots",
     arguments=(
-        *ints("rows", "capacity", "count"),
+        *ints("rows", "capacity"),
         *indices("slots", "positions"),
         *reals("inverse", changed="inout"),
+        *ints("count"),
     ),
     contract="Columns slots (count,) of inverse (m, capacity) become minus the unit columns of "
     "positions (count,); exact.",
@@ -61,10 +62,11 @@ OPEN_SLOTS = Kernel(
 GATHER_ETA_ROWS = Kernel(
     name="gather_eta_rows",
     arguments=(
-        *ints("rows", "capacity", "most", "count", "slots"),
+        *ints("rows", "capacity", "most"),
         *indices("row_of_slot"),
         *reals("eta_rows"),
         *reals("by_slot", changed="out"),
+        *ints("count", "slots"),
     ),
     contract="by_slot (most, capacity): the first 'count' of eta_rows (most, m) by stored column, "
     "zero elsewhere; exact.",
@@ -76,9 +78,10 @@ GATHER_ETA_ROWS = Kernel(
 CLOSE_SLOTS = Kernel(
     name="close_slots",
     arguments=(
-        *ints("rows", "capacity", "count"),
+        *ints("rows", "capacity"),
         *indices("targets", "sources"),
         *reals("inverse", changed="inout"),
+        *ints("count"),
     ),
     contract="Columns sources (count,) of inverse (m, capacity) move to columns targets, or "
     "nowhere where a target is -1, and leave zeros; no target is a source; exact.",

@@ -36,7 +36,7 @@ def spread_inverse(rows, capacity, count, place_of_position, inner, outer, inver
 
 
 @twin
-def open_slots(rows, capacity, count, slots, positions, inverse):
+def open_slots(rows, capacity, slots, positions, inverse, count):
     """Store unit columns."""
     for p in prange(rows):
         for c in range(count):
@@ -44,7 +44,7 @@ def open_slots(rows, capacity, count, slots, positions, inverse):
 
 
 @twin
-def gather_eta_rows(rows, capacity, most, count, slots, row_of_slot, eta_rows, by_slot):
+def gather_eta_rows(rows, capacity, most, row_of_slot, eta_rows, by_slot, count, slots):
     """Pick the elements of pivot rows that stored columns need."""
     for e in prange(most):
         for s in range(capacity):
@@ -52,7 +52,7 @@ def gather_eta_rows(rows, capacity, most, count, slots, row_of_slot, eta_rows, b
 
 
 @twin
-def close_slots(rows, capacity, count, targets, sources, inverse):
+def close_slots(rows, capacity, targets, sources, inverse, count):
     """Move stored columns to where room has become."""
     for p in prange(rows):
         for c in range(count):
