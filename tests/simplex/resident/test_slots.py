@@ -52,6 +52,9 @@ def test_slots_belong_to_rows_whose_logical_is_nonbasic(seed, counts):
         expected = np.full(ROWS, -1)
         expected[basic[logical] - STRUCTURALS] = logical
         np.testing.assert_array_equal(slots.unit_position, expected)
+        rows = np.full(ROWS, -1)
+        rows[logical] = basic[logical] - STRUCTURALS
+        np.testing.assert_array_equal(slots.unit_row, rows)
         assert sorted(columns) == np.flatnonzero(expected < 0).tolist()
         assert slots.slot_of_row[columns] == pytest.approx(np.arange(len(columns)))
         assert (slots.slot_of_row[expected >= 0] == -1).all()
