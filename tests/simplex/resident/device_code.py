@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,22 @@ __all__ = ["COMPILER", "Emulator"]
 class _OnHost(Family):
     """A family whose source says to a host compiler what only CUDA's knows."""
 
+    constants: Mapping[str, int] = {}
+
     def source(self) -> str:
         bounds = "#undef __launch_bounds__\n#define __launch_bounds__(...)\n"
-        return f"#define __forceinline__ inline\n{bounds}{super().source()}"
+        text = super().source()
+        for name, value in self.constants.items():
+            text, found = re.subn(rf"#define {name} \d+", f"#define {name} {value}", text)
+            assert found == 1, name
+        return f"#define __forceinline__ inline\n{bounds}{text}"
 
 
-def on_host(family: Family) -> Family:
-    """Return a family whose source a host compiler understands."""
-    return _OnHost(family.package, family.stem, tuple(family))
+def on_host(family: Family, **constants: int) -> Family:
+    """Return a family whose source a host compiler understands, with other constants."""
+    found = _OnHost(family.package, family.stem, tuple(family))
+    found.constants = constants
+    return found
 
 
 class Emulator:
