@@ -168,3 +168,35 @@ __device__ __forceinline__ void make_sides(
         control[FLIP_ENTRIES] = sides.offset[columns - 1];
     }
 }
+
+#define SIDE_DOTS 4  // flips whose elements a thread asks for at once
+
+// Elements of a delayed pivot row in the right sides' columns; a thread for each of these rows.
+struct SideDots {
+    const REAL* earlier;
+    REAL entering, flipped[SIDE_DOTS];
+};
+
+__device__ __forceinline__ void ask_side_dots(
+    SideDots& own, const Sides& sides, int from, int flips, INDEX made) {
+#pragma unroll
+    for (int f = 0; f < SIDE_DOTS; ++f)
+        own.flipped[f] = (INDEX)threadIdx.x < made && from + f < flips
+            ? own.earlier[sides.variable[from + f]]
+            : REAL(0);
+}
+
+// Their products with the steps.
+__device__ __forceinline__ void leave_side_dots(
+    REAL* column_dots, REAL* flip_dots, SideDots& own, const Sides& sides, int flips, INDEX made) {
+    REAL total = REAL(0);
+    for (int from = 0; from < flips; from += SIDE_DOTS) {
+        if (from > 0) ask_side_dots(own, sides, from, flips, made);
+#pragma unroll
+        for (int f = 0; f < SIDE_DOTS; ++f)
+            if (from + f < flips) total += own.flipped[f] * sides.step[from + f];
+    }
+    if ((INDEX)threadIdx.x >= made) return;
+    column_dots[threadIdx.x] = own.entering;
+    flip_dots[threadIdx.x] = total;
+}
