@@ -15,9 +15,8 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.ends import offer_ends
 from solvers.mip.learning import ClauseSearch, Status, suits
-from solvers.mip.model import FEASIBILITY_TOLERANCE
+from solvers.mip.neighbourhoods import Mending
 from solvers.mip.opt import improve
-from solvers.mip.polish.soft import soft_polish
 from solvers.mip.probing import ProbingCache, build_cache
 from solvers.mip.pump import Pump, Pumps, root_relaxation
 from solvers.mip.pump.propagating import by_propagation
@@ -54,6 +53,10 @@ MOSTLY_WHOLE = 0.9
 """Share of integer columns from which learning clauses is due most while there is no point: of what
 found one on such models it was the soonest."""
 
+MEND_SHARE, SLOW_MEND_SHARE = 8.0, 2.0
+"""Shares of mending while a nearly feasible point is known: while less and less is violated, and
+after a turn without success."""
+
 BULK_ROUNDINGS = 8
 """Roundings of the relaxation's point in one turn, each with other draws."""
 
@@ -78,12 +81,10 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         plain = share(without, with_point)
         return lambda: 0.0 if shared.root is None else plain()
 
-    def mending() -> float:
-        return 1.0 if len(shared.gate.near) and not shared.has_point else 0.0
-
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
+    mends = _Mends(shared)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
@@ -101,7 +102,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
-        Activity("mend", _mend(shared), mending, most=1, shortest=1.0),
+        Activity("mend", mends.work, mends.share, most=1, shortest=3.0),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 
@@ -310,29 +311,30 @@ class Improve:
             self._tried = gate.pool.version
 
 
-def _mend(shared: Shared) -> Work:
-    """Return searches around nearly feasible points, most of whose integers stay fixed."""
+class _Mends:
+    """Sub-MIPs around nearly feasible points, while there is no feasible one."""
 
-    def work(budget: Budget, seed: int) -> None:
-        points = shared.gate.near.points()
-        if not points:
-            return
-        x = points[seed % len(points)].x
-        activity = shared.model.activity(x)
-        outside = np.maximum(shared.model.row_lower - activity, activity - shared.model.row_upper)
-        broken = np.flatnonzero(outside > FEASIBILITY_TOLERANCE).astype(np.int32)
-        soft_polish(
-            shared.model,
-            x,
-            shared.gate.offer,
-            budget,
-            points=shared.gate.pool.points(),
-            conflict=broken,
-            seconds=budget.seconds_left,
-            seed=seed,
-        )
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._mending: Mending | None = None
 
-    return work
+    def share(self) -> float:
+        """Return what mending is due, which is nothing where no point may be mended."""
+        points = self._shared.gate.near.points()
+        if not points or self._shared.has_point:
+            return 0.0
+        if self._mending is None:
+            return MEND_SHARE
+        if not self._mending.has_work(points):
+            return 0.0
+        return MEND_SHARE if self._mending.is_getting_on else SLOW_MEND_SHARE
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Mend one of the points."""
+        shared, gate = self._shared, self._shared.gate
+        if self._mending is None:
+            self._mending = Mending(shared.model, gate.offer, shared.defined, gate.near)
+        self._mending.run(gate.near.points(), budget, seed)
 
 
 def _neighbourhoods(shared: Shared) -> Work:
@@ -349,6 +351,7 @@ def _neighbourhoods(shared: Shared) -> Work:
             bandit=shared.bandit,
             relaxation=shared.relaxation,
             near=shared.nearest,
+            defined=shared.defined,
         )
 
     return work

@@ -12,7 +12,7 @@ from solvers.device import Device
 from solvers.mip.cliques import Cliques, find_cliques
 from solvers.mip.domain import Domain
 from solvers.mip.gate import Gate
-from solvers.mip.model import MipModel
+from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.neighbourhoods import Bandit, make_bandit
 from solvers.mip.probing import ProbingCache
 from solvers.mip.pump import Root
@@ -71,6 +71,11 @@ class Shared:
     def substituted(self) -> Substituted | None:
         """The model without the columns that its equations define; None if there are none."""
         return eliminate(self.model)
+
+    @property
+    def defined(self) -> IndexArray | None:
+        """Columns that equations define by the others."""
+        return None if self.substituted is None else self.substituted.defined
 
     @property
     def has_point(self) -> bool:

@@ -4,11 +4,12 @@
 to a sub-MIP: ``guided`` ones follow the linear relaxation, ``recombined`` ones need feasible points
 only, ``without_point`` ones look for a first feasible point. ``bandit`` decides which to search
 next and how large, ``search`` is the loop. Several searches may run side by side in threads and
-share one bandit.
+share one bandit. ``mending`` stays with one nearly feasible point until it is feasible.
 """
 
 from solvers.mip.neighbourhoods.bandit import Bandit
+from solvers.mip.neighbourhoods.mending import Mending
 from solvers.mip.neighbourhoods.search import Counts, make_bandit, search_neighbourhoods
 from solvers.mip.neighbourhoods.situation import Situation
 
-__all__ = ["Bandit", "Counts", "Situation", "make_bandit", "search_neighbourhoods"]
+__all__ = ["Bandit", "Counts", "Mending", "Situation", "make_bandit", "search_neighbourhoods"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.mip.budget import Budget
-from solvers.mip.model import MipModel
+from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.neighbourhoods.bandit import Bandit, Play, Tally
 from solvers.mip.neighbourhoods.catalogue import CATALOGUE, Neighbourhood
 from solvers.mip.neighbourhoods.cutoff import cutoff_below, objective_step
@@ -75,6 +75,7 @@ def search_neighbourhoods(
     slot: int = 0,
     apart: bool = False,
     log: Callable[[str], None] | None = None,
+    defined: IndexArray | None = None,
 ) -> Counts:
     """Solve sub-MIPs around the pool's points until the budget is spent.
 
@@ -102,9 +103,11 @@ def search_neighbourhoods(
         Python, for which HiGHS would have to wait at every iteration.
     log : callable, optional
         Told of every sub-MIP in a line.
+    defined : (d,) int32, optional
+        Columns that equations define by others, which no neighbourhood fixes.
     """
     shared = make_bandit(model) if bandit is None else bandit
-    search = _Search(model, pool, offer, budget, shared, apart)
+    search = _Search(model, pool, offer, budget, shared, apart, defined)
     rng = np.random.default_rng([seed, slot])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None
@@ -145,6 +148,7 @@ class _Search:
         budget: Budget,
         bandit: Bandit,
         apart: bool,
+        defined: IndexArray | None,
     ) -> None:
         self.model = model
         self.pool = pool
@@ -152,6 +156,7 @@ class _Search:
         self.budget = budget
         self.bandit = bandit
         self._apart = apart
+        self._defined = np.empty(0, dtype=np.int32) if defined is None else defined
         self._step = objective_step(model)
         self._table: dict[str, Neighbourhood] = {one.name: one for one in CATALOGUE}
         self._mended: FloatArray | None = None
@@ -161,7 +166,8 @@ class _Search:
         points = self.pool.points()
         objective = points[0].objective if points else np.inf
         cutoff = cutoff_below(objective, self._step)
-        return Situation(self.model, points, relaxation, self._less_violated(near), cutoff)
+        near = self._less_violated(near)
+        return Situation(self.model, points, relaxation, near, cutoff, self._defined)
 
     def make(self, number: int, situation: Situation, rng: np.random.Generator) -> SubMip | None:
         """Build an arm's neighbourhood, if the situation has what it needs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,10 @@ LOOSE_AGREEMENT = 1e-2
 """The same beside a point of a first-order method, whose last digits mean nothing."""
 
 
+def _nothing() -> IndexArray:
+    return np.empty(0, dtype=np.int32)
+
+
 @dataclass(frozen=True, eq=False)
 class Situation:
     """What is known when a neighbourhood is chosen.
@@ -35,6 +39,9 @@ class Situation:
         The least-violated point known, for want of a feasible one.
     cutoff : float
         Objective, offset included, that a new point has to reach; inf without a feasible point.
+    defined : (d,) int32
+        Columns that equations define by the others. They are never fixed: to fix the stock of a
+        period is to fix the sum of all that comes and goes.
     """
 
     model: MipModel
@@ -42,6 +49,7 @@ class Situation:
     relaxation: Relaxation | None = None
     near: FloatArray | None = None
     cutoff: float = np.inf
+    defined: IndexArray = field(default_factory=_nothing)
 
     @property
     def incumbent(self) -> FloatArray | None:
@@ -50,10 +58,11 @@ class Situation:
 
     @cached_property
     def decidable(self) -> IndexArray:
-        """Integer columns with more than one value, rising."""
+        """Integer columns with more than one value that nothing else defines, rising."""
+        open_ones = self.model.lower < self.model.upper
+        open_ones[self.defined] = False
         integers = self.model.integers
-        wide = self.model.lower[integers] < self.model.upper[integers]
-        return integers[wide]
+        return integers[open_ones[integers]]
 
     @property
     def agreement(self) -> float:

@@ -7,12 +7,9 @@ always the same matrix with the same costs and other row sides; therefore the la
 stays dual feasible, and dual simplex from there takes few steps (``simplex``). Before that, rows
 that no continuous column can mend are found by one product with the matrix (``split``), which
 settles most hopeless points. Beyond a million entries PDLP takes simplex's place (``first_order``).
-
-:func:`soft_polish` is for points that the LP cannot mend: it leaves a few integers free as well.
 """
 
 from solvers.mip.polish.polished import Polished, PolishStatus
 from solvers.mip.polish.polisher import Polisher
-from solvers.mip.polish.soft import soft_polish
 
-__all__ = ["PolishStatus", "Polished", "Polisher", "soft_polish"]
+__all__ = ["PolishStatus", "Polished", "Polisher"]
