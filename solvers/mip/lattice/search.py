@@ -40,9 +40,9 @@ WIDE, WIDE_PART = 2.0, 0.25
 """Width from which a column has room for steps of either sign, and the part of the equations'
 columns that has to have it: among binaries hardly a solution near the centre is within bounds."""
 
-VERTICES = 5
-"""Vertices whose columns make a lattice. Two leave each column's share of the sides small enough
-for rounding to leave its bounds; more than five lengthen the reduction and shorten nothing."""
+VERTICES = 3
+"""Vertices whose columns make a lattice. With one there is hardly a choice, with two rounding just
+stayed within the bounds of ns1952667 or nearly so, with three and more it did; each costs an LP."""
 
 WALK_WORK = 4e8
 """Entries that walks may visit in one lattice before another is tried, if columns were left out."""
