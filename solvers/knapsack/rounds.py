@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from solvers.knapsack.clusters import climb_clusters
 from solvers.knapsack.core import CoreSearch, Watch
 from solvers.knapsack.descending import descend_from_heaviest
 from solvers.knapsack.efficiency import Ordered
@@ -55,6 +56,10 @@ it comes before relaxations, which would take longer than it does."""
 LONG_DESCENT = 2 * 10**10
 """States of the last search from the heaviest item: some minutes."""
 
+CLIMB = (10, 100, 100)
+"""States of a search by clusters of weights for one of the other search, in each round. Where there
+are clusters it is what helps most, and elsewhere it costs nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -95,6 +100,8 @@ def search_in_rounds(
         if not settled and not watch(search.profit, search.target):
             path += _by_other_ways(items, search, lines, most_states, watch, rounds, nested)
             if rounds == len(SIDES):
+                if not nested and not search.is_settled:
+                    path += _by_clusters(items, search, most_states, LONG_DESCENT, watch)
                 if not nested and not search.is_settled:
                     path += _by_descent(items, search, most_states, LONG_DESCENT, watch)
                 search.run(watch)
@@ -139,8 +146,10 @@ def _by_other_ways(
             _by_lines(items, search, lines, side)
         gap = search.target - search.profit
         likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
-        descent = DESCENT[k] * WORK_PER_SUM * side**2
+        climb, descent = (factor[k] * WORK_PER_SUM * side**2 for factor in (CLIMB, DESCENT))
         last = k + 1 == len(SIDES)
+        if not nested and not search.is_settled:
+            path += _by_clusters(items, search, most_states, climb, watch)
         if not nested and last and not search.is_settled:
             path += _by_descent(items, search, most_states, descent, watch)
         if not nested and not search.is_settled and (k > 0 or not likely):
@@ -165,6 +174,22 @@ def _by_descent(
         return ""
     search.lower(search.profit)
     return ", from the heaviest item"
+
+
+def _by_clusters(
+    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
+) -> str:
+    """Go up through clusters of weights, if there are any; return what is to be said of that."""
+    found = climb_clusters(items, search.profit, search.target, most_states, work, watch)
+    if found is None:
+        return ""
+    search.count_states(found.states)
+    if found.flags is not None:
+        search.improve(found.profit, found.flags)
+    if found.bound >= search.target and not search.is_settled:
+        return ""
+    search.lower(found.bound)
+    return ", by clusters of weights"
 
 
 def _by_relaxations(
