@@ -37,6 +37,7 @@ from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
+    from solvers.mip.early import EarlyWalks
     from solvers.mip.shared import Shared
 
 HEAD_START = 0.5
@@ -140,6 +141,7 @@ class _Run:
         self.settled: Outcome | None = None
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._early: EarlyWalks | None = None
         self._best = np.inf
         self._improved_at = 0.0
 
@@ -263,14 +265,15 @@ class _Run:
             self.progress.log(take_whole(self.start, self.ledger))
 
     def _walk_on_original(self) -> threading.Event:
-        """Let a walker search the problem as it was given; return the flag that ends it."""
+        """Let walkers search the problem as it was given; return the flag that ends that."""
         enough = threading.Event()
 
         def search() -> None:
-            from solvers.mip.search.walk import walk
+            from solvers.mip.early import EarlyWalks
 
-            budget = Budget(stop=lambda: enough.is_set() or self._is_over())
-            walk(self.ledger.model, self.ledger.record, budget, self.options.seed)
+            self._early = EarlyWalks(self.ledger, self.options.seed)
+            left = self.progress.time_left
+            self._early.run(Budget(left, stop=lambda: enough.is_set() or self._is_over()))
 
         self._spawn("walk on the original", search)
         return enough
@@ -292,6 +295,8 @@ class _Run:
         gate = Gate(tightened.model, reduced, self.ledger, self.progress, is_timed=timed)
         self.gate = gate
         gate.take_all()
+        if self._early is not None and not len(self.ledger.pool):
+            self._early.hand_on(gate)
         if self.start is not None and not len(self.ledger.pool):
             seconds = START_SHARE * min(self.progress.time_left, 3600.0) if timed else np.inf
             budget = Budget(seconds, START_WORK, self._is_over)

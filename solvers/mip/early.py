@@ -1,0 +1,69 @@
+"""Walks on the problem as it was given, while presolve is at work.
+
+They take turns with walks on it without the columns that its equations define, so that whichever of
+the two finds a point has half of the time. Where neither does, the least violated points go to the
+heuristics on the reduced model, to begin from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.mip.budget import Budget
+from solvers.mip.gate import Gate
+from solvers.mip.ledger import Ledger
+from solvers.mip.model import FEASIBILITY_TOLERANCE
+from solvers.mip.near import Near
+from solvers.mip.search.walk import Walk
+from solvers.mip.substitution import PoolView, eliminate
+
+FIRST_TURN, GROWTH = 0.2, 0.1
+"""Seconds of a first turn, and the part of the time so far by which turns are longer."""
+
+POINTS = 3
+"""Least violated points that are handed on."""
+
+
+class EarlyWalks:
+    """Walks on an original problem; to be run in a thread of their own.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of that problem; takes the points.
+    seed : int
+    """
+
+    def __init__(self, ledger: Ledger, seed: int) -> None:
+        self._ledger = ledger
+        self._seed = seed
+        self.near = Near()
+
+    def run(self, budget: Budget) -> None:
+        """Walk by turns until the budget is spent."""
+        ledger, seed = self._ledger, self._seed
+        walks = [Walk(ledger.model, ledger.record, seed, pool=ledger.pool, near=self.near)]
+        self._turn(walks[0], budget)
+        sub = None if budget.spent() else eliminate(ledger.model, budget.part())
+        if sub is not None:
+            offer, near = sub.offer_to(ledger.record), sub.near_to(self.near)
+            view = PoolView(ledger.pool, sub)
+            walks.insert(0, Walk(sub.model, offer, seed + 1, pool=view, near=near))
+        while not budget.spent() and not any(walk.is_done for walk in walks):
+            for walk in walks:
+                self._turn(walk, budget)
+
+    def hand_on(self, gate: Gate) -> None:
+        """Give the least violated points to the heuristics on a reduced model."""
+        model = gate.model
+        for point in self.near.points()[:POINTS]:
+            there = gate.reduced_of(point.x)
+            if there is None:
+                return
+            x = model.rounded(np.where(np.isfinite(there), there, 0.0))
+            activity = model.activity(x)
+            outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+            gate.near(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+
+    def _turn(self, walk: Walk, budget: Budget) -> None:
+        walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))
