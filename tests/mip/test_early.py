@@ -8,6 +8,7 @@ from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.search import walk
 from solvers.progress import Progress
 from tests.mip.polish.test_polisher import model_of
 from tests.mip.substitution.schedules import schedule
@@ -44,11 +45,12 @@ def no_room() -> MipModel:
     return model_of(np.ones(6), np.ones((2, 6)), [3, -np.inf], [3, 2], 0, 1, True)
 
 
-def test_the_least_violated_points_are_handed_on_and_counted_anew():
+def test_the_least_violated_points_are_handed_on_and_counted_anew(monkeypatch):
+    monkeypatch.setattr(walk, "FIRST_NEAR", 1)
     model = no_room()
     ledger = ledger_of(model)
     early = EarlyWalks(ledger, 0)
-    early.run(Budget(work=2e7))
+    early.run(Budget(work=5e6))
     assert len(early.near)
     gate = Gate(model, unreduced(model.problem), ledger, Progress())
     early.hand_on(gate)
