@@ -69,6 +69,7 @@ struct Reach {
 __device__ __forceinline__ Reach ask_reach(
     const Segments& segments, const Candidates& all, bool devex, int groups, const REAL* squares) {
     Reach own = {INFINITE, {REAL(0), REAL(0)}};
+#pragma unroll 1
     for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
         REAL least[REACH];
         INDEX counts[REACH];
@@ -84,6 +85,7 @@ __device__ __forceinline__ Reach ask_reach(
             own.sums[0] += (REAL)counts[u];
         }
     }
+#pragma unroll 1
     for (int g = threadIdx.x; devex && g < groups; g += REACH * BLOCK) {
         REAL square[REACH];
 #pragma unroll
@@ -107,11 +109,13 @@ __device__ __forceinline__ void pass_groups(
     REAL largest = REAL(0);
     while (groups < MOST_GROUPS && passed < length && slope >= REAL(0)) {
         REAL bound = INFINITE;
+#pragma unroll 1
         for (int place = lane; place < length; place += 32)
             if (points.group[place] < 0) bound = fmin(bound, points.ratio[place]);
         bound = warp_least(bound);
         REAL lost[1] = {REAL(0)};
         Best best = nothing();
+#pragma unroll 1
         for (int start = 0; start < length; start += 32) {
             const int place = start + lane;
             const bool there = place < length && points.group[place] < 0;
@@ -140,6 +144,7 @@ __device__ __forceinline__ void pass_groups(
     const REAL required = fmin(REAL(0.1) * largest, REAL(1));
     while (chosen > 0 && best_size[chosen] <= required) --chosen;
     int count = 0;
+#pragma unroll 1
     for (int start = 0; chosen > 0 && start < length; start += 32) {
         const int place = start + lane;
         const int group = place < length ? points.group[place] : -1;
@@ -185,6 +190,7 @@ __device__ __forceinline__ void hold(BreakPoints& points, int at, const Point& o
 __device__ __forceinline__ int list_segments(
     Near& near, const Segments& segments, const Candidates& all, REAL select) {
     int hits, mine = 0;
+#pragma unroll 1
     for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
         REAL least[REACH];
 #pragma unroll
@@ -195,6 +201,7 @@ __device__ __forceinline__ int list_segments(
     }
     int at = block_before(mine, hits);
     if (hits > MOST_FLIPS) return hits;
+#pragma unroll 1
     for (int s = threadIdx.x; mine > 0 && s < segments.all; s += BLOCK)
         if (all.least[s] <= select) near.hit[at++] = s;
     __syncthreads();
@@ -210,6 +217,7 @@ __device__ __forceinline__ int gather_points(
     const Point own =
         point_at(all, u < end ? segments.variable(near.hit, u) : -1);
     int mine = own.ratio <= select;
+#pragma unroll 1
     for (u += BLOCK; u < end; u += BLOCK) {
         const long long j = segments.variable(near.hit, u);
         mine += j >= 0 && all.ratio[j] <= select;
@@ -220,6 +228,7 @@ __device__ __forceinline__ int gather_points(
         hold(near.points, at++, own);
         --mine;
     }
+#pragma unroll 1
     for (u = threadIdx.x + BLOCK; mine > 0 && u < end; u += BLOCK) {
         const long long j = segments.variable(near.hit, u);
         if (j >= 0 && all.ratio[j] <= select) hold(near.points, at++, point_at(all, j));
@@ -232,6 +241,7 @@ __device__ __forceinline__ int gather_points(
 __device__ __forceinline__ INDEX best_of_first_group(
     const Candidates& all, long long variables, REAL smallest) {
     Best best = nothing();
+#pragma unroll 1
     for (long long j = threadIdx.x; j < variables; j += BLOCK) {
         const REAL own = all.ratio[j];
         if (own == INFINITE) continue;
@@ -270,6 +280,7 @@ __device__ __forceinline__ void choose(
             const REAL slope = fabs(excess);
             const bool rest = (REAL)length < reach.sums[0];
             REAL lost[1] = {REAL(0)};
+#pragma unroll 1
             for (int place = threadIdx.x; place < length; place += 32)
                 lost[0] += near.points.size[place] * fabs(near.points.span[place]);
             warp_sums(lost);

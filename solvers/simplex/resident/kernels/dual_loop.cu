@@ -33,15 +33,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         {x_basic, lower_basic, upper_basic, weights, basic},
         {lower, upper, x, cost, reduced_cost, status, reference}, inverse, unit_row, slot_of_row,
         eta_rows, row_slots, row_mask, etas, alpha_rows, ratios, least, counts, squares, dots, alpha,
-        beta, tau, partial_value, partial_index, arrivals};
+        beta, tau, partial_value, partial_index};
     if (state != RUNNING) return;
     const int tid = threadIdx.x;
     const bool devex = loop.devex, first = blockIdx.x == 0 && tid == 0;
     INDEX position = NONE, all_flips = 0;
     int flips = 0;
 
+    Meetings meetings(arrivals);
     leave_first_best(loop);
-    meet(arrivals);
+    meetings.meet();
     for (int turn = 0;; ++turn) {
         INDEX found = NONE;
         const Delayed delayed = ask_delayed(blockIdx.x, rows, made, eta_rows, slot_of_row);
@@ -64,10 +65,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         if (found == NONE) break;
         Ahead ahead;
         look_ahead(ahead, loop);
-        meet(arrivals);
+        meetings.meet();
 
         price(kept, loop, ahead, leaving, made);
-        meet(arrivals);
+        meetings.meet();
 
         const REAL* alpha_row = alpha_rows + made * loop.variables;
         const Candidates all = {lower, upper, alpha_row, ratios, least, counts, status, reduced_cost};
@@ -100,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         ask_side_dots(side_dots, kept.sides, 0, flips, made);
         number_entries(kept.sides, flips + 1, loop.matrix);
         leave_side_dots(kept.column_dots, kept.flip_dots, side_dots, kept.sides, flips, made);
-        const Rights rights = prepare_sides(kept, loop, flips);
+        const Rights rights = prepare_sides(kept, loop, meetings, flips);
         const Sums at_leaving = solve(kept, loop, rights, position, made);
         const REAL pivot = at_leaving.alpha;
         if (!(fabs(pivot - by_row) <= loop.largest_error * fmin(fabs(pivot), fabs(by_row)))) {
@@ -118,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
             position, leaving.variable, q, made, pivot,
             (leaving.value - at_leaving.beta - leaving.bound) / pivot, dual_step, value, norm,
             leaving.bound, leaving.excess, shift, !devex, devex && leaving.weight > REAL(3) * norm};
-        update_positions(loop, own, now);
+        update_positions(kept, loop, own, now);
         if (tid == 0) kept.exchange = now;
         if (first) {
             pivot_log[3 * made] = position;
@@ -128,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         made += 1;
         iterations += 1;
         all_flips += flips;
-        meet(arrivals);
+        meetings.meet();
     }
     if (!first) return;
     control[STATUS] = state;

@@ -11,6 +11,7 @@
 
 #define WARPS (BLOCK / 32)
 #define MASK_WORDS 2048  // of a mask in shared memory; longer rows do without
+#define HELD 128         // positions of a block whose elements stay in shared memory
 #define LIST_MOST 1536   // entries of right sides that a block lists for itself
 
 struct Pricing {
@@ -40,6 +41,7 @@ struct Kept {
     Exchange exchange;
     REAL column_dots[MOST_DELAYED], flip_dots[MOST_DELAYED];
     REAL of_row[2][WARPS];  // of the leaving position's alpha and beta, by warp
+    Sums solved[HELD];      // of the block's first positions
 };
 
 // What all iterations of a launch read and write; `from` and `to` bound the block's positions.
@@ -74,7 +76,6 @@ struct Loop {
     REAL* tau;
     REAL* partial_value;
     INDEX* partial_index;
-    INDEX* arrivals;
 };
 
 // The best of the block's positions, for all blocks to see.
@@ -89,6 +90,7 @@ __device__ __forceinline__ void leave_best(Best best, const Loop& loop) {
 __device__ __forceinline__ void leave_first_best(const Loop& loop) {
     const Basics& all = loop.basics;
     Best best = nothing();
+#pragma unroll 1
     for (int p = loop.from + threadIdx.x; p < loop.to; p += BLOCK) {
         const REAL over =
             excess_of(all.value[p], all.lower[p], all.upper[p], loop.primal_tolerance);
@@ -100,14 +102,21 @@ __device__ __forceinline__ void leave_first_best(const Loop& loop) {
 
 __device__ __forceinline__ INDEX best_of_all(const Loop& loop) {
     Best best = nothing();
-    for (int g = threadIdx.x; g < (int)gridDim.x; g += BLOCK)
-        best = better(best, Best{loop.partial_value[g], loop.partial_index[g]});
+#pragma unroll 1
+    for (int g = threadIdx.x; g < (int)gridDim.x; g += 2 * BLOCK) {  // two asked for at once
+        const bool there = g + BLOCK < (int)gridDim.x;
+        const Best one = {loop.partial_value[g], loop.partial_index[g]};
+        const Best other = {there ? loop.partial_value[g + BLOCK] : REAL(0),
+                            there ? loop.partial_index[g + BLOCK] : (INDEX)NONE};
+        best = better(best, better(one, other));
+    }
     return block_best(best).index;
 }
 
 // The leaving position's row of the inverse; `delayed` is that of the block's first unit.
 __device__ __forceinline__ void compute_row(
     Kept& kept, const Loop& loop, Delayed delayed, INDEX position, INDEX made) {
+#pragma unroll 1
     for (int unit = blockIdx.x; unit * ROW_ELEMENTS < loop.rows; unit += gridDim.x) {
         if (unit >= (int)gridDim.x)
             delayed = ask_delayed(unit, loop.rows, made, loop.eta_rows, loop.slot_of_row);
@@ -146,6 +155,7 @@ __device__ __forceinline__ void price(
     }
     int unit = blockIdx.x;
     INDEX kind = kind_of(unit, spread, of.status);
+#pragma unroll 1
     for (; unit < spread.owners; unit += gridDim.x) {
         Priced own = variable_of(unit, spread);
         own.kind = kind;
@@ -156,8 +166,11 @@ __device__ __forceinline__ void price(
         const Entries later = entries_of(next + gridDim.x, spread, loop.columns.starts);
         kind = kind_of(next, spread, of.status);
         ask_places(places, ahead.next, next, spread, loop.columns);
-        const REAL product = product_of(own, ahead.entries, ahead.places, spread, loop.columns, row,
-                                        masked ? room.mask : nullptr);
+        const REAL product = masked
+            ? product_of<BY_MASK>(own, ahead.entries, ahead.places, spread, loop.columns, row,
+                                  room.mask)
+            : product_of<BY_ROW>(own, ahead.entries, ahead.places, spread, loop.columns, row,
+                                 nullptr);
         leave_prices(room.ratio_of, own, unit, spread, product, true, loop.devex, leaving.variable,
                      leaving.excess, loop.small_pivot, loop.relax,
                      loop.alpha_rows + made * loop.variables, loop.ratios, loop.least, loop.counts,
@@ -168,13 +181,15 @@ __device__ __forceinline__ void price(
         for (int u = 0; u < CHUNK; ++u) ahead.places[u] = places[u];
         __syncthreads();
     }
+#pragma unroll 1
     for (; unit < spread.owners + (loop.devex ? 0 : loop.most + 1); unit += gridDim.x)
         leave_dot(unit - spread.owners, made, loop.rows, loop.most, loop.eta_rows, loop.dots);
 }
 
 // Right sides of the solves, their flips and entering column in `kept.sides`: as a list of the
 // block's own, or, where that is too long, by all blocks together.
-__device__ __forceinline__ Rights prepare_sides(Kept& kept, const Loop& loop, int flips) {
+__device__ __forceinline__ Rights prepare_sides(
+    Kept& kept, const Loop& loop, Meetings& meetings, int flips) {
     const Sides& sides = kept.sides;
     const Target& target = loop.target;
     const int columns = flips + 1, entries = sides.offset[columns];
@@ -195,9 +210,10 @@ __device__ __forceinline__ Rights prepare_sides(Kept& kept, const Loop& loop, in
         leave_list(sides, columns, blockIdx.x * BLOCK + threadIdx.x, gridDim.x * BLOCK, loop.matrix,
                    target.places, target.amounts);
     else
+#pragma unroll 1
         for (int unit = blockIdx.x; unit * SIDE_ROWS < loop.rows; unit += gridDim.x)
             lay_out(kept.room.tile, sides, columns, unit, loop.matrix, target);
-    meet(loop.arrivals);
+    meetings.meet();
     return rights;
 }
 
@@ -222,12 +238,16 @@ __device__ __forceinline__ Sums solve(
         kept.of_row[0][warp] = share[0];
         kept.of_row[1][warp] = share[1];
     }
+#pragma unroll 1
     for (int p = loop.from + warp; p < loop.to; p += WARPS) {
         const Sums sums = solve_position(p, loop.unit_row[p], inverse, rights);
-        if (lane != 0) continue;
-        loop.alpha[p] = sums.alpha;
-        loop.beta[p] = sums.beta;
-        if (!loop.devex) loop.tau[p] = sums.tau;
+        if (lane == 0 && p < loop.from + HELD) {
+            kept.solved[p - loop.from] = sums;
+        } else if (lane == 0) {
+            loop.alpha[p] = sums.alpha;
+            loop.beta[p] = sums.beta;
+            loop.tau[p] = sums.tau;
+        }
     }
     __syncthreads();
     Sums found = {REAL(0), REAL(0), REAL(0)};
@@ -240,16 +260,41 @@ __device__ __forceinline__ Sums solve(
 
 // Make the pivot at the block's positions, of which `own` is the thread's first.
 __device__ __forceinline__ void update_positions(
-    const Loop& loop, Position own, const Exchange& now) {
+    const Kept& kept, const Loop& loop, Position own, const Exchange& now) {
     Best best = nothing();
+#pragma unroll 1
     for (int p = loop.from + threadIdx.x; p < loop.to; p += BLOCK) {
+        Sums sums;
+        if (p < loop.from + HELD) {
+            sums = kept.solved[p - loop.from];
+        } else {
+            sums = Sums{loop.alpha[p], loop.beta[p], loop.tau[p]};
+        }
         if (p >= loop.from + BLOCK) ask_basic(own, p, loop.basics);
-        own.alpha = loop.alpha[p];
-        own.beta = loop.beta[p];
-        if (!loop.devex) own.tau = loop.tau[p];
+        own.alpha = sums.alpha;
+        own.beta = sums.beta;
+        own.tau = sums.tau;
         const REAL merit = update_position(own, p, loop.most, now, loop.basics, loop.of.lower,
                                            loop.of.upper, loop.primal_tolerance, loop.etas);
         if (merit > best.value) best = Best{merit, (INDEX)p};
     }
     leave_best(best, loop);
+}
+
+// Make the pivot at all variables, and the flips; blocks from the last one on, as the first ones
+// have more to do beside.
+__device__ __forceinline__ void update_variables(
+    const Exchange& made, const INDEX* flipped, const REAL* steps, int flips, long long variables,
+    const REAL* alpha_row, const Variables& all) {
+    const int back = gridDim.x - 1 - blockIdx.x;
+#pragma unroll 1
+    for (long long j = (long long)back * BLOCK + threadIdx.x; j < variables;
+         j += (long long)gridDim.x * BLOCK) {
+        const INDEX kind = all.status[j];
+        const REAL change = alpha_row[j], d = all.reduced_cost[j];
+        update_variable(j, kind != BASIC, change, d, made, all);
+    }
+    if (back != 0) return;
+#pragma unroll 1
+    for (int f = threadIdx.x; f < flips; f += BLOCK) flip(flipped[f], steps[f], all);
 }

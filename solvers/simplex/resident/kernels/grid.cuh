@@ -7,14 +7,11 @@
 #define TURN 0x80000000u  // the bit that each meeting turns over
 
 // What blocks wrote before they came is seen by those that have seen all of them come.
-__device__ __forceinline__ unsigned come(unsigned* arrivals, unsigned share) {
+__device__ __forceinline__ void come(unsigned* arrivals, unsigned share) {
 #ifdef __CUDA_ARCH__
-    unsigned before;
-    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;"
-                 : "=r"(before) : "l"(arrivals), "r"(share) : "memory");
-    return before;
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(arrivals), "r"(share) : "memory");
 #else
-    return __atomic_fetch_add(arrivals, share, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(arrivals, share, __ATOMIC_ACQ_REL);
 #endif
 }
 
@@ -29,14 +26,24 @@ __device__ __forceinline__ unsigned look(const unsigned* arrivals) {
 #endif
 }
 
-// All blocks together. The first adds what makes all shares turn the upper bit over, so that the
-// counter needs no zero: neither before a launch nor between meetings.
-__device__ __forceinline__ void meet(INDEX* arrivals) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        unsigned* counter = (unsigned*)arrivals;
-        const unsigned before = come(counter, blockIdx.x == 0 ? TURN - (gridDim.x - 1u) : 1u);
-        while (((look(counter) ^ before) & TURN) == 0u) {}
+// Meetings of all blocks. The first block adds what makes all shares turn the upper bit over, so
+// that the counter needs no zero: neither before a launch nor between meetings.
+struct Meetings {
+    unsigned* arrivals;
+    unsigned now;  // the bit, as it is before the next meeting
+
+    // Before the block comes to the first one, which until then cannot end.
+    __device__ __forceinline__ explicit Meetings(INDEX* counter) : arrivals((unsigned*)counter) {
+        now = look(arrivals) & TURN;
     }
-    __syncthreads();
-}
+
+    __device__ __forceinline__ void meet() {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            come(arrivals, blockIdx.x == 0 ? TURN - (gridDim.x - 1u) : 1u);
+            while ((look(arrivals) & TURN) == now) {}
+        }
+        now ^= TURN;
+        __syncthreads();
+    }
+};

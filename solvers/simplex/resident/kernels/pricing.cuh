@@ -12,39 +12,39 @@ __device__ __forceinline__ void places_of(
     INDEX (&place)[CHUNK], INDEX k, INDEX left, INDEX begin, int lanes, const INDEX* indices) {
 #pragma unroll
     for (int u = 0; u < CHUNK; ++u) {
-        const bool there = u * lanes < left;
-        const INDEX at = there ? k + u * lanes : 0;
-        place[u] = !there ? -1 : (full ? at - begin : indices[at]);
+        const INDEX at = k + u * lanes;
+        place[u] = u * lanes >= left ? -1 : (full ? at - begin : indices[at]);
     }
 }
 
+// Which entries of a column are read: all, those for which the row has no zero as a mask in shared
+// memory says, or as the row itself says, which costs another wait. Of long columns not all are, as
+// the row is sparse in many a pivot, and memory is what long columns wait for.
+enum Filter { ALL, BY_MASK, BY_ROW };
+
 // A thread's share of a column times the row, of which `next` has the first places. A chunk of
 // entries is asked for at once, whether or not the column has so many, and the indices of the next
-// one before. Of long columns, only those entries are read for which the row has no zero, as it is
-// sparse in many a pivot, and memory is what long columns wait for: a mask in shared memory says
-// which, else the row itself, which costs another wait.
-template <bool full, bool filter>
+// one before.
+template <bool full, Filter filter>
 __device__ __forceinline__ REAL share_of_product(
     INDEX (&next)[CHUNK], INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices,
     const REAL* values, const REAL* row, const unsigned* mask) {
     const INDEX stride = CHUNK * lanes;
     INDEX place[CHUNK], left = end - begin - lane;
     REAL sum = REAL(0);
+#pragma unroll 1
     for (INDEX k = begin + lane; left > 0; k += stride, left -= stride) {
         REAL factor[CHUNK], value[CHUNK];
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) {
             place[u] = next[u];
-            if (filter && mask != nullptr && place[u] >= 0 &&
-                (mask[place[u] >> 5] >> (place[u] & 31) & 1u) == 0u)
-                place[u] = -1;
-            if (!filter || mask != nullptr)
-                value[u] = place[u] >= 0 ? values[k + u * lanes] : REAL(0);
+            bool wanted = place[u] >= 0;
+            if (filter == BY_MASK && wanted) wanted = mask[place[u] >> 5] >> (place[u] & 31) & 1u;
+            factor[u] = wanted ? row[place[u]] : REAL(0);
+            if (filter != BY_ROW) value[u] = wanted ? values[k + u * lanes] : REAL(0);
         }
         places_of<full>(next, k + stride, left - stride, begin, lanes, indices);
-#pragma unroll
-        for (int u = 0; u < CHUNK; ++u) factor[u] = place[u] >= 0 ? row[place[u]] : REAL(0);
-        if (filter && mask == nullptr) {
+        if (filter == BY_ROW) {
 #pragma unroll
             for (int u = 0; u < CHUNK; ++u)
                 value[u] = factor[u] != REAL(0) ? values[k + u * lanes] : REAL(0);
@@ -62,6 +62,7 @@ __device__ __forceinline__ void leave_dot(
     const REAL* row = eta_rows + (long long)made * rows;
     const REAL* other = e < made ? eta_rows + (long long)e * rows : row;
     REAL sum = REAL(0);
+#pragma unroll 1
     for (int i = threadIdx.x; i < rows; i += CHUNK * BLOCK) {
         REAL one[CHUNK], two[CHUNK];
 #pragma unroll
@@ -158,27 +159,28 @@ __device__ __forceinline__ void ask_places(
         places_of<false>(place, of.begin + lane, left, of.begin, spread.lanes, columns.indices);
 }
 
+// `of_long` says which entries of columns that a whole warp takes are read.
+template <Filter of_long>
 __device__ __forceinline__ REAL product_of(
     const Priced& own, Entries of, INDEX (&first)[CHUNK], const Spread& spread,
     const Columns& columns, const REAL* row, const unsigned* mask) {
     if (!own.structural) return own.inside ? -row[own.i] : REAL(0);
-    const INDEX begin = of.begin, end = own.kind != BASIC ? of.end : of.begin;
+    // Of short columns also those that are basic: to know it would be waited for.
     const int lane = own.lane, lanes = spread.lanes;
+    const INDEX begin = of.begin, end = lanes == 32 && own.kind == BASIC ? of.begin : of.end;
     const INDEX* indices = columns.indices;
     const REAL* values = columns.values;
     REAL alpha;
-    if (columns.full && lanes == 32)
-        alpha = share_of_product<true, true>(
-            first, begin, end, lane, 32, indices, values, row, mask);
-    else if (columns.full)
-        alpha = share_of_product<true, false>(
-            first, begin, end, lane, lanes, indices, values, row, nullptr);
-    else if (lanes == 32)
-        alpha = share_of_product<false, true>(
-            first, begin, end, lane, 32, indices, values, row, mask);
+    if (lanes == 32)
+        alpha = columns.full
+            ? share_of_product<true, of_long>(first, begin, end, lane, 32, indices, values, row, mask)
+            : share_of_product<false, of_long>(
+                  first, begin, end, lane, 32, indices, values, row, mask);
     else
-        alpha = share_of_product<false, false>(
-            first, begin, end, lane, lanes, indices, values, row, nullptr);
+        alpha = columns.full
+            ? share_of_product<true, ALL>(first, begin, end, lane, lanes, indices, values, row, mask)
+            : share_of_product<false, ALL>(
+                  first, begin, end, lane, lanes, indices, values, row, mask);
     return lanes_join<Add>(alpha, lanes);
 }
 

@@ -38,6 +38,7 @@ struct Sides {
 
 // Count entries; the block together, after variables and steps have been set.
 __device__ __forceinline__ void number_entries(Sides& sides, int columns, const Matrix& matrix) {
+#pragma unroll 1
     for (int c = threadIdx.x; c < columns; c += BLOCK) {
         const INDEX j = sides.variable[c];
         const bool logical = j >= matrix.structurals;
@@ -49,6 +50,7 @@ __device__ __forceinline__ void number_entries(Sides& sides, int columns, const 
     if (threadIdx.x < 32) {
         const int lane = threadIdx.x;
         int before = 0;
+#pragma unroll 1
         for (int first = 0; first < columns; first += 32) {
             const int c = first + lane;
             int sum = c < columns ? sides.offset[c + 1] : 0;
@@ -79,6 +81,7 @@ __device__ __forceinline__ void leave_list(
     const Sides& sides, int columns, int first, int stride, const Matrix& matrix, INDEX* places,
     REAL* amounts) {
     const int entries = sides.offset[columns];
+#pragma unroll 1
     for (int u = first; u < entries; u += stride) {
         const int c = column_of(sides, 0, columns, u);
         const INDEX begin = sides.begin[c], k = begin + (u - sides.offset[c]);
@@ -120,13 +123,16 @@ __device__ __forceinline__ void lay_out(
     const Target& target) {
     const int first = unit * SIDE_ROWS, own = threadIdx.x, i = first + own;
     REAL flipped = REAL(0), entering = REAL(0);
+#pragma unroll 1
     for (int from = 0; from < columns; from += SIDE_COLUMNS) {
         const int count = min(SIDE_COLUMNS, columns - from);
+#pragma unroll 1
         for (int at = threadIdx.x; at < count * SIDE_ROWS; at += BLOCK) tile[at] = REAL(0);
         __syncthreads();
         fill_tile(tile, sides, from, count, first, matrix);
         __syncthreads();
         if (own < SIDE_ROWS) {
+#pragma unroll 1
             for (int c = 0; c < count; ++c) {
                 const REAL amount = tile[c * SIDE_ROWS + own];
                 if (from + c == columns - 1) entering = amount; else flipped += amount;
@@ -190,6 +196,7 @@ __device__ __forceinline__ void ask_side_dots(
 __device__ __forceinline__ void leave_side_dots(
     REAL* column_dots, REAL* flip_dots, SideDots& own, const Sides& sides, int flips, INDEX made) {
     REAL total = REAL(0);
+#pragma unroll 1
     for (int from = 0; from < flips; from += SIDE_DOTS) {
         if (from > 0) ask_side_dots(own, sides, from, flips, made);
 #pragma unroll

@@ -38,13 +38,15 @@ struct Rights {
     const REAL* dots;
 };
 
-#define WIDE 8  // elements that a thread asks for at once
+#define OF_ROW 8   // elements that a thread asks for at once, of a row of the inverse
+#define OF_ETAS 4  // of the etas, of which there are fewer
 
 // Sums of a row's elements, from `first` on at distances of `stride`, times up to three vectors.
-template <bool with_alpha, bool with_beta, bool with_tau>
+template <int WIDE, bool with_alpha, bool with_beta, bool with_tau>
 __device__ __forceinline__ void add_products(
     const REAL* row, int first, int stride, INDEX count, const REAL* alpha_of, const REAL* beta_of,
     const REAL* tau_of, Sums& sums) {
+#pragma unroll 1
     for (INDEX s = first; s < count; s += WIDE * stride) {
         REAL element[WIDE], of_alpha[WIDE], of_beta[WIDE], of_tau[WIDE];
 #pragma unroll
@@ -65,17 +67,18 @@ __device__ __forceinline__ void add_products(
     }
 }
 
+template <int WIDE>
 __device__ __forceinline__ void add_vectors(
     const REAL* row, int first, int stride, INDEX count, const REAL* alpha_of, const REAL* beta_of,
     const REAL* tau_of, bool flipped, bool steepest, Sums& sums) {
     if (flipped && steepest)
-        add_products<true, true, true>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
+        add_products<WIDE, true, true, true>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
     else if (flipped)
-        add_products<true, true, false>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
+        add_products<WIDE, true, true, false>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
     else if (steepest)
-        add_products<true, false, true>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
+        add_products<WIDE, true, false, true>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
     else
-        add_products<true, false, false>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
+        add_products<WIDE, true, false, false>(row, first, stride, count, alpha_of, beta_of, tau_of, sums);
 }
 
 // A thread's share of the list's products with a row of the stored inverse.
@@ -102,10 +105,10 @@ __device__ __forceinline__ Sums share_of_position(
     if (rights.entries >= 0) {
         add_list(row, unit, first, stride, rights, sums);
         if (with_tau)
-            add_products<false, false, true>(
+            add_products<OF_ROW, false, false, true>(
                 row, first, stride, inverse.slots, nullptr, nullptr, inverse.row_slots, sums);
     } else {
-        add_vectors(row, first, stride, inverse.slots, rights.column_slots, rights.flip_slots,
+        add_vectors<OF_ROW>(row, first, stride, inverse.slots, rights.column_slots, rights.flip_slots,
                     inverse.row_slots, rights.flipped, with_tau, sums);
         if (unit >= 0 && first == 0) {
             sums.alpha -= rights.column[unit];
@@ -114,7 +117,7 @@ __device__ __forceinline__ Sums share_of_position(
     }
     if (unit >= 0 && first == 0 && with_tau)
         sums.tau -= inverse.eta_rows[(long long)inverse.made * inverse.rows + unit];
-    add_vectors(etas, first, stride, inverse.made, rights.column_dots, rights.flip_dots,
+    add_vectors<OF_ETAS>(etas, first, stride, inverse.made, rights.column_dots, rights.flip_dots,
                 rights.dots, rights.flipped, with_tau, sums);
     return sums;
 }

@@ -98,19 +98,3 @@ __device__ __forceinline__ void flip(INDEX j, REAL step, const Variables& all) {
     all.x[j] = up ? all.upper[j] : all.lower[j];
     all.status[j] = up ? UPPER : LOWER;
 }
-
-// Make the pivot at all variables, and the flips; blocks from the last one on, as the first ones
-// have more to do beside.
-__device__ __forceinline__ void update_variables(
-    const Exchange& made, const INDEX* flipped, const REAL* steps, int flips, long long variables,
-    const REAL* alpha_row, const Variables& all) {
-    const int back = gridDim.x - 1 - blockIdx.x;
-    for (long long j = (long long)back * BLOCK + threadIdx.x; j < variables;
-         j += (long long)gridDim.x * BLOCK) {
-        const INDEX kind = all.status[j];
-        const REAL change = alpha_row[j], d = all.reduced_cost[j];
-        update_variable(j, kind != BASIC, change, d, made, all);
-    }
-    if (back != 0) return;
-    for (int f = threadIdx.x; f < flips; f += BLOCK) flip(flipped[f], steps[f], all);
-}
