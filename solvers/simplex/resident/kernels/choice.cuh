@@ -81,7 +81,7 @@ __device__ __forceinline__ Reach ask_reach(
         }
 #pragma unroll
         for (int u = 0; u < REACH; ++u) {
-            own.smallest = fmin(own.smallest, least[u]);
+            own.smallest = Least::join(own.smallest, least[u]);
             own.sums[0] += (REAL)counts[u];
         }
     }
@@ -111,7 +111,7 @@ __device__ __forceinline__ void pass_groups(
         REAL bound = INFINITE;
 #pragma unroll 1
         for (int place = lane; place < length; place += 32)
-            if (points.group[place] < 0) bound = fmin(bound, points.ratio[place]);
+            if (points.group[place] < 0) bound = Least::join(bound, points.ratio[place]);
         bound = warp_least(bound);
         REAL lost[1] = {REAL(0)};
         Best best = nothing();
