@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solvers.mip import lattice
 from solvers.mip.budget import Budget
 from solvers.mip.ends import offer_ends
 from solvers.mip.learning import ClauseSearch, Status, suits
@@ -87,11 +88,13 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     mends = _Mends(shared)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
+    among_integers = _Lattice(shared, share(8.0, 0.3))
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", walks.work, walks.share),
         Activity("walk without defined", without_defined.work, without_defined.share),
+        Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=2.5),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
@@ -157,6 +160,31 @@ def _ends(shared: Shared) -> Work:
         offer_ends(shared.model, shared.gate.offer, budget)
 
     return work
+
+
+class _Lattice:
+    """The search among integer solutions of equations, for one turn at a time, until it is over."""
+
+    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
+        self._shared = shared
+        self._share = share
+        self._search: lattice.LatticeSearch | None = None
+        self._is_over = not lattice.suits(shared.model, shared.domain.lower, shared.domain.upper)
+
+    def share(self) -> float:
+        """Return what the search is due, which is nothing once it has no more to try."""
+        return 0.0 if self._is_over else self._share()
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let the search go on."""
+        shared = self._shared
+        if self._search is None:
+            seed = shared.seed_of("lattice", 0)
+            lower, upper = shared.domain.lower, shared.domain.upper
+            self._search = lattice.LatticeSearch(
+                shared.model, lower, upper, seed, shared.gate.offer
+            )
+        self._is_over = self._search.run(budget) is lattice.Status.OVER
 
 
 def _dive(shared: Shared) -> Work:
