@@ -37,10 +37,12 @@ from solvers.knapsack.states import (
     VISITED,
     States,
     advance,
-    chosen,
     copy_states,
     empty_states,
+    first_states,
     keep_promising,
+    put_aside,
+    relaxed_bounds,
 )
 
 FIRST_ROOM = 2048
@@ -48,6 +50,9 @@ FIRST_ROOM = 2048
 
 WORK = 4_000_000
 """States between two looks at the clock: some hundredths of a second."""
+
+SAMPLE = 10_000
+"""States, or up to twice as many, from whose bounds the middle one of a list is guessed."""
 
 
 Watch: TypeAlias = Callable[[int, int], bool]
@@ -155,7 +160,7 @@ class CoreSearch:
         """Search until the best packing is proven, and return True, or for ``work`` states more."""
         items, control = self._items, self._control
         until = control[VISITED] + work
-        while control[VISITED] < until:
+        while control[VISITED] < until and not watch(int(control[PROFIT]), int(control[TARGET])):
             if self._elsewhere is not None and self._elsewhere.search is not None:
                 self._go_on_elsewhere(self._elsewhere, watch, until - control[VISITED])
                 if self._elsewhere.search is not None:
@@ -184,8 +189,6 @@ class CoreSearch:
                 self._remember()
             elif reason == FULL and not self._hand_over():
                 self._make_room()
-            if watch(int(control[PROFIT]), int(control[TARGET])):
-                break
         return False
 
     def result(self) -> CoreResult:
@@ -272,14 +275,18 @@ class CoreSearch:
             copy_states(self._one, count, larger)
             self._one, self._other = larger, empty_states(larger.profit.size)
             return
-        bound = self._bounds(self._one, count)
-        later = bound < np.median(bound)
-        if not later.any() or later.all():
-            later = np.arange(count) >= count // 2
+        prices, aside = self._prices(), empty_states(count)
+        capacity = self._items.capacity
+        sample = relaxed_bounds(self._one, count, max(1, count // SAMPLE), capacity, *prices)
+        threshold = float(np.median(sample))
+        left, bound = put_aside(self._one, count, capacity, *prices, threshold, count, aside)
+        if left == count:
+            half = count // 2
+            left, bound = put_aside(self._one, count, capacity, *prices, -np.inf, half, aside)
         self._waiting.append(
             Waiting(
-                chosen(self._one, count, later),
-                float(bound[later].max()),
+                first_states(aside, count - left),
+                float(bound),
                 int(self._control[LEFT]),
                 int(self._control[RIGHT]),
                 int(self._control[STAGE]),
@@ -287,9 +294,7 @@ class CoreSearch:
                 self._before,
             )
         )
-        kept = chosen(self._one, count, ~later)
-        copy_states(kept, kept.profit.size, self._one)
-        self._control[COUNT] = kept.profit.size
+        self._control[COUNT] = left
 
     def _next(self) -> bool:
         """Go on with a part that waits; False when there is none left."""
@@ -317,18 +322,16 @@ class CoreSearch:
             goes = int(items.profit[left]), int(items.weight[left])
         return comes, goes
 
-    def _bounds(self, states: States, count: int) -> npt.NDArray[np.float64]:
-        """Return the bound of each state of the list, in double precision."""
+    def _prices(self) -> tuple[float, float]:
+        """Return what a unit of capacity is worth to states below it and costs those beyond it."""
         comes, goes = self._sides(int(self._control[LEFT]), int(self._control[RIGHT]))
-        spare = (self._items.capacity - states.weight[:count]).astype(np.float64)
-        gain = spare * (comes[0] / comes[1])
-        loss = spare * (goes[0] / goes[1]) if goes[1] else np.full(count, -np.inf)
-        return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=float)
+        return comes[0] / comes[1], goes[0] / goes[1] if goes[1] else np.inf
 
     def _bound(self) -> int:
         """Return a bound on what the states left can become, rounded up where rounding errs."""
         count = int(self._control[COUNT])
-        now = self._bounds(self._one, count).max(initial=-np.inf)
+        capacity, prices = self._items.capacity, self._prices()
+        now = relaxed_bounds(self._one, count, 1, capacity, *prices).max(initial=-np.inf)
         if self._elsewhere is not None and self._elsewhere.search is not None:
             now = self._elsewhere.bound()
         largest = max([float(now), *(part.bound for part in self._waiting)])

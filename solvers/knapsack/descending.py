@@ -10,13 +10,24 @@ hard problem instances for the 0-1 knapsack problem", 2022).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.core import Segment, Watch
-from solvers.knapsack.descent import CONTROL, PLACES, SUFFIX, descend, set_suffix, suffixes
+from solvers.knapsack.descent import (
+    CONTROL,
+    FULL,
+    PAUSED,
+    PLACES,
+    SUFFIX,
+    begin_stage,
+    descend,
+    set_suffix,
+    suffixes,
+)
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.states import (
@@ -45,6 +56,9 @@ MOST_SUFFIXES = 64
 MOST_ITEMS = 20_000
 """Items beyond which the suffixes' tables would take too long to keep."""
 
+
+WORK = 2_000_000
+"""States between two looks at the clock: some hundredths of a second."""
 
 WAITING = 4
 """Longest lists, in whose states those of parts that wait are counted, that memory is spent on."""
@@ -98,8 +112,11 @@ class _Search:
         self.is_cut = False
         self.waiting: list[Waiting] = []
 
-    def stage(self, most: int) -> bool:
-        """Treat the next item; return False where its list has more states than allowed."""
+    def stage(self, most: int, stop: Callable[[], bool]) -> int:
+        """Treat the next item; return FULL where its list has more states than allowed.
+
+        PAUSED says that it was stopped.
+        """
         place = self.place
         bit = place % STAGES
         if place and bit == 0 and not self.is_cut:
@@ -108,26 +125,35 @@ class _Search:
             self._grow(min(4 * self.count, most))
         set_suffix(self.known, 0, place + 1, self.profit, self.weight, self.efficient)
         self.treated[bit] = place
-        best = self.control[PROFIT]
-        length = descend(
+        begin_stage(self.known, self.control)
+        length = self._part_of_stage()
+        while length == PAUSED and not stop():
+            length = self._part_of_stage()
+        if length < 0:
+            return length
+        self.one, self.other, self.count = self.other, self.one, length
+        self.place += 1
+        self.is_cut = False
+        return length
+
+    def _part_of_stage(self) -> int:
+        """Go on with a stage for a while."""
+        place, best = self.place, self.control[PROFIT]
+        length: int = descend(
             self.one,
             self.count,
             self.other,
             int(self.profit[place]),
             int(self.weight[place]),
-            np.uint64(1) << np.uint64(bit),
+            np.uint64(1) << np.uint64(place % STAGES),
             self.capacity,
             self.known,
             self.control,
+            WORK,
         )
         if self.control[PROFIT] > best:
             self.flags = self._packing()
-        if length < 0:
-            return False
-        self.one, self.other, self.count = self.other, self.one, length
-        self.place += 1
-        self.is_cut = False
-        return True
+        return length
 
     def cut(self) -> None:
         """Put the lighter half of the list aside, which is to be treated later."""
@@ -207,7 +233,7 @@ def descend_from_heaviest(
     watch : callable
         Told the best profit and the bound at every stage; returns whether to stop.
     """
-    if items.num_items > MOST_ITEMS:
+    if items.num_items > MOST_ITEMS or watch(profit, bound):
         return Descent(None, profit, False, 0)
     search = _Search(items, profit, most_states)
     control = search.control
@@ -222,7 +248,10 @@ def descend_from_heaviest(
         spent = control[VISITED] + stages * items.num_items // SUFFIX_ITEMS_PER_STATE
         if spent > work or watch(int(control[PROFIT]), bound):
             break
-        if not search.stage(most_states):
+        ending = search.stage(most_states, lambda: watch(int(control[PROFIT]), bound))
+        if ending == PAUSED:
+            break
+        if ending == FULL:
             if search.count < 2 or search.num_waiting > WAITING * most_states:
                 break
             search.cut()

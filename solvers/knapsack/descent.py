@@ -21,8 +21,16 @@ SUFFIX, PLACES = 9, 10
 """Places in the control array behind those of ``states``: of the best packing, the row of suffixes
 and how many of that row's items follow its state."""
 
-CONTROL = 11
+NEXT, NEXT_SHIFTED, LENGTH, HIGHEST, ROW, PLACE = range(11, 17)
+"""Places behind these, of a stage that goes on later: the next states of the list and of its
+shifted copy, how many are kept and the highest profit of them, the row of suffixes in use, and the
+number of its items that fit."""
+
+CONTROL = 17
 """Length of the control array."""
+
+FULL, PAUSED = -1, -2
+"""Instead of a length: there is no room for more states, or as many were looked at as allowed."""
 
 ROUNDING = 1e-14
 """Relative error, and more, of a relaxation's value in double precision."""
@@ -83,6 +91,12 @@ def set_suffix(
     made.ratio[row, size] = 0.0
 
 
+def begin_stage(known: Suffixes, control: IntArray) -> None:
+    """Make the next call of :func:`descend` begin at the first states."""
+    control[[NEXT, NEXT_SHIFTED, LENGTH, HIGHEST, ROW]] = 0, 0, 0, -1, 0
+    control[PLACE] = known.size[0]
+
+
 @compiled
 def descend(
     now: States,
@@ -94,17 +108,25 @@ def descend(
     capacity: int,
     known: Suffixes,
     control: IntArray,
+    most: int,
 ) -> int:
     """Merge a list with its copy shifted by one item; return the length of ``then``.
 
-    ``known`` has in row 0 the items that come later. The length is -1 where ``then`` has no room.
+    ``known`` has in row 0 the items that come later. The length is FULL where ``then`` has no room,
+    and PAUSED after ``most`` states: then the same call goes on.
     """
     best = control[PROFIT]
-    highest = np.int64(-1)
-    i, j, length = 0, 0, 0
-    row, place = 0, known.size[0]
+    highest = control[HIGHEST]
+    i, j, length = int(control[NEXT]), int(control[NEXT_SHIFTED]), int(control[LENGTH])
+    row, place = control[ROW], control[PLACE]
     room = then.profit.size
+    until = i + j + most
     while i < count or j < count:
+        if i + j >= until:
+            control[PROFIT] = best
+            control[NEXT], control[NEXT_SHIFTED], control[LENGTH] = i, j, length
+            control[HIGHEST], control[ROW], control[PLACE] = highest, row, place
+            return PAUSED
         weight, profit = np.int64(0), np.int64(0)
         if j < count:
             weight, profit = now.weight[j] + weight_step, now.profit[j] + profit_step
@@ -145,7 +167,8 @@ def descend(
         if part + ROUNDING * float(best) < float(best + 1 - filled):
             continue
         if length == room:
-            return -1
+            control[PROFIT] = best
+            return FULL
         then.profit[length], then.weight[length] = profit, weight
         then.history[length], then.ancestor[length] = history, ancestor
         length += 1

@@ -21,9 +21,9 @@ from solvers.progress import Progress
 MOST_SINGLE_ITEMS = 200_000
 """Copies of all items up to which each is made an item of its own where that may help."""
 
-MOST_STATES = 8_000_000
-"""States that a list may have: two take half a gigabyte, and a stage takes a tenth of a second,
-in which nobody looks at the clock."""
+MOST_STATES = 6_000_000
+"""States that a list may have: two take a third of a gigabyte, and a stage takes less than a tenth
+of a second, in which nobody looks at the clock."""
 
 
 def solve_knapsack(

@@ -65,14 +65,63 @@ def copy_states(source: States, count: int, target: States) -> None:
     target.ancestor[:count] = source.ancestor[:count]
 
 
-def chosen(states: States, count: int, flags: npt.NDArray[np.bool_]) -> States:
-    """Return a list of those of the first ``count`` states whose flag is set."""
+def first_states(states: States, count: int) -> States:
+    """Return the first ``count`` states, without a copy."""
     return States(
-        states.profit[:count][flags],
-        states.weight[:count][flags],
-        states.history[:count][flags],
-        states.ancestor[:count][flags],
+        states.profit[:count],
+        states.weight[:count],
+        states.history[:count],
+        states.ancestor[:count],
     )
+
+
+@inlined
+def _relaxed(profit: int, spare: int, gain: float, loss: float) -> float:
+    """Return the bound of a state, in double precision, from prices on both sides of capacity."""
+    return float(profit) + float(spare) * (gain if spare >= 0 else loss)
+
+
+@compiled
+def relaxed_bounds(
+    states: States, count: int, step: int, capacity: int, gain: float, loss: float
+) -> npt.NDArray[np.float64]:
+    """Return the bounds of every ``step``-th of the first ``count`` states."""
+    found = np.empty((count + step - 1) // step)
+    for k in range(found.size):
+        i = k * step
+        found[k] = _relaxed(states.profit[i], capacity - states.weight[i], gain, loss)
+    return found
+
+
+@compiled
+def put_aside(
+    states: States,
+    count: int,
+    capacity: int,
+    gain: float,
+    loss: float,
+    threshold: float,
+    first: int,
+    aside: States,
+) -> tuple[int, float]:
+    """Move states with bounds below a threshold, and all from ``first`` on, to another list.
+
+    Returns how many are left, close together, and the largest bound among those moved.
+    """
+    length, moved, largest = 0, 0, -np.inf
+    for i in range(count):
+        profit, weight = states.profit[i], states.weight[i]
+        bound = _relaxed(profit, capacity - weight, gain, loss)
+        if bound < threshold or i >= first:
+            aside.profit[moved], aside.weight[moved] = profit, weight
+            aside.history[moved], aside.ancestor[moved] = states.history[i], states.ancestor[i]
+            moved += 1
+            largest = max(largest, bound)
+        else:
+            states.profit[length], states.weight[length] = profit, weight
+            states.history[length], states.ancestor[length] = states.history[i], states.ancestor[i]
+            length += 1
+    return length, largest
 
 
 @inlined
