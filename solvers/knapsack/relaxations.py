@@ -43,10 +43,12 @@ class CountBounds:
     ----------
     items : Ordered
     solve : callable
+    stop : callable
+        Whether time is up: then the linear relaxation bounds what is left.
     """
 
-    def __init__(self, items: Ordered, solve: Solve) -> None:
-        self._items, self._solve = items, solve
+    def __init__(self, items: Ordered, solve: Solve, stop: Callable[[], bool]) -> None:
+        self._items, self._solve, self._stop = items, solve, stop
         self._open: dict[int, int] | None = None
         self._left = 0
         self.given_up = bool((items.times > 1).any())  # then numbers of items mean little
@@ -67,7 +69,7 @@ class CountBounds:
         found = dict(self._open or {})
         for count in self._counts(differences, search):
             bound = min(differences.bound(count), found.get(count, search.target))
-            if bound > search.profit and self._left > 0:
+            if bound > search.profit and self._left > 0 and not self._stop():
                 bound = min(bound, self._bound(differences, count, search))
             found[count] = bound
         if self.given_up:
@@ -106,10 +108,17 @@ class CountBounds:
         return problem.profit_back(solved.bound)
 
 
-def surrogate_bound(items: Ordered, search: CoreSearch, solve: Solve) -> int:
-    """Solve the surrogate problems of at most and at least so many items; return the bound."""
+def surrogate_bound(
+    items: Ordered, search: CoreSearch, solve: Solve, stop: Callable[[], bool]
+) -> int:
+    """Solve the surrogate problems of at most and at least so many items; return the bound.
+
+    It is the search's own where time is up.
+    """
     bound = search.profit
     for case in cases(items, search.profit):
+        if stop():
+            return search.target
         problem = surrogate(items, case)
         if problem is None:
             return search.target

@@ -6,6 +6,7 @@ much as the pieces of the search between them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,7 +138,10 @@ def _by_other_ways(
     def solve(relaxation: Ordered, floor: int) -> Solved:
         return _solve_relaxation(relaxation, floor, search, most_states, watch, k + 1)
 
-    counts = CountBounds(items, solve)
+    def stop() -> bool:
+        return watch(search.profit, search.target)
+
+    counts = CountBounds(items, solve, stop)
     for k, side in enumerate(SIDES[:rounds]):
         if search.is_settled or watch(search.profit, search.target):
             break
@@ -154,7 +158,7 @@ def _by_other_ways(
             path += _by_descent(items, search, most_states, descent, watch)
         if not nested and not search.is_settled and (k > 0 or not likely):
             work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
-            said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve)
+            said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
             path += said if said not in path else ""
         if not nested and not last and not search.is_settled:
             path += _by_descent(items, search, most_states, descent, watch)
@@ -199,18 +203,19 @@ def _by_relaxations(
     pivots: tuple[int, ...],
     work: int,
     solve: Solve,
+    stop: Callable[[], bool],
 ) -> str:
     """Lower the search's bound by numbers of items and by surrogates; return what did."""
     path = ""
     for pivot in pivots:
-        if search.is_settled:
+        if search.is_settled or stop():
             break
         bound = counts.improve(search, pivot, work)
         if bound < search.target:
             search.lower(bound)
             path = ", bound by differences"
     if not search.is_settled:
-        bound = surrogate_bound(items, search, solve)
+        bound = surrogate_bound(items, search, solve, stop)
         if bound < search.target:
             search.lower(bound)
             path = ", bound by a surrogate"

@@ -96,7 +96,7 @@ def test_bounds_by_counts_hold_and_packings_of_relaxations_fit(items: Ordered) -
         flags = x[best].astype(bool) if profit[best] > floor else None
         return Solved(flags, max(int(profit[best]), floor))
 
-    counts = CountBounds(items, solve)
+    counts = CountBounds(items, solve, lambda: False)
     for pivot in PIVOTS[-1]:
         assert counts.improve(search, pivot, 10**6) >= optimum
         assert search.profit <= optimum
