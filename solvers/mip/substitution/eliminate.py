@@ -29,6 +29,10 @@ MOST_FILL = 8.0
 hundred periods make prefix sums, whose entries are half a hundred times those of the chain, but
 the chain is a small part of a model."""
 
+MOST_AT_ONCE, FEW = 0.25, 1000
+"""Entries that may come in for one column, in entries of the model, and so many in any case: what
+takes more is no chain, and walks are slower without it than with it."""
+
 MOST_WORK = 50.0
 """Entries visited at the most, in entries of the model."""
 
@@ -97,6 +101,7 @@ class _System:
         self._may_go = self._eligible(integers)
         self._entries = model.num_nonzeros
         self._most_entries = MOST_FILL * model.num_nonzeros
+        self._most_at_once = max(FEW, MOST_AT_ONCE * model.num_nonzeros)
         self._most_work = MOST_WORK * model.num_nonzeros
         self.work = 0.0
         self.definitions: list[_Definition] = []
@@ -112,8 +117,12 @@ class _System:
         now = self._price(i, j)
         if now > price:
             self._offer(i)
-        elif self._entries + now <= self._most_entries and self.work <= self._most_work:
+        elif now <= self._room() and self.work <= self._most_work:
             self._go(i, j)
+
+    def _room(self) -> float:
+        """Return how many entries may come in for the next column."""
+        return min(self._most_at_once, self._most_entries - self._entries)
 
     def substituted(self) -> Substituted:
         """Return what is left."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -129,11 +131,9 @@ def test_binaries_stay():
     assert eliminate(model) is None
 
 
-def test_columns_stay_where_the_matrix_would_fill_in():
-    # one column in an equation with everything and in every row: putting it in fills everything
-    n, m = 60, 40
+def in_every_row(m: int, n: int = 60) -> MipModel:
+    """Return a model with one column in an equation with everything and in each of m other rows."""
     rng = np.random.default_rng(3)
-    equation = np.ones((1, n))
     rows = np.zeros((m, n))
     rows[:, 0] = 1.0
     rows[np.arange(m), rng.integers(1, n, m)] = 2.0
@@ -141,10 +141,20 @@ def test_columns_stay_where_the_matrix_would_fill_in():
     upper[0] = 50.0
     sides = np.concatenate([[20.0], np.full(m, 40.0)])
     low = np.concatenate([[20.0], np.full(m, -np.inf)])
-    model = model_of(np.ones(n), np.vstack([equation, rows]), low, sides, 0, upper, True)
-    assert eliminate(model) is None
-    few = model_of(np.ones(n), np.vstack([equation, rows[:3]]), low[:4], sides[:4], 0, upper, True)
-    assert eliminate(few) is not None
+    return model_of(np.ones(n), np.vstack([np.ones((1, n)), rows]), low, sides, 0, upper, True)
+
+
+def test_columns_stay_where_the_matrix_would_fill_in():
+    assert eliminate(in_every_row(40)) is None
+    assert eliminate(in_every_row(3)) is not None
+
+
+def test_no_single_column_fills_in_a_large_part_of_the_matrix(monkeypatch):
+    elimination = import_module("solvers.mip.substitution.eliminate")
+    monkeypatch.setattr(elimination, "FEW", 0)
+    assert eliminate(in_every_row(3)) is None
+    monkeypatch.setattr(elimination, "MOST_AT_ONCE", 10.0)
+    assert eliminate(in_every_row(3)) is not None
 
 
 def test_an_ended_budget_leaves_what_was_done():
