@@ -64,7 +64,7 @@ struct Reach {
     REAL smallest, sums[2];
 };
 
-#define REACH 8  // numbers that a thread asks for at once
+#define REACH 2  // numbers that a thread asks for at once
 
 __device__ __forceinline__ Reach ask_reach(
     const Segments& segments, const Candidates& all, bool devex, int groups, const REAL* squares) {
@@ -97,17 +97,25 @@ __device__ __forceinline__ Reach ask_reach(
     return own;
 }
 
-// Pass groups of break points that Harris's tolerance makes equal while the slope stays positive,
-// choose among them, and list the flips; one warp. `rest` says that there are break points beyond.
-__device__ __forceinline__ void pass_groups(
-    BreakPoints& points, int length, bool rest, REAL slope, REAL tolerance, Sides& sides,
-    Choice& choice) {
-    __shared__ REAL best_size[MOST_GROUPS];
-    __shared__ INDEX best_index[MOST_GROUPS];
+// Groups of break points that Harris's tolerance makes equal, passed while the slope stays positive.
+struct Passed {
+    int groups, points;
+    REAL largest, slope;
+};
+
+// The largest pivot element of each group, and where it is.
+struct Groups {
+    REAL size[MOST_GROUPS];
+    INDEX index[MOST_GROUPS];
+};
+
+// Pass groups of any number of points; one warp.
+__device__ __forceinline__ Passed pass_many(
+    BreakPoints& points, Groups& groups, int length, REAL slope) {
     const int lane = threadIdx.x;
-    int groups = 0, passed = 0;
-    REAL largest = REAL(0);
-    while (groups < MOST_GROUPS && passed < length && slope >= REAL(0)) {
+    Passed so_far = {0, 0, REAL(0), slope};
+#pragma unroll 1
+    while (so_far.groups < MOST_GROUPS && so_far.points < length && so_far.slope >= REAL(0)) {
         REAL bound = INFINITE;
 #pragma unroll 1
         for (int place = lane; place < length; place += 32)
@@ -122,27 +130,80 @@ __device__ __forceinline__ void pass_groups(
             const REAL size = there ? points.size[place] : REAL(0);
             const bool near = there && (points.distance[place] <= bound * size
                                         || points.ratio[place] <= bound);
-            passed += __popc(__ballot_sync(0xffffffffu, near));
+            so_far.points += __popc(__ballot_sync(0xffffffffu, near));
             if (!near) continue;
-            points.group[place] = groups;
+            points.group[place] = so_far.groups;
             lost[0] += size * fabs(points.span[place]);
             best = better(best, Best{size, points.variable[place]});
         }
         best = warp_best(best);
-        if (lane == 0) {
-            best_size[groups] = best.value;
-            best_index[groups] = best.index;
-        }
-        largest = fmax(largest, best.value);
-        ++groups;
         warp_sums(lost);
-        slope -= lost[0];
+        if (lane == 0) {
+            groups.size[so_far.groups] = best.value;
+            groups.index[so_far.groups] = best.index;
+        }
+        so_far.largest = fmax(so_far.largest, best.value);
+        so_far.slope -= lost[0];
+        ++so_far.groups;
     }
+    return so_far;
+}
+
+// Pass groups of no more points than the warp has lanes: they stay in registers, and of the few that
+// a group has, one after the other is shown to all.
+__device__ __forceinline__ Passed pass_few(
+    BreakPoints& points, Groups& groups, int length, REAL slope) {
+    const int lane = threadIdx.x;
+    const bool there = lane < length;
+    const REAL ratio = there ? points.ratio[lane] : INFINITE;
+    const REAL distance = there ? points.distance[lane] : REAL(0);
+    const REAL size = there ? points.size[lane] : REAL(0);
+    const REAL loss = there ? size * fabs(points.span[lane]) : REAL(0);
+    const INDEX variable = there ? points.variable[lane] : (INDEX)NONE;
+    Passed so_far = {0, 0, REAL(0), slope};
+    int group = -1;
+#pragma unroll 1
+    while (so_far.groups < MOST_GROUPS && so_far.points < length && so_far.slope >= REAL(0)) {
+        const bool left = there && group < 0;
+        const REAL bound = warp_least(left ? ratio : INFINITE);
+        const bool near = left && (distance <= bound * size || ratio <= bound);
+        if (near) group = so_far.groups;
+        Best best = nothing();
+#pragma unroll 1
+        for (unsigned some = __ballot_sync(0xffffffffu, near); some != 0u; some &= some - 1u) {
+            const int from = __ffs((int)some) - 1;
+            const REAL other = __shfl_sync(0xffffffffu, size, from);
+            const INDEX index = __shfl_sync(0xffffffffu, variable, from);
+            so_far.slope -= __shfl_sync(0xffffffffu, loss, from);
+            best = better(best, Best{other, index});
+            ++so_far.points;
+        }
+        if (lane == 0) {
+            groups.size[so_far.groups] = best.value;
+            groups.index[so_far.groups] = best.index;
+        }
+        so_far.largest = best.value > so_far.largest ? best.value : so_far.largest;
+        ++so_far.groups;
+    }
+    if (there) points.group[lane] = group;
+    return so_far;
+}
+
+// Pass groups, choose among them, and list the flips; one warp. `rest` says that there are break
+// points beyond.
+__device__ __forceinline__ void pass_groups(
+    BreakPoints& points, int length, bool rest, REAL slope, REAL tolerance, Sides& sides,
+    Choice& choice) {
+    __shared__ Groups groups;
+    const int lane = threadIdx.x;
+    const Passed passed = length <= 32 ? pass_few(points, groups, length, slope)
+                                       : pass_many(points, groups, length, slope);
     __syncwarp();
-    const bool stuck = slope > tolerance && !rest && passed == length;
-    int chosen = groups - 1;
-    const REAL required = fmin(REAL(0.1) * largest, REAL(1));
-    while (chosen > 0 && best_size[chosen] <= required) --chosen;
+    const bool stuck = passed.slope > tolerance && !rest && passed.points == length;
+    int chosen = passed.groups - 1;
+    const REAL required = fmin(REAL(0.1) * passed.largest, REAL(1));
+#pragma unroll 1
+    while (chosen > 0 && groups.size[chosen] <= required) --chosen;
     int count = 0;
 #pragma unroll 1
     for (int start = 0; chosen > 0 && start < length; start += 32) {
@@ -158,7 +219,7 @@ __device__ __forceinline__ void pass_groups(
         count += __popc(flips);
     }
     if (lane == 0) {
-        choice.entering = best_index[chosen];
+        choice.entering = groups.index[chosen];
         choice.flips = count;
         choice.stuck = stuck;
     }
@@ -199,7 +260,7 @@ __device__ __forceinline__ int list_segments(
 #pragma unroll
         for (int u = 0; u < REACH; ++u) mine += s + u * BLOCK < segments.all && least[u] <= select;
     }
-    int at = block_before(mine, hits);
+    int at = block_before(mine, segments.all <= BLOCK, hits);
     if (hits > MOST_FLIPS) return hits;
 #pragma unroll 1
     for (int s = threadIdx.x; mine > 0 && s < segments.all; s += BLOCK)
@@ -222,7 +283,7 @@ __device__ __forceinline__ int gather_points(
         const long long j = segments.variable(near.hit, u);
         mine += j >= 0 && all.ratio[j] <= select;
     }
-    int at = block_before(mine, length);
+    int at = block_before(mine, end <= BLOCK, length);
     if (length > MOST_FLIPS) return length;
     if (own.ratio <= select) {
         hold(near.points, at++, own);

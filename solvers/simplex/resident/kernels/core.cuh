@@ -152,26 +152,33 @@ __device__ __forceinline__ Best block_best(Best own) {
 }
 
 // Of each thread's count, the sum of those of the threads before it; `total` becomes that of all.
-__device__ __forceinline__ int block_before(int count, int& total) {
-    __shared__ int of_warp[32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+// `flags` says that no thread counts more than one, which is quicker.
+__device__ __forceinline__ int block_before(int count, bool flags, int& total) {
+    __shared__ int of_warp[BLOCK / 32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     int sum = count;
-    for (int distance = 1; distance < 32; distance <<= 1) {
-        const int other = __shfl_sync(0xffffffffu, sum, lane < distance ? lane : lane - distance);
-        if (lane >= distance) sum += other;
+    if (flags) {
+        const unsigned counted = __ballot_sync(0xffffffffu, count != 0);
+        sum = __popc(counted & (0xffffffffu >> (31 - lane)));
+    } else {
+        for (int distance = 1; distance < 32; distance <<= 1) {
+            const int from = lane < distance ? lane : lane - distance;
+            const int other = __shfl_sync(0xffffffffu, sum, from);
+            if (lane >= distance) sum += other;
+        }
     }
     if (lane == 31) of_warp[warp] = sum;
     __syncthreads();
-    int warps_sum = lane < warps ? of_warp[lane] : 0;
-    for (int distance = 1; distance < 32; distance <<= 1) {
-        const int other =
-            __shfl_sync(0xffffffffu, warps_sum, lane < distance ? lane : lane - distance);
-        if (lane >= distance) warps_sum += other;
+    int before = 0;
+    total = 0;
+#pragma unroll
+    for (int w = 0; w < BLOCK / 32; ++w) {
+        const int other = of_warp[w];
+        total += other;
+        before += w < warp ? other : 0;
     }
-    total = __shfl_sync(0xffffffffu, warps_sum, 31);
-    const int before = __shfl_sync(0xffffffffu, warps_sum, warp > 0 ? warp - 1 : 0);
     __syncthreads();
-    return (warp > 0 ? before : 0) + sum - count;
+    return before + sum - count;
 }
 
 // Blocks that leave a partial result each.

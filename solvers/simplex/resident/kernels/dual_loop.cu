@@ -45,11 +45,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     meetings.meet();
     for (int turn = 0;; ++turn) {
         INDEX found = NONE;
+        const Best seen = ask_best(loop);
         const Delayed delayed = ask_delayed(blockIdx.x, rows, made, eta_rows, slot_of_row);
         if (turn < count) {
             if (made >= most) state = FOLD;
             else if (iterations >= limit) state = OUT_OF_PIVOTS;
-            else found = best_of_all(loop);
+            else found = block_best(seen).index;
             if (state == RUNNING && found == NONE) state = DONE;
         }
         Leaving leaving = {};
@@ -101,6 +102,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         ask_side_dots(side_dots, kept.sides, 0, flips, made);
         number_entries(kept.sides, flips + 1, loop.matrix);
         leave_side_dots(kept.column_dots, kept.flip_dots, side_dots, kept.sides, flips, made);
+        REAL dual_step = price_of / by_row, shift = REAL(0);
+        if (dual_step != REAL(0) && (dual_step < REAL(0)) != (leaving.excess < REAL(0))) {
+            shift = price_of;  // which makes the step zero
+            dual_step = REAL(0);
+        }
+        const REAL norm = devex ? fmax(REAL(1), reach.sums[1] + framework) : framework;
         const Rights rights = prepare_sides(kept, loop, meetings, flips);
         const Sums at_leaving = solve(kept, loop, rights, position, made);
         const REAL pivot = at_leaving.alpha;
@@ -109,15 +116,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
             break;
         }
 
-        REAL dual_step = price_of / by_row, shift = REAL(0);
-        if (dual_step != REAL(0) && (dual_step < REAL(0)) != (leaving.excess < REAL(0))) {
-            shift = price_of;  // which makes the step zero
-            dual_step = REAL(0);
-        }
-        const REAL norm = devex ? fmax(REAL(1), reach.sums[1] + framework) : framework;
+        const REAL reciprocal = REAL(1) / pivot;
         const Exchange now = {
-            position, leaving.variable, q, made, pivot,
-            (leaving.value - at_leaving.beta - leaving.bound) / pivot, dual_step, value, norm,
+            position, leaving.variable, q, made, reciprocal,
+            (leaving.value - at_leaving.beta - leaving.bound) * reciprocal, dual_step, value, norm,
             leaving.bound, leaving.excess, shift, !devex, devex && leaving.weight > REAL(3) * norm};
         update_positions(kept, loop, own, now);
         if (tid == 0) kept.exchange = now;

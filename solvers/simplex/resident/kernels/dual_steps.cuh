@@ -100,7 +100,8 @@ __device__ __forceinline__ void leave_first_best(const Loop& loop) {
     leave_best(best, loop);
 }
 
-__device__ __forceinline__ INDEX best_of_all(const Loop& loop) {
+// A thread's share of what all blocks have left.
+__device__ __forceinline__ Best ask_best(const Loop& loop) {
     Best best = nothing();
 #pragma unroll 1
     for (int g = threadIdx.x; g < (int)gridDim.x; g += 2 * BLOCK) {  // two asked for at once
@@ -110,7 +111,7 @@ __device__ __forceinline__ INDEX best_of_all(const Loop& loop) {
                             there ? loop.partial_index[g + BLOCK] : (INDEX)NONE};
         best = better(best, better(one, other));
     }
-    return block_best(best).index;
+    return best;
 }
 
 // The leaving position's row of the inverse; `delayed` is that of the block's first unit.

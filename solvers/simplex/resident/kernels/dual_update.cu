@@ -52,14 +52,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_dual(
         own = position_at(block * BLOCK + tid, rows, steepest, alpha, beta, tau, basics);
 
     const REAL pivot = alpha[r], error = fabs(pivot - by_row);
-    const REAL step = (left - beta[r] - bound) / pivot;
+    const REAL reciprocal = REAL(1) / pivot, step = (left - beta[r] - bound) * reciprocal;
     const bool accurate = error <= largest_error * fmin(fabs(pivot), fabs(by_row));
     if (block == 0 && tid == 0) scalars[ERROR] = error;
     if (!accurate) {  // in every block
         if (block == 0 && tid == 0) control[STATUS] = INACCURATE;
         return;
     }
-    const Exchange exchange = {r, leaving, q, made, pivot, step, dual_step, entering, norm, bound,
+    const Exchange exchange = {r, leaving, q, made, reciprocal, step, dual_step, entering, norm, bound,
                                excess, shift, steepest == 1, reset};
     if (by_variable) {
         if (j < variables) update_variable(j, nonbasic, change, d, exchange, of_variables);

@@ -217,9 +217,10 @@ __device__ __forceinline__ void leave_prices(
     const int width = segment_width(spread.lanes);
     if ((tid & ~31) >= held) return;  // a whole warp
     ratio = tid < held ? ratio_of[tid] : INFINITE;
-    const REAL found = lanes_join<Add>(ratio < INFINITE ? REAL(1) : REAL(0), width);
-    ratio = lanes_join<Least>(ratio, width);
-    if (tid % width != 0 || tid >= held) return;
+    const unsigned candidates = __ballot_sync(0xffffffffu, ratio < INFINITE);
+    const int found = __popc(candidates >> (tid & 31 & ~(width - 1)) & (0xffffffffu >> (32 - width)));
+    ratio = width == 32 ? warp_least(ratio) : lanes_join<Least>(ratio, width);
+    if ((tid & (width - 1)) != 0 || tid >= held) return;
     const int first = own.structural
         ? unit * spread.per_block
         : spread.structural * spread.per_block + (unit - spread.structural) * BLOCK;

@@ -20,7 +20,8 @@ struct Basics {
 // The pivot: position r, variables, steps, and what becomes of weights.
 struct Exchange {
     INDEX position, leaving, entering, made;  // `made` counts the pivots before
-    REAL pivot, primal_step, dual_step, entering_value, norm, bound, excess, cost_shift;
+    REAL reciprocal, primal_step,  // of the pivot element
+        dual_step, entering_value, norm, bound, excess, cost_shift;
     bool steepest, reset;
 };
 
@@ -35,7 +36,7 @@ __device__ __forceinline__ void ask_basic(Position& own, int p, const Basics& ba
 __device__ __forceinline__ REAL update_position(
     Position& own, int p, int most, const Exchange& made, const Basics& basics, const REAL* lower,
     const REAL* upper, REAL tolerance, REAL* etas) {
-    const REAL pivot = made.pivot, share = own.alpha / pivot;
+    const REAL reciprocal = made.reciprocal, share = own.alpha * reciprocal;
     REAL eta = -share;
     if (p == made.position) {
         own.value = made.entering_value + made.primal_step;
@@ -44,8 +45,8 @@ __device__ __forceinline__ REAL update_position(
         basics.lower[p] = own.low;
         basics.upper[p] = own.high;
         basics.variable[p] = made.entering;
-        eta = REAL(1) / pivot - REAL(1);
-        own.weight = fmax(made.norm / (pivot * pivot), made.steepest ? REAL(1e-4) : REAL(1));
+        eta = reciprocal - REAL(1);
+        own.weight = fmax(made.norm * reciprocal * reciprocal, made.steepest ? REAL(1e-4) : REAL(1));
     } else {
         own.value = own.value - own.beta - made.primal_step * own.alpha;
         own.weight = made.steepest
@@ -57,7 +58,7 @@ __device__ __forceinline__ REAL update_position(
     basics.weights[p] = own.weight;
     etas[(long long)p * most + made.made] = eta;
     const REAL over = excess_of(own.value, own.low, own.high, tolerance);
-    return over * over / own.weight;
+    return over == REAL(0) ? REAL(0) : over * over / own.weight;
 }
 
 // Prices, bounds and statuses of variables.
