@@ -9,6 +9,8 @@ pieces, for simplex.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,6 +25,50 @@ PIECES = tuple((2.0**k, 0.5**k) for k in range(13))
 """Length and slope of the pieces of each concave function, from the bound inward: a logarithm in
 steps of two. Where a lattice is coarse only points thousands of units inside have one near them."""
 
+MOST_EARLY_ENDS = 3
+"""Times in a row that simplex may end without a solution though there was budget left: a clock that
+is looked at twice explains one."""
+
+
+class Program:
+    """A linear program that is solved in as many turns as it takes; close it in the end.
+
+    Parameters
+    ----------
+    problem : Problem
+        Integrality is ignored.
+    seed : int
+
+    Attributes
+    ----------
+    has_failed : bool
+        Whether it has no solution, or simplex ended without one before its budget did, and again.
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self._problem = problem
+        self._simplex = Simplex(problem, seed)
+        self._early_ends = 0
+        self.has_failed = False
+
+    def close(self) -> None:
+        """Drop the LP."""
+        self._simplex.close()
+
+    def solve(self, cost: FloatArray, budget: Budget) -> FloatArray | None:
+        """Return an optimal point for ``cost`` (n,); None for now, or for good, without one."""
+        problem = self._problem
+        answer = self._simplex.project(
+            Request(cost, problem.lower, problem.upper, problem.row_lower, problem.row_upper),
+            budget,
+        )
+        if answer.is_converged:
+            self._early_ends = 0
+            return answer.x
+        self._early_ends += not budget.is_over()
+        self.has_failed |= answer.is_empty or self._early_ends >= MOST_EARLY_ENDS
+        return None
+
 
 class Vertices:
     """Vertices of a model's relaxation, each for a random objective; close it in the end.
@@ -35,28 +81,21 @@ class Vertices:
     """
 
     def __init__(self, model: MipModel, lower: FloatArray, upper: FloatArray, seed: int) -> None:
-        self._model, self._lower, self._upper = model, lower, upper
+        self._lower, self._upper = lower, upper
         self._rng = np.random.default_rng(seed)
-        self._simplex = Simplex(model.problem, seed)
+        self.program = Program(replace(model.problem, lower=lower, upper=upper), seed)
         self._cost: FloatArray | None = None
         self.found: list[FloatArray] = []
 
-    def close(self) -> None:
-        """Drop the LP."""
-        self._simplex.close()
-
-    def another(self, budget: Budget) -> bool | None:
-        """Look for another vertex; None where the budget was spent first, to be called again."""
+    def another(self, budget: Budget) -> bool:
+        """Look for another vertex; where the budget does not do, the next call goes on."""
         if self._cost is None:
             self._cost = self._random_cost()
-        model = self._model
-        answer = self._simplex.project(
-            Request(self._cost, self._lower, self._upper, model.row_lower, model.row_upper), budget
-        )
-        if not answer.is_converged:
-            return None if budget.is_over() else False
+        x = self.program.solve(self._cost, budget)
+        if x is None:
+            return False
         self._cost = None
-        self.found.append(answer.x)
+        self.found.append(x)
         return True
 
     def _random_cost(self) -> FloatArray:
@@ -81,23 +120,6 @@ def columns_of_vertices(
     at_upper = upper[columns] - values <= INTEGRALITY_TOLERANCE
     settled: BoolArray = at_lower.all(axis=0) | at_upper.all(axis=0)
     return columns[~settled]
-
-
-def find_centre(
-    model: MipModel,
-    lower: FloatArray,
-    upper: FloatArray,
-    columns: IndexArray,
-    budget: Budget,
-    seed: int,
-) -> FloatArray | None:
-    """Return a point (n,) of the relaxation with ``columns`` far from their bounds, or None."""
-    simplex = Simplex(centre_problem(model, lower, upper, columns), seed)
-    try:
-        answer = simplex.solve(budget)
-    finally:
-        simplex.close()
-    return answer.x[: model.num_columns] if answer.is_converged else None
 
 
 def centre_problem(

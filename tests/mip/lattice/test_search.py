@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.lattice import LatticeSearch, Status, search, suits
+from solvers.mip.lattice import LatticeSearch, Status, suits, supports
 from solvers.mip.model import MipModel, is_feasible
 from tests.mip.lattice.models import model_of, random_system
 
@@ -38,11 +38,36 @@ def test_a_system_of_general_integers_is_solved(seed):
 
 
 def test_columns_may_be_left_out(monkeypatch):
-    monkeypatch.setattr(search, "MOST_COLUMNS", 50)
+    monkeypatch.setattr(supports, "MOST_COLUMNS", 50)
     A, b, _ = random_system(1, 6, 400, largest=12)
     points, _ = found_by(model_of(A, b), 5e8)
     np.testing.assert_array_equal(A @ points[0], b)
     assert np.count_nonzero(points[0]) <= 50
+
+
+def test_columns_are_added_where_the_first_ones_have_no_integer_solution(monkeypatch):
+    monkeypatch.setattr(supports, "MOST_COLUMNS", 30)
+    monkeypatch.setattr(supports, "LEAST_COLUMNS", 0)
+    first = np.arange(20, dtype=np.int32)
+    monkeypatch.setattr(supports, "columns_of_vertices", lambda *_: first)
+    monkeypatch.setattr(
+        supports.Vertices, "another", lambda self, budget: self.found.append(np.zeros(62))
+    )
+    # tens alone do not add up to 1237
+    matrix = np.array([[*np.full(60, 10.0), 1.0, 3.0], [*np.arange(60) % 7 + 1.0, 4.0, 4.0]])
+    x = np.zeros(62)
+    x[:10], x[60:] = 12, [1, 12]
+    model = model_of(matrix, matrix @ x)
+    points, _ = found_by(model, 1e8)
+    np.testing.assert_array_equal(matrix @ points[0], matrix @ x)
+    assert points[0][60:].any()
+
+
+def test_few_equations_of_many_columns(monkeypatch):
+    monkeypatch.setattr(supports, "MOST_COLUMNS", 80)
+    A, b, _ = random_system(9, 2, 200, largest=40, mean=1.0)
+    points, _ = found_by(model_of(A, b), 1e8)
+    np.testing.assert_array_equal(A @ points[0], b)
 
 
 def test_the_best_of_three_columns_is_found():
