@@ -33,8 +33,11 @@ MOST_AT_ONCE, FEW = 0.25, 1000
 """Entries that may come in for one column, in entries of the model, and so many in any case: what
 takes more is no chain, and walks are slower without it than with it."""
 
-MOST_WORK = 50.0
-"""Entries visited at the most, in entries of the model."""
+MOST_WORK = 1e7
+"""Entries visited at the most, about a second's work; those that the interpreter visits count as
+:data:`INTERPRETED`."""
+
+INTERPRETED = 10.0
 
 LARGEST = 1_000_000
 """Entries of a model up to which columns go out of it, a second's work or two."""
@@ -102,7 +105,6 @@ class _System:
         self._entries = model.num_nonzeros
         self._most_entries = MOST_FILL * model.num_nonzeros
         self._most_at_once = max(FEW, MOST_AT_ONCE * model.num_nonzeros)
-        self._most_work = MOST_WORK * model.num_nonzeros
         self.work = 0.0
         self.definitions: list[_Definition] = []
         self.heap: list[tuple[int, int, int]] = []
@@ -117,7 +119,7 @@ class _System:
         now = self._price(i, j)
         if now > price:
             self._offer(i)
-        elif now <= self._room() and self.work <= self._most_work:
+        elif now <= self._room() and self.work <= MOST_WORK:
             self._go(i, j)
 
     def _room(self) -> float:
@@ -191,10 +193,17 @@ class _System:
         columns, values = self._row(i)
         if not self._is_equation(i) or columns.size < 2:
             return
-        self.work += columns.size
         places = np.flatnonzero(self._may_go[columns])
+        self.work += columns.size + INTERPRETED * places.size
+        whole = self._model.is_integer[columns] == 1
+        if whole.all():  # only the smallest coefficient divides the others, and one tells for all
+            size = np.abs(values)
+            places = places[size[places] == size.min()]
+        else:
+            places = places[~whole[places]]
         held = np.array([len(self._holders[j]) for j in columns[places].tolist()])
-        for place in places[np.argsort(held, kind="stable")].tolist():
+        ranked = places[np.argsort(held, kind="stable")].tolist()
+        for place in ranked[:1] if whole.all() else ranked:
             if self._defines(i, columns, values, place):
                 j = int(columns[place])
                 heapq.heappush(self.heap, (self._price(i, j), i, j))
@@ -219,6 +228,7 @@ class _System:
         rest = np.delete(columns, place), np.delete(values, place)
         eligible = rest[0][self._may_go[rest[0]]].tolist()
         touched = sorted(self._holders.pop(j) - {i})
+        self.work += INTERPRETED * len(touched) * len(eligible)
         for t in touched:
             self._put_in(t, j, pivot, rest, right)
             for k in eligible:

@@ -162,4 +162,4 @@ def test_an_ended_budget_leaves_what_was_done():
     assert eliminate(model, Budget(work=0.0)) is None
     budget = Budget()
     assert eliminate(model, budget) is not None
-    assert 0 < budget.work < 100 * model.num_nonzeros
+    assert 0 < budget.work < 1e7
