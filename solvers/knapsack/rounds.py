@@ -102,7 +102,8 @@ def search_in_rounds(
             path += _by_other_ways(items, search, lines, most_states, watch, rounds, nested)
             if rounds == len(SIDES):
                 if not nested and not search.is_settled:
-                    path += _by_clusters(items, search, most_states, LONG_DESCENT, watch)
+                    said = _by_clusters(items, search, most_states, LONG_DESCENT, watch)
+                    path += said if said not in path else ""
                 if not nested and not search.is_settled:
                     path += _by_descent(items, search, most_states, LONG_DESCENT, watch)
                 search.run(watch)
@@ -153,7 +154,8 @@ def _by_other_ways(
         climb, descent = (factor[k] * WORK_PER_SUM * side**2 for factor in (CLIMB, DESCENT))
         last = k + 1 == len(SIDES)
         if not nested and not search.is_settled:
-            path += _by_clusters(items, search, most_states, climb, watch)
+            said = _by_clusters(items, search, most_states, climb, watch)
+            path += said if said not in path else ""
         if not nested and last and not search.is_settled:
             path += _by_descent(items, search, most_states, descent, watch)
         if not nested and not search.is_settled and (k > 0 or not likely):

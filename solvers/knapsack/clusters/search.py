@@ -26,12 +26,16 @@ looks at the clock."""
 MOST_ITEMS = 20_000
 """Items beyond which each takes too many lists."""
 
-FIRST_SHARE = 1 / 8
-"""Part of the gap by which the first profit asked for is below the bound."""
+FIRST_REACH = 1 / 4096
+"""Part of the gap below the bound for which completions are listed first: the bound is often near,
+and the packing at hand poor."""
 
-FARTHER, NEARER = 3, 4
-"""How many times as far below it is the next one if there is none, and how many times nearer if
-lists have no room."""
+FIRST_STEP = 1 / 32
+"""Part of that by which the first profit asked for is below the bound."""
+
+FARTHER, NEARER = 4, 4
+"""How many times as far the next one is if there is none, and how many times nearer if lists have
+no room."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,29 +86,60 @@ def climb_clusters(
     if clusters is None or watch(profit, bound):
         return None
     rising = Rising(items.profit[order], items.weight[order], items.capacity, clusters)
-    meter = Meter(work, lambda: watch(profit, bound))
-    most = min(most_states, MOST_STATES)
-    lists = Lists(rising.profit, rising.weight, rising.capacity, most, meter)
-    above = _above_each(rising, lists, profit + 1)
-    if above is None:
-        return Climbed(None, profit, bound, meter.visited)
-    bound = max(profit, min(bound, lists.bound(above[0], rising.places(0)[1])))
-    step, farthest = max(1.0, FIRST_SHARE * (bound - profit)), np.inf
-    while profit < bound and step >= 1.0:
-        target = max(profit + 1, bound - int(step))
-        climb = Climb(rising, lists, above, target, most, meter)
-        if climb.run():
-            if climb.profit >= target:
-                flags = np.zeros(order.size, dtype=np.bool_)
-                flags[order] = climb.packing()
-                return Climbed(flags, climb.profit, climb.profit, meter.visited)
-            bound = target - 1
-            step = min(FARTHER * step, farthest)
-        elif meter.stopped:
-            break
-        else:
-            farthest = step = step / NEARER
-    return Climbed(None, profit, bound, meter.visited)
+    search = _Search(rising, profit, bound, min(most_states, MOST_STATES), work, watch)
+    search.run()
+    flags = None
+    if search.flags is not None:
+        flags = np.zeros(order.size, dtype=np.bool_)
+        flags[order] = search.flags
+    return Climbed(flags, search.profit, search.bound, search.meter.visited)
+
+
+class _Search:
+    """Profits asked for from the bound downwards, until one is reached or all are refuted."""
+
+    def __init__(
+        self, items: Rising, profit: int, bound: int, most: int, work: float, watch: Watch
+    ) -> None:
+        self._items, self._most = items, most
+        self.profit, self.bound = profit, bound
+        self.flags: npt.NDArray[np.bool_] | None = None
+        self.meter = Meter(work, lambda: watch(self.profit, self.bound))
+        self._lists = Lists(items.profit, items.weight, items.capacity, most, self.meter)
+
+    def run(self) -> None:
+        """Search until the best packing is proven, or time, work or memory is up."""
+        reach = FIRST_REACH * (self.bound - self.profit)
+        while self.profit < self.bound:
+            least = max(self.profit + 1, self.bound - int(reach))
+            above = _above_each(self._items, self._lists, least)
+            if above is None:
+                return
+            last = self._items.places(0)[1]
+            self.bound = min(self.bound, max(self._lists.bound(above[0], last), least - 1))
+            if not self._refute(above, least):
+                return
+            reach *= FARTHER
+
+    def _refute(self, above: list[Completions], least: int) -> bool:
+        """Ask for profits from the bound down to ``least``; False where one had no room or time.
+
+        The search is over where one is reached.
+        """
+        step, farthest = max(1.0, FIRST_STEP * (self.bound - least)), np.inf
+        while self.profit < self.bound and self.bound >= least:
+            target = max(least, self.bound - int(step))
+            climb = Climb(self._items, self._lists, above, target, self._most, self.meter)
+            if not climb.run():
+                farthest = step = step / NEARER
+                if self.meter.stopped or step < 1.0:
+                    return False
+            elif climb.profit >= target:
+                self.flags, self.profit, self.bound = climb.packing(), climb.profit, climb.profit
+            else:
+                self.bound = target - 1
+                step = min(FARTHER * step, farthest)
+        return True
 
 
 def _above_each(items: Rising, lists: Lists, target: int) -> list[Completions] | None:
