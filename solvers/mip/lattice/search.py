@@ -19,7 +19,7 @@ from enum import Enum
 import numpy as np
 
 from solvers.mip.budget import Budget
-from solvers.mip.lattice.equations import Equations, find_equations, widened
+from solvers.mip.lattice.equations import find_equations, widened
 from solvers.mip.lattice.nearest import Lattice
 from solvers.mip.lattice.reformulate import Reformulated, reformulate
 from solvers.mip.lattice.supports import Supports
@@ -40,6 +40,10 @@ MOST_ENTRIES = 2_000_000
 WIDE, WIDE_PART = 2.0, 0.25
 """Width from which a column has room for steps of either sign, and the part of the equations'
 columns that has to have it: among binaries hardly a solution near the centre is within bounds."""
+
+COVERED_PART = 0.25
+"""Part of the integer columns that the equations have to have: where they have few, other rows are
+what makes the model hard."""
 
 WALK_WORK = 1.5e8
 """Entries that walks may visit in one lattice before another is tried, if columns were left out."""
@@ -62,14 +66,12 @@ def suits(model: MipModel, lower: FloatArray, upper: FloatArray) -> bool:
         return False
     if not np.any((model.is_integer == 1) & (upper - lower >= WIDE)):
         return False  # most models, and the look at their rows is saved
-    return _suit(find_equations(model, lower, upper), lower, upper)
-
-
-def _suit(equations: Equations, lower: FloatArray, upper: FloatArray) -> bool:
+    equations = find_equations(model, lower, upper)
     if not 0 < equations.rows.size <= MOST_ROWS or not equations.is_solvable:
         return False
+    integers = int(np.count_nonzero((model.is_integer == 1) & (lower < upper)))
     wide = upper[equations.columns] - lower[equations.columns] >= WIDE
-    return bool(np.mean(wide) >= WIDE_PART)
+    return bool(np.mean(wide) >= WIDE_PART and wide.size >= COVERED_PART * integers)
 
 
 class LatticeSearch:

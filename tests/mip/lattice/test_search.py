@@ -120,6 +120,10 @@ def test_what_suits():
     assert not suited(model_of([[3, 5]], [31], integrality=False))
     assert not suited(model_of([[3.5, 5]], [31]))
     assert not suited(model_of([[2, 4]], [31]))  # even and odd
+    for columns, expected in ((8, True), (9, False)):  # two of them in the equation
+        more = np.ones((1, columns)), [0.0], [5.0]
+        equation = np.array([[3.0, 5.0, *np.zeros(columns - 2)]])
+        assert suited(model_of(equation, [31], upper=50, more=more)) == expected
     empty = model_of(np.zeros((0, 2)), np.zeros(0))
     assert not suited(empty)
     assert found_by(empty, 1e6) == ([], Status.OVER)
