@@ -54,7 +54,7 @@ MOSTLY_WHOLE = 0.9
 """Share of integer columns from which learning clauses is due most while there is no point: of what
 found one on such models it was the soonest."""
 
-MEND_SHARE, SLOW_MEND_SHARE = 8.0, 2.0
+MEND_SHARE, SLOW_MEND_SHARE = 8.0, 4.0
 """Shares of mending while a nearly feasible point is known: while less and less is violated, and
 after a turn without success."""
 
@@ -105,7 +105,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
-        Activity("mend", mends.work, mends.share, most=1, shortest=3.0),
+        Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 

@@ -59,12 +59,13 @@ class _Patient:
     free: float
     violation: float
     too_many: float = np.inf
+    failures: int = 0
     is_hopeless: bool = False
 
     @property
     def burden(self) -> float:
-        """How little there is to be hoped for."""
-        return np.inf if self.is_hopeless else self.violation
+        """How little there is to be hoped for: what is violated, more after turns in vain."""
+        return np.inf if self.is_hopeless else self.violation * (1 + self.failures)
 
 
 class Mending:
@@ -118,16 +119,21 @@ class Mending:
         patient = self._take(points)
         if patient is None:
             return False
-        before = patient.violation
+        before, needed = patient.violation, 0.0
         try:
             while not budget.spent() and not patient.is_hopeless:
+                left = budget.seconds_left
+                if left < needed:
+                    return False  # the next one would be cut short
                 if self._treat(patient, budget, rng):
                     return True
+                needed = left - budget.seconds_left if budget.is_timed else 0.0
             return False
         finally:
             with self._lock:
                 self._patients.append(patient)
                 self.is_getting_on = patient.violation < before
+                patient.failures = 0 if self.is_getting_on else patient.failures + 1
 
     def has_work(self, points: tuple[NearPoint, ...]) -> bool:
         """Whether any of the points may still be mended."""
@@ -137,21 +143,23 @@ class Mending:
             )
 
     def _take(self, points: tuple[NearPoint, ...]) -> _Patient | None:
-        """Return the next patient: a new point, or the one that has waited longest."""
+        """Return the next patient, new or known, of whom most is to be hoped for."""
         with self._lock:
-            for point in points[:POINTS]:
-                if self._known(point.x) is None:
-                    return self._admit(point)
-            for place, patient in enumerate(self._patients):
-                if not patient.is_hopeless:
-                    return self._patients.pop(place)
-        return None
+            new = [point for point in points[:POINTS] if self._known(point.x) is None]
+            waiting = [one for one in self._patients if not one.is_hopeless]
+            candidates = [*waiting, *(self._admitted(point) for point in new)]
+            if not candidates:
+                return None
+            patient = min(candidates, key=lambda one: one.burden)
+            self._patients = [one for one in self._patients if one is not patient]
+            while len(self._patients) >= POINTS:
+                worst = max(self._patients, key=lambda one: one.burden)
+                self._patients = [one for one in self._patients if one is not worst]
+            return patient
 
-    def _admit(self, point: NearPoint) -> _Patient:
-        """Make room for a new point, and begin with not much less than what the last ones took."""
+    def _admitted(self, point: NearPoint) -> _Patient:
+        """Return a new patient, who begins with not much less than what the others took."""
         free = max((one.free for one in self._patients), default=0.0)
-        while len(self._patients) >= POINTS:
-            self._patients.remove(max(self._patients, key=lambda one: one.burden))
         x = self._model.rounded(point.x)
         start = max(FIRST_FREE, free / GROWTH**2)
         return _Patient(point.x, x, start, self._violation(x), self._too_many())

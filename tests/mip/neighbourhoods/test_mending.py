@@ -112,6 +112,29 @@ def test_a_lack_of_time_frees_fewer_columns_until_too_few(monkeypatch):
     assert free[-1] == mending.FEWEST_FREE
 
 
+def test_the_least_violated_point_comes_first_until_its_turns_are_in_vain(monkeypatch):
+    model = schedule(0, jobs=12, periods=20)
+    one = Mending(model, Offers(model))
+    treated: list[float] = []
+
+    def solve(model, sub, *_, **__):
+        patient = min(tried, key=lambda place: abs(place - sub.elastic.size))
+        treated.append(patient)
+        return SubMipResult(SubMipStatus.LIMIT)
+
+    monkeypatch.setattr(mending, "solve_submip", solve)
+    monkeypatch.setattr(mending, "FIRST_FREE", 40)
+    monkeypatch.setattr(mending, "FEWEST_FREE", 0)
+    points = sorted((near_point(model, seed) for seed in (0, 3)), key=lambda p: p.violated_rows)
+    tried = [point.violated_rows for point in points]
+    assert tried[0] < tried[1]
+    for turn in range(12):
+        one.run(points, Budget(stop=lambda: len(treated) > turn), turn)
+    assert treated[0] == tried[0]
+    assert set(treated) == set(tried)
+    assert treated.count(tried[0]) > treated.count(tried[1])
+
+
 def test_points_wait_for_their_turns_and_the_hopeless_make_room(monkeypatch):
     model = schedule(0, jobs=12, periods=20)
     answers_with(monkeypatch, SubMipStatus.LIMIT)
