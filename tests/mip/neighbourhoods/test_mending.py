@@ -129,7 +129,7 @@ def test_the_least_violated_point_comes_first_until_its_turns_are_in_vain(monkey
     tried = [point.violated_rows for point in points]
     assert tried[0] < tried[1]
     for turn in range(12):
-        one.run(points, Budget(stop=lambda: len(treated) > turn), turn)
+        one.run(points, Budget(stop=lambda now=turn: len(treated) > now), turn)
     assert treated[0] == tried[0]
     assert set(treated) == set(tried)
     assert treated.count(tried[0]) > treated.count(tried[1])
