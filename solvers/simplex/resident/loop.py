@@ -9,7 +9,7 @@ import numpy as np
 from solvers.simplex.core import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
-from solvers.simplex.resident.batch import LONG, SHORT, Batches
+from solvers.simplex.resident.batch import Batches
 
 HARRIS = 1e-7
 """How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no
@@ -78,13 +78,13 @@ class Loop:
         limit = self.iterations + min(most, endless)
         basis.steer({word.LIMIT: min(MOST_ITERATIONS, limit)})
         shunned = 0
-        count = SHORT
+        count = self._batches.size(kind, at_start=True)
         self._batches.prepare(kind)
         while True:
             if should_stop():
                 return Halt.STOPPED
             status = self._batch(kind, min(count, basis.arrays.most - basis.delayed))
-            count = LONG
+            count = self._batches.size(kind, at_start=False)
             if status == word.RUNNING:
                 shunned = 0
                 continue
@@ -110,7 +110,7 @@ class Loop:
             else:
                 basis.refresh(repair=dual)
             self._batches.prepare(kind)
-            count = SHORT
+            count = self._batches.size(kind, at_start=True)
 
     def _batch(self, kind: str, count: int) -> int:
         """Run one batch and return its last status."""
