@@ -57,7 +57,7 @@ it comes before relaxations, which would take longer than it does."""
 LONG_DESCENT = 2 * 10**10
 """States of the last search from the heaviest item: some minutes."""
 
-CLIMB = (10, 100, 100)
+CLIMB = (10, 100, 400)
 """States of a search by clusters of weights for one of the other search, in each round. Where there
 are clusters it is what helps most, and elsewhere it costs nothing."""
 

@@ -23,14 +23,17 @@ MOST_STATES = 4_000_000
 """States of a list: to merge it with its copy takes less than a tenth of a second, in which nobody
 looks at the clock."""
 
+MOST_COMPLETIONS = 400_000
+"""States of a list of completions: more of them prune little more, and take as long as packings."""
+
 MOST_ITEMS = 20_000
 """Items beyond which each takes too many lists."""
 
-FIRST_REACH = 1 / 4096
+FIRST_REACH = 1 / 64
 """Part of the gap below the bound for which completions are listed first: the bound is often near,
 and the packing at hand poor."""
 
-FIRST_STEP = 1 / 32
+FIRST_STEP = 1 / 2
 """Part of that by which the first profit asked for is below the bound."""
 
 FARTHER, NEARER = 4, 4
@@ -105,7 +108,8 @@ class _Search:
         self.profit, self.bound = profit, bound
         self.flags: npt.NDArray[np.bool_] | None = None
         self.meter = Meter(work, lambda: watch(self.profit, self.bound))
-        self._lists = Lists(items.profit, items.weight, items.capacity, most, self.meter)
+        few = min(most, MOST_COMPLETIONS)
+        self._lists = Lists(items.profit, items.weight, items.capacity, few, self.meter)
 
     def run(self) -> None:
         """Search until the best packing is proven, or time, work or memory is up."""
