@@ -30,6 +30,10 @@ MOST_GROWTHS = 5
 EXACT_PRODUCTS = 2.0**52
 """Scalar products of the vectors stay below, so that doubles hold them exactly."""
 
+PLAIN, DEEP = 1, 20
+"""Depths of insertion. Deep ones halve the distance to the nearest solution (from 1.65 to 1.0 a
+column on a system of 20 equations and 150 columns) for up to forty times the work."""
+
 SLICE = 20_000_000
 """Entries visited between two looks at the budget: some hundredths of a second."""
 
@@ -75,7 +79,7 @@ class Lattice:
         self._kernel_size = n - int(np.linalg.matrix_rank(dense))
         order = np.argsort(np.abs(dense).sum(axis=0), kind="stable")
         self._basis = np.ascontiguousarray(np.hstack([np.eye(n), dense.T])[order])
-        self._penalty, self._growths = 1.0, 0
+        self._penalty, self._growths, self._depth = 1.0, 0, PLAIN
         self._place = np.zeros(1, dtype=np.int64)
         self._factor, self._length = np.zeros((n, n)), np.zeros(n)
         self._make_heavier(PENALTY)
@@ -95,10 +99,26 @@ class Lattice:
                 self._make_heavier(HEAVIER)
             limit = int(min(SLICE, budget.work_left)) + 1
             work = reduce_basis(
-                self._basis, self._product, self._factor, self._length, self._place, limit
+                self._basis,
+                self._product,
+                self._factor,
+                self._length,
+                self._place,
+                self._depth,
+                limit,
             )
             budget.charge(float(work))
         return self.is_reduced
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the basis is, or is being, reduced by deep insertions."""
+        return self._depth == DEEP
+
+    def deepen(self) -> None:
+        """Make the basis one to be reduced further, by deep insertions."""
+        self._depth = DEEP
+        self._place[0] = 0
 
     def _is_unfinished(self) -> bool:
         return self.kernel.shape[0] < self._kernel_size and self._growths < MOST_GROWTHS

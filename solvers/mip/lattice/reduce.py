@@ -84,38 +84,52 @@ def size_reduce(basis, product, factor, length, k):
 
 
 @compiled
-def exchange(basis, product, k):
-    """Exchange vectors k - 1 and k."""
-    for i in range(basis.shape[1]):
-        basis[k - 1, i], basis[k, i] = basis[k, i], basis[k - 1, i]
-    n = product.shape[0]
-    for i in range(n):
-        product[k - 1, i], product[k, i] = product[k, i], product[k - 1, i]
-    for i in range(n):
-        product[i, k - 1], product[i, k] = product[i, k], product[i, k - 1]
+def insert(basis, product, k, place):
+    """Move vector k to an earlier place, and those from there on by one; return entries visited."""
+    n, d = product.shape[0], basis.shape[1]
+    for i in range(k, place, -1):
+        for at in range(d):
+            basis[i - 1, at], basis[i, at] = basis[i, at], basis[i - 1, at]
+        for at in range(n):
+            product[i - 1, at], product[i, at] = product[i, at], product[i - 1, at]
+        for at in range(n):
+            product[at, i - 1], product[at, i] = product[at, i], product[at, i - 1]
+    return (k - place) * (2 * d + 4 * n)
 
 
 @compiled
-def reduce_basis(basis, product, factor, length, place, limit):
+def place_of(product, factor, length, k, depth):
+    """Return the first place at which vector k is shorter than what stands there; k if none.
+
+    Shorter as far as both are orthogonal to the vectors before. Looked at are the last ``depth``
+    places and, but for the last, as many at the beginning of the basis (Schnorr and Euchner's deep
+    insertions; with a depth of one it is plain reduction).
+    """
+    rest = product[k, k]
+    for i in range(k):
+        if (i < depth - 1 or k - i <= depth) and rest < LOVASZ * length[i]:
+            return i
+        rest -= factor[k, i] * factor[k, i] * length[i]
+    return k
+
+
+@compiled
+def reduce_basis(basis, product, factor, length, place, depth, limit):
     """Reduce the rows of ``basis`` from ``place`` (1,) on until all are done or work is ``limit``.
 
     ``basis`` (n, d) float64 holds whole numbers, ``product`` (n, n) the scalar products of its
-    rows, ``factor`` (n, n) and ``length`` (n,) the orthogonalisation. Return the entries visited;
-    ``place`` is n when the basis is reduced.
+    rows, ``factor`` (n, n) and ``length`` (n,) the orthogonalisation; ``depth`` is
+    that of :func:`place_of`. Return the entries visited; ``place`` is n when the basis is reduced.
     """
     n = basis.shape[0]
     work = 0
     while place[0] < n and work < limit:
         k = place[0]
         work += size_reduce(basis, product, factor, length, k)
-        if k == 0:
-            place[0] = 1
-            continue
-        overlap = factor[k, k - 1]
-        if length[k] >= (LOVASZ - overlap * overlap) * length[k - 1]:
-            place[0] = k + 1
+        to = place_of(product, factor, length, k, depth)
+        if to < k:
+            work += insert(basis, product, k, to)
+            place[0] = to
         else:
-            exchange(basis, product, k)
-            work += 2 * (basis.shape[1] + 2 * n)
-            place[0] = max(k - 1, 0)
+            place[0] = k + 1
     return work

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.lattice import LatticeSearch, Status, suits, supports
+from solvers.mip.lattice import LatticeSearch, Status, search, suits, supports
 from solvers.mip.model import MipModel, is_feasible
 from tests.mip.lattice.models import model_of, random_system
 
@@ -67,6 +67,23 @@ def test_few_equations_of_many_columns(monkeypatch):
     monkeypatch.setattr(supports, "MOST_COLUMNS", 80)
     A, b, _ = random_system(9, 2, 200, largest=40, mean=1.0)
     points, _ = found_by(model_of(A, b), 1e8)
+    np.testing.assert_array_equal(A @ points[0], b)
+
+
+def test_a_lattice_in_which_no_point_was_found_is_reduced_further(monkeypatch):
+    monkeypatch.setattr(search, "WALK_WORK", 1.0)
+    A, b, _ = random_system(3, 10, 60, largest=60)
+    model = model_of(A, b)
+    points: list[np.ndarray] = []
+    one = LatticeSearch(model, model.lower, model.upper, 0, lambda x, _: not points.append(x))
+    for _ in range(100):
+        if one.lattices < 2:
+            one.run(Budget(work=5e6))  # no walk makes a step
+    assert one.lattices == 2  # it was reduced further, once
+    assert not points
+    monkeypatch.setattr(search, "WALK_WORK", 1e8)
+    one.run(Budget(work=5e7))
+    one.close()
     np.testing.assert_array_equal(A @ points[0], b)
 
 
