@@ -66,9 +66,9 @@ class Arrays:
     ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
     ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
     By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
-    (m, K), ``eta_rows`` (K, m), ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is
-    ``control`` and the log, which the host reads together. What is stored of the inverse is in
-    ``Nucleus``.
+    (m, K), ``eta_rows`` (K, m), ``row_mask`` (a bit for each element of the last row),
+    ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is ``control`` and the log, which the
+    host reads together. What is stored of the inverse is in ``Nucleus``.
     """
 
     def __init__(self, form: SlackForm, device: Device) -> None:
@@ -95,6 +95,7 @@ class Arrays:
         self.column, self.flip_column = self.numbers(m), self.numbers(m)
         self.dual, self.residual, self.by_position = (self.numbers(m) for _ in range(3))
         self.etas, self.eta_rows = self.numbers(m, k), self.numbers(k, m)
+        self.row_mask = self.integers(-(-m // 32))
         self.alpha_rows = self.numbers(k, n_m)
         self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
         self.dots = self.numbers(k + 1)

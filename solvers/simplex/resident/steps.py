@@ -70,7 +70,7 @@ def dual_iterations(a: Arrays, nucleus: Nucleus, count: int) -> Step:
     arguments = (
         a.rows, a.structurals, nucleus.capacity, a.most, a.columns.lanes, a.columns.full,
         a.steepest, *_columns(a), nucleus.inverse, nucleus.unit_row, nucleus.slot_of_row, a.lower,
-        a.upper, a.eta_rows, nucleus.row_slots, a.etas, a.alpha_rows, a.ratios,
+        a.upper, a.eta_rows, nucleus.row_slots, a.row_mask, a.etas, a.alpha_rows, a.ratios,
         a.least, a.counts, a.squares, a.dots, *_sides(a, nucleus), a.alpha, a.beta, a.tau,
         a.x_basic, a.lower_basic, a.upper_basic, a.weights, a.x, a.cost, a.reduced_cost,
         a.basic, a.status, a.reference, a.pivot_log, a.row_value, a.row_index, a.control,

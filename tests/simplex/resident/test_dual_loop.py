@@ -75,7 +75,7 @@ def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, library
 
 @pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 def test_device_code_does_without_room_in_shared_memory(pricing, tmp_path):
-    cramped = on_host(DUAL_LOOP, LIST_MOST=3)
+    cramped = on_host(DUAL_LOOP, LIST_MOST=3, MASK_WORDS=1)
     library = emulated.build(cramped, tmp_path, "float64")
     for name in ("short columns", "long columns"):
         core = started(PROBLEMS[name](), 6)

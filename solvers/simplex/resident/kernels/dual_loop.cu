@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
     int rows, int structurals, int capacity, int most, int lanes, int full, int steepest,
     const INDEX* starts, const INDEX* indices, const REAL* values, const REAL* inverse,
     const INDEX* unit_row, const INDEX* slot_of_row, const REAL* lower, const REAL* upper,
-    REAL* eta_rows, REAL* row_slots, REAL* etas, REAL* alpha_rows, REAL* ratios,
+    REAL* eta_rows, REAL* row_slots, INDEX* row_mask, REAL* etas, REAL* alpha_rows, REAL* ratios,
     REAL* least, INDEX* counts, REAL* squares, REAL* dots, INDEX* places, REAL* amounts, REAL* column,
     REAL* column_slots, REAL* flip_column, REAL* flip_slots, REAL* alpha, REAL* beta, REAL* tau,
     REAL* x_basic, REAL* lower_basic, REAL* upper_basic, REAL* weights, REAL* x, REAL* cost,
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         {places, amounts, column, column_slots, flip_column, flip_slots},
         {x_basic, lower_basic, upper_basic, weights, basic},
         {lower, upper, x, cost, reduced_cost, status, reference}, inverse, unit_row, slot_of_row,
-        eta_rows, row_slots, etas, alpha_rows, ratios, least, counts, squares, dots, alpha,
+        eta_rows, row_slots, row_mask, etas, alpha_rows, ratios, least, counts, squares, dots, alpha,
         beta, tau, partial_value, partial_index};
     if (state != RUNNING) return;
     const int tid = threadIdx.x;

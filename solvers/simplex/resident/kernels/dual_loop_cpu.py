@@ -20,7 +20,7 @@ _update_dual = dual_update_cpu.update_dual.serial
 @twin
 def iterate_dual(
     rows, structurals, capacity, most, lanes, full, steepest, starts, indices, values, inverse,
-    unit_row, slot_of_row, lower, upper, eta_rows, row_slots, etas, alpha_rows,
+    unit_row, slot_of_row, lower, upper, eta_rows, row_slots, row_mask, etas, alpha_rows,
     ratios, least, counts, squares, dots, places, amounts, column, column_slots, flip_column,
     flip_slots,
     alpha, beta, tau, x_basic, lower_basic, upper_basic, weights, x, cost, reduced_cost,

@@ -10,8 +10,14 @@
 #include "update.cuh"
 
 #define WARPS (BLOCK / 32)
+#define MASK_WORDS 2048  // of a mask in shared memory; longer rows do without
 #define HELD 128         // positions of a block whose elements stay in shared memory
 #define LIST_MOST 1536   // entries of right sides that a block lists for itself
+
+struct Pricing {
+    REAL ratio_of[BLOCK];
+    unsigned mask[MASK_WORDS];  // of the pivot row, a bit for each element that is not zero
+};
 
 struct List {
     INDEX place[LIST_MOST];
@@ -21,7 +27,7 @@ struct List {
 // Shared memory of the parts, of which no two go on at once.
 union Room {
     RowSums row;
-    REAL ratio_of[BLOCK];
+    Pricing pricing;
     Near near;
     List list;
     REAL tile[SIDE_COLUMNS * SIDE_ROWS];
@@ -57,6 +63,7 @@ struct Loop {
     const INDEX* slot_of_row;
     REAL* eta_rows;
     REAL* row_slots;
+    INDEX* row_mask;
     REAL* etas;
     REAL* alpha_rows;
     REAL* ratios;
@@ -115,7 +122,8 @@ __device__ __forceinline__ void compute_row(
         if (unit >= (int)gridDim.x)
             delayed = ask_delayed(unit, loop.rows, made, loop.eta_rows, loop.slot_of_row);
         leave_row(kept.room.row, delayed, unit, position, loop.rows, loop.capacity, loop.most, made,
-                  loop.inverse, loop.unit_row, loop.etas, loop.eta_rows, loop.row_slots);
+                  loop.inverse, loop.unit_row, loop.etas, loop.eta_rows, loop.row_slots,
+                  loop.row_mask);
         __syncthreads();
     }
 }
@@ -138,7 +146,14 @@ __device__ __forceinline__ void price(
     Kept& kept, const Loop& loop, Ahead& ahead, const Leaving& leaving, INDEX made) {
     const Spread& spread = loop.spread;
     const Variables& of = loop.of;
+    Pricing& room = kept.room.pricing;
     const REAL* row = loop.eta_rows + (long long)made * loop.rows;
+    const bool masked = spread.lanes == 32 && loop.rows <= 32 * MASK_WORDS;
+    if (masked) {
+        for (int w = threadIdx.x; w < (loop.rows + 31) / 32; w += BLOCK)
+            room.mask[w] = (unsigned)loop.row_mask[w];
+        __syncthreads();
+    }
     int unit = blockIdx.x;
     INDEX kind = kind_of(unit, spread, of.status);
 #pragma unroll 1
@@ -152,9 +167,12 @@ __device__ __forceinline__ void price(
         const Entries later = entries_of(next + gridDim.x, spread, loop.columns.starts);
         kind = kind_of(next, spread, of.status);
         ask_places(places, ahead.next, next, spread, loop.columns);
-        const REAL product =
-            product_of(own, ahead.entries, ahead.places, spread, loop.columns, row);
-        leave_prices(kept.room.ratio_of, own, unit, spread, product, true, loop.devex, leaving.variable,
+        const REAL product = masked
+            ? product_of<BY_MASK>(own, ahead.entries, ahead.places, spread, loop.columns, row,
+                                  room.mask)
+            : product_of<BY_ROW>(own, ahead.entries, ahead.places, spread, loop.columns, row,
+                                 nullptr);
+        leave_prices(room.ratio_of, own, unit, spread, product, true, loop.devex, leaving.variable,
                      leaving.excess, loop.small_pivot, loop.relax,
                      loop.alpha_rows + made * loop.variables, loop.ratios, loop.least, loop.counts,
                      loop.squares);
