@@ -112,6 +112,36 @@ def _solve_mip(device: str) -> None:
     )
 
 
+def _solve_equations(device: str) -> None:
+    """Search for whole numbers that keep equations, where lattices and substitutions come in."""
+    if device != "cpu":
+        return
+    import gpu_bridge
+
+    generator = np.random.default_rng(0)
+    rows, columns = SIZE // 20, SIZE // 2
+    matrix = generator.integers(1, 30, (rows, columns)) * (generator.random((rows, columns)) < 0.7)
+    right = matrix @ generator.integers(0, 8, columns)
+    defined = sp.hstack([sp.csr_array(matrix[:1]), sp.csr_array([[-1.0]])])
+    problem = Problem.from_arrays(
+        np.zeros(columns + 1),
+        sp.vstack([sp.hstack([sp.csr_array(matrix), sp.csr_array((rows, 1))]), defined]),
+        row_lower=np.append(right, 0.0),
+        row_upper=np.append(right, 0.0),
+        upper=np.append(np.full(columns, 15.0), np.inf),
+        integrality=np.ones(columns + 1),
+    )
+    gpu_bridge.solve(
+        problem,
+        method="mip",
+        device=device,
+        heuristics_only=True,
+        deterministic=True,
+        work_limit=0.1,
+        time_limit=60.0,
+    )
+
+
 def _solve_knapsack(device: str) -> None:
     """Solve one whose search is long enough for every part of it; most of that is the CPU's."""
     if device != "cpu":
@@ -127,6 +157,9 @@ def _solve_knapsack(device: str) -> None:
     for profit in (weight + 10**5, weight + 10**5 + generator.integers(-1000, 1000, weight.size)):
         solve_knapsack(Knapsack.binary(profit, weight, int(weight.sum()) // 2), Progress(20.0))
     solve_many_knapsacks([[1, 2]], [[1, 2]], [2], "cpu")
+    clusters = 10 ** generator.integers(3, 8, 60) + generator.integers(0, 20, 60)
+    half = int(clusters.sum()) // 3
+    solve_knapsack(Knapsack.binary(clusters + 3, clusters, half), Progress(5.0))
     weight = generator.integers(1, 10**5, 300)
     classes = np.arange(0, weight.size + 1, 10)
     profit = weight + generator.integers(0, 10, weight.size)
@@ -159,6 +192,7 @@ _PARTS: dict[str, Callable[[str], None]] = {
     "mip": _solve_mip,
     "linear": _solve_linear,
     "many": _solve_many,
+    "equations": _solve_equations,
     "knapsack": _solve_knapsack,
 }
 """What is compiled by itself, the longest first."""

@@ -94,7 +94,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("improve", improving.work, improving.share, most=1),
         Activity("walk", walks.work, walks.share),
         Activity("walk without defined", without_defined.work, without_defined.share),
-        Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=2.5),
+        Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
