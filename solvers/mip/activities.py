@@ -6,30 +6,20 @@ neighbourhoods and local search, with the rest kept up because some models fall 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.mip import lattice
 from solvers.mip.budget import Budget
 from solvers.mip.ends import offer_ends
-from solvers.mip.learning import ClauseSearch, Status, suits
-from solvers.mip.neighbourhoods import Mending
-from solvers.mip.opt import improve
+from solvers.mip.ongoing import ClauseTurns, Improve, LatticeTurns, MendTurns, PumpTurns
 from solvers.mip.probing import ProbingCache, build_cache
-from solvers.mip.pump import Pump, Pumps, root_relaxation
-from solvers.mip.pump.propagating import by_propagation
-from solvers.mip.pump.walking import by_walker
+from solvers.mip.pump import root_relaxation
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.shared import Shared
 from solvers.mip.turns import Activity, Work
 from solvers.mip.walks import both_walks
 from solvers.problem import FloatArray
-
-if TYPE_CHECKING:
-    from solvers.mip.propagation import DeviceModel
 
 ROOT_SHARE = 0.25
 """Part of the time left that the relaxation may take."""
@@ -43,20 +33,9 @@ PROBING_SHARE = 0.05
 UNLIMITED = 3600.0
 """Seconds that count as the time left where there is no limit."""
 
-IMPROVE_FROM = 1_000_000
-"""Nonzeros from which moves of one and two columns are scored on a GPU; below, a CPU takes
-hundredths of a second for them."""
-
-IMPROVE_SHARE = 50.0
-"""Share of one-opt and two-opt for a new best point: they take moments."""
-
 MOSTLY_WHOLE = 0.9
 """Share of integer columns from which learning clauses is due most while there is no point: of what
 found one on such models it was the soonest."""
-
-MEND_SHARE, SLOW_MEND_SHARE = 8.0, 4.0
-"""Shares of mending while a nearly feasible point is known: while less and less is violated, and
-after a turn without success."""
 
 BULK_ROUNDINGS = 8
 """Roundings of the relaxation's point in one turn, each with other draws."""
@@ -83,12 +62,12 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         return lambda: 0.0 if shared.root is None else plain()
 
     few = max(1, slots // 4)
-    improving, pumps = Improve(shared), _Pumps(shared, guided(3.0, 0.3))
+    improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
-    mends = _Mends(shared)
+    mends = MendTurns(shared)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
-    clauses = _Clauses(shared, share(8.0 if is_whole else 3.0, 0.5))
-    among_integers = _Lattice(shared, share(8.0, 0.3))
+    clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5))
+    among_integers = LatticeTurns(shared, share(8.0, 0.3))
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
@@ -110,81 +89,11 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     ]
 
 
-class _Clauses:
-    """Searches that learn clauses, one for each turn that runs at a time, until one is through."""
-
-    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
-        self._shared = shared
-        self._share = share
-        self._waiting: list[ClauseSearch] = []
-        self._made = 0
-        self._lock = threading.Lock()
-        self._is_over = not suits(shared.model)
-
-    def share(self) -> float:
-        """Return what these searches are due, which is nothing once everything is excluded."""
-        return 0.0 if self._is_over else self._share()
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let one of the searches go on, for points better than the best."""
-        with self._lock:
-            number, search = self._made, self._waiting.pop(0) if self._waiting else None
-            self._made += search is None
-        if search is None:
-            search = self._make(number)
-        if len(self._shared.gate.pool):
-            search.beat(self._shared.gate.pool.objective)
-        self._is_over |= search.run(budget) is Status.EXHAUSTED
-        with self._lock:
-            self._waiting.append(search)
-
-    def _make(self, number: int) -> ClauseSearch:
-        shared = self._shared
-        seed = shared.seed_of("clauses", number)
-        gate = shared.gate
-        return ClauseSearch(
-            shared.model, shared.domain, seed, gate.offer, self._starts, gate.settle
-        )
-
-    def _starts(self) -> list[FloatArray]:
-        """Return points whose values are worth trying: the best, near ones, the relaxation's."""
-        shared = self._shared
-        found = [point.x for point in shared.gate.pool.points()[:1]]
-        near = [point.x for point in shared.gate.near.points()[:2]]
-        reference = shared.reference()
-        return [*found, *near, *([] if reference is None else [reference])]
-
-
 def _ends(shared: Shared) -> Work:
     def work(budget: Budget, seed: int) -> None:
         offer_ends(shared.model, shared.gate.offer, budget)
 
     return work
-
-
-class _Lattice:
-    """The search among integer solutions of equations, for one turn at a time, until it is over."""
-
-    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
-        self._shared = shared
-        self._share = share
-        self._search: lattice.LatticeSearch | None = None
-        self._is_over = not lattice.suits(shared.model, shared.domain.lower, shared.domain.upper)
-
-    def share(self) -> float:
-        """Return what the search is due, which is nothing once it has no more to try."""
-        return 0.0 if self._is_over else self._share()
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let the search go on."""
-        shared = self._shared
-        if self._search is None:
-            seed = shared.seed_of("lattice", 0)
-            lower, upper = shared.domain.lower, shared.domain.upper
-            self._search = lattice.LatticeSearch(
-                shared.model, lower, upper, seed, shared.gate.offer
-            )
-        self._is_over = self._search.run(budget) is lattice.Status.OVER
 
 
 def _dive(shared: Shared) -> Work:
@@ -274,95 +183,6 @@ def take_cache(shared: Shared, cache: ProbingCache) -> None:
         if not domain.tighten(int(j), low, high):
             return  # rounding errors: what was known stays
     shared.domain, shared.cache = domain, cache
-
-
-class _Pumps:
-    """Pumps on the CPU, one for each turn that runs at a time, until they have nothing to gain."""
-
-    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
-        self._shared = shared
-        self._share = share
-        self._pumps = Pumps(self._make)
-        self._is_over = False
-
-    def share(self) -> float:
-        """Return what pumps are due, which is nothing when they are over."""
-        return 0.0 if self._is_over else self._share()
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let one of the pumps go on."""
-        self._is_over = self._pumps.turn(budget).is_over
-
-    def _make(self, number: int, alpha: float) -> Pump:
-        shared, gate = self._shared, self._shared.gate
-        seed = shared.seed_of("pump", number)
-        return Pump(
-            shared.model,
-            gate.offer,
-            seed,
-            rounder=by_propagation(shared.model, lambda: shared.cache),
-            search=by_walker(shared.model, seed, gate.pool),
-            pool=gate.pool,
-            root=shared.root,
-            alpha0=alpha,
-        )
-
-
-class Improve:
-    """Moves of one and two columns from the best point, once for each.
-
-    With ``there``, the model in a GPU's memory, for models that are large enough; without it, on
-    the CPU, for the others.
-    """
-
-    def __init__(self, shared: Shared, there: DeviceModel | None = None) -> None:
-        self._shared = shared
-        self._there = there
-        self._tried = 0
-        by_gpu = shared.device.kind == "cuda" and shared.model.num_nonzeros >= IMPROVE_FROM
-        self._is_mine = by_gpu == (there is not None)
-
-    def share(self) -> float:
-        """Return a large share while the best point is new."""
-        is_new = self._shared.gate.pool.version != self._tried
-        return IMPROVE_SHARE if self._is_mine and is_new else 0.0
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Improve the best point."""
-        model, gate = self._shared.model, self._shared.gate
-        version, best = gate.pool.version, gate.pool.best
-        if best is None or version == self._tried:
-            return
-        self._tried = version
-        better = improve(model, best.x, budget, seed, self._there)
-        if model.objective_at(better) < best.objective and gate.offer(better, "one-opt, two-opt"):
-            self._tried = gate.pool.version
-
-
-class _Mends:
-    """Sub-MIPs around nearly feasible points, while there is no feasible one."""
-
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self._mending: Mending | None = None
-
-    def share(self) -> float:
-        """Return what mending is due, which is nothing where no point may be mended."""
-        points = self._shared.gate.near.points()
-        if not points or self._shared.has_point:
-            return 0.0
-        if self._mending is None:
-            return MEND_SHARE
-        if not self._mending.has_work(points):
-            return 0.0
-        return MEND_SHARE if self._mending.is_getting_on else SLOW_MEND_SHARE
-
-    def work(self, budget: Budget, seed: int) -> None:
-        """Mend one of the points."""
-        shared, gate = self._shared, self._shared.gate
-        if self._mending is None:
-            self._mending = Mending(shared.model, gate.offer, shared.defined, gate.near)
-        self._mending.run(gate.near.points(), budget, seed)
 
 
 def _neighbourhoods(shared: Shared) -> Work:

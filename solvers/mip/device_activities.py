@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from solvers.mip.activities import PROBING_SHARE, UNLIMITED, Improve, take_cache
+from solvers.mip.activities import PROBING_SHARE, UNLIMITED, take_cache
 from solvers.mip.budget import Budget
+from solvers.mip.ongoing import Improve
 from solvers.mip.probing import BatchProber, build_cache
 from solvers.mip.propagation import DeviceModel
 from solvers.mip.pump import PumpBatch
