@@ -32,11 +32,11 @@ LONG, SHORT = 64, 8
 often there is nothing left to do but to confirm a claim."""
 
 STAY_ROWS = 2500
-"""Rows up to which dual iterations are made by blocks that stay, if columns are short. On an H200
-they took 19.2 us with 500 and with 2,000 rows and 8 entries a column, graphs 19.6 and 20.6, and
-they stop when there is nothing left to do. Graphs took 25 us instead of 29 with 10,000 rows, and
-with 400 entries a column 3 to 31 % less at any size: memory and arithmetic take the time there,
-which single kernels keep more threads busy with."""
+"""Rows up to which dual iterations are made by blocks that stay, if columns are short. With 8
+entries a column they took 20.0 us on an H200 with 500 rows and 19.2 with 2,000, graphs 19.6 and
+20.6, but they stop when there is nothing left to do. Graphs took 25 us instead of 29 with 10,000
+rows, and with 400 entries a column 4 to 32 % less at any size: memory and arithmetic take the time
+there, which single kernels keep more threads busy with."""
 
 
 class Batches:
