@@ -29,6 +29,14 @@ from solvers.pdlp.ways import Kind, Way, ways_of
 
 Launch = Callable[[], None]
 
+DEEP, SHALLOW = 8, 2
+"""Windows kept under way on a problem whose window takes about a millisecond, and on any other.
+Beside other Python threads the host may be late by 5 ms, the interval at which the interpreter lets
+another thread run; a deep queue costs what windows after the last one take, which do nothing."""
+
+DEEP_BELOW = 400_000
+"""Coefficients below which windows count as short: at 10 us an iteration one takes 1 ms or less."""
+
 
 class WindowsOnGpu:
     """Queues windows on the current stream.
@@ -37,13 +45,12 @@ class WindowsOnGpu:
     earnest, and timed; the fastest runs the rest. All ways give the same bits.
     """
 
-    depth = 2
-
     def __init__(self, state: State) -> None:
         self._state = state
         self._cupy = state.problem.device.xp
         self._stream = self._cupy.cuda.get_current_stream()
-        self._slots = [_pinned(self._cupy) for _ in range(self.depth + 1)]
+        self.depth = depth_of(state.problem.coefficients.by_row.nonzeros)
+        self._slots = _pinned(self._cupy, self.depth + 1)
         self._under_way: deque[tuple[int, Way | None, Any, Any]] = deque()
         self._submitted = 0
         self._untried = list(ways_of(state.problem.coefficients, state.settings, self._cupy))
@@ -171,7 +178,12 @@ def _single_steps(state: State, count: int) -> list[Launch]:
     return launches
 
 
-def _pinned(cupy: Any) -> Any:
-    """Return a control array in host memory that the GPU can write while the host goes on."""
-    memory = cupy.cuda.alloc_pinned_memory(SIZE * 8)
-    return np.frombuffer(memory, np.float64, SIZE)
+def depth_of(nonzeros: int) -> int:
+    """Return how many windows to keep under way on a problem of so many coefficients."""
+    return DEEP if nonzeros < DEEP_BELOW else SHALLOW
+
+
+def _pinned(cupy: Any, count: int) -> Any:
+    """Return control arrays in host memory that the GPU can write while the host goes on."""
+    memory = cupy.cuda.alloc_pinned_memory(count * SIZE * 8)
+    return np.frombuffer(memory, np.float64, count * SIZE).reshape(count, SIZE)
