@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from solvers.mip.activities import PROBING_SHARE, UNLIMITED, take_cache
 from solvers.mip.budget import Budget
+from solvers.mip.device_walks import DeviceWalks
 from solvers.mip.ongoing import Improve
 from solvers.mip.probing import BatchProber, build_cache
 from solvers.mip.propagation import DeviceModel
@@ -16,9 +17,6 @@ from solvers.mip.shared import Shared
 from solvers.mip.slots import run_slot
 from solvers.mip.turns import Activity, Turns, Work
 
-WALKERS_SHARE = 0.6
-"""Part of the GPU's time for walkers (notes on GPU heuristics, section 6.4)."""
-
 PUMP_WORKERS = 2
 """Threads that round for the pumps on the GPU."""
 
@@ -27,27 +25,12 @@ def device_works(shared: Shared) -> dict[str, Callable[[Budget], object]]:
     """Return what runs on the GPU beside the CPU's turns, each in a thread of its own."""
     if shared.device.kind == "cpu":
         return {}
-    return {"walkers on the GPU": _walkers(shared), "turns on the GPU": _device_turns(shared)}
-
-
-def _walkers(shared: Shared) -> Callable[[Budget], object]:
-    def work(budget: Budget) -> None:
-        from solvers.mip.walkers import run_walkers
-
-        gate = shared.gate
-        run_walkers(
-            shared.model,
-            shared.device,
-            gate.offer,
-            budget,
-            shared.seed_of("walkers", 0),
-            pool=gate.pool,
-            near=gate.near,
-            log=shared.log,
-            share=lambda: WALKERS_SHARE,
-        )
-
-    return work
+    walks = DeviceWalks(shared)
+    return {
+        "walkers on the GPU": walks.on_model.work,
+        "walkers on the GPU without defined": walks.without_defined.work,
+        "turns on the GPU": _device_turns(shared),
+    }
 
 
 def _device_turns(shared: Shared) -> Callable[[Budget], object]:

@@ -1,0 +1,72 @@
+"""Both grounds of the walkers at once on a GPU, with what else runs there."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from solvers.device import find_device
+from solvers.mip.budget import Budget
+from solvers.mip.device_activities import device_works
+from solvers.mip.device_walks import DeviceWalks
+from solvers.mip.model import is_feasible
+from tests.mip.shared_of import shared_of
+from tests.mip.substitution.schedules import schedule
+
+pytestmark = pytest.mark.gpu
+
+SECONDS = 4.0
+
+
+def on_gpu(shared, lines):
+    shared.device = find_device("cuda")
+    shared.log = lines.append
+    return shared
+
+
+def test_walkers_of_both_grounds_walk_side_by_side():
+    model = schedule(0, jobs=40, periods=60)
+    lines: list[str] = []
+    shared = on_gpu(shared_of(model), lines)
+    walks = DeviceWalks(shared)
+    budget = Budget(seconds=SECONDS)
+    runs = (walks.on_model, walks.without_defined)
+    threads = [threading.Thread(target=run.work, args=(budget,)) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(line.startswith("Local search made") for line in lines) == 2, lines
+    best = shared.gate.ledger.pool.best
+    assert best is not None
+    assert is_feasible(model, best.x)
+    assert budget.seconds < SECONDS + 5.0
+
+
+def test_everything_on_the_device_runs_to_the_end_of_its_time():
+    model = schedule(1, jobs=40, periods=60)
+    lines: list[str] = []
+    shared = on_gpu(shared_of(model), lines)
+    failures: list[BaseException] = []
+    budget = Budget(seconds=SECONDS)
+
+    def run(work):
+        try:
+            work(budget.part())
+        except Exception as failure:
+            failures.append(failure)
+
+    works = device_works(shared)
+    assert len(works) == 3
+    threads = [threading.Thread(target=run, args=(work,)) for work in works.values()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert not [line for line in lines if "failed" in line]
+    points = shared.gate.pool.points()
+    assert points
+    assert all(np.isfinite(point.x).all() for point in points)
