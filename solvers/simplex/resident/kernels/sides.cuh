@@ -59,6 +59,7 @@ __device__ __forceinline__ void number_entries(Sides& sides, int columns, const 
                 const int other = __shfl_sync(0xffffffffu, sum, from);
                 if (lane >= distance) sum += other;
             }
+            __syncwarp();  // where there is one column, all lanes may have read its number
             if (c < columns) sides.offset[c + 1] = before + sum;
             before += __shfl_sync(0xffffffffu, sum, 31);
         }
