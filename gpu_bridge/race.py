@@ -40,7 +40,7 @@ PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.01, 0.005, 0.1
 """How long the winner waits for the others to be gone: this part of its time, within bounds. Most
 are gone at once; a race within a race waits twice."""
 
-GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.05, 0.005, 30.0
+GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within
 bounds. With what a race costs besides, more would make it slower than the faster of its lanes by
 more than a tenth."""
