@@ -1,80 +1,94 @@
-"""The check of a batched engine's claims, all at once or slice by slice as they come."""
+"""The gate of :mod:`gpu_bridge.verify` for the members of a batch, all at once.
+
+The criteria are the same, and so is what they are computed on: the original data, in float64. Only
+the easiest and most frequent case is decided here, a point exactly within its bounds that earns
+"optimal"; whatever is less than that goes to ``verify.py`` itself.
+
+What an engine found on the CPU is looked at there. On a GPU a kernel of its own
+(``solvers.kernels.batch.kernels.check``) computes the figures from data and answers where they are,
+so that neither has to pass through the CPU; some members are looked at here all the same, as their
+answers have arrived, and if one of those does not hold, nothing that the GPU said is believed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from gpu_bridge.many_outcomes import ARRAYS
 from gpu_bridge.options import Options
+from gpu_bridge.progress import BridgeProgress
 from solvers.kernels.batch.answer import LpAnswers
+from solvers.kernels.batch.data import LpArrays
+from solvers.kernels.batch.kernels import check as figure
 from solvers.problem import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from solvers.pdlp.batch import BatchData
-
-STEPS_PER_ENTRY = 8
-"""What checking a member costs, in elementary steps for each entry of its matrix."""
+LOOKED_AT_AGAIN = 16
+"""Members checked on the CPU of those that a GPU has found to be optimal: more than enough to see
+that data or answers did not arrive, and less than a millisecond."""
 
 
-class Gate:
-    """The check of an engine's claims on a batch, all at once or slice by slice as they come.
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """Members (K,) that are optimal, and the figures (K, 8) of those that claimed to be."""
 
-    ``arrays`` are those of all members, the engine's own where it has them: the duals of those
-    that are checked are clipped in place. ``figures`` are those of ``many_check`` and ``optimal``
-    says who passed.
-    """
-
-    def __init__(self, data: BatchData, options: Options) -> None:
-        from gpu_bridge.many_check import FIGURES
-
-        m, n = data.pattern.shape
-        self._data = data
-        self._options = options
-        self.arrays: dict[str, FloatArray] = {
-            "row_activity": np.zeros((data.count, m)),
-            "reduced_cost": np.zeros((data.count, n)),
-        }
-        self.optimal = np.zeros(data.count, dtype=np.bool_)
-        self._figures = np.full((data.count, len(FIGURES)), np.nan)
+    optimal: BoolArray
+    _figures: FloatArray
 
     @property
     def figures(self) -> Mapping[str, FloatArray]:
         """What was found out about each member, by the names of ``FIGURES``."""
-        from gpu_bridge.many_check import FIGURES
+        return {name: self._figures[:, place] for place, name in enumerate(figure.FIGURES)}
 
-        return {name: self._figures[:, place] for place, name in enumerate(FIGURES)}
 
-    def check(self, answer: LpAnswers, claimed: BoolArray, first: int, last: int) -> None:
-        """Check those of the members from ``first`` to ``last`` who are optimal by claim.
+def check_claims(
+    data: LpArrays,
+    answer: LpAnswers,
+    claimed: BoolArray,
+    options: Options,
+    progress: BridgeProgress,
+) -> Checked:
+    """Check an engine's claims of optima; duals of those claimed are clipped to allowed signs.
 
-        Parameters
-        ----------
-        answer : LpAnswers
-        claimed : (last - first,) array of bool
-        first, last : int
-        """
-        from gpu_bridge.many_check import check
-        from solvers.kernels.twin import run_twin, threads_for
+    Parameters
+    ----------
+    data : LpArrays
+        The batch as it was given.
+    answer : LpAnswers
+    claimed : (K,) array of bool
+        Members that are optimal by the engine's word.
+    options, progress
+        Of the call.
+    """
+    from gpu_bridge.many_check import find_figures
 
-        self.arrays["x"], self.arrays["row_dual"] = answer.x, answer.row_dual
-        data, part = self._data, slice(first, last)
-        self.optimal[part], self._figures[part] = False, np.nan  # whatever was there before
-        names = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
-        given = [getattr(data, name) for name in names]
-        run_twin(
-            check,
-            (
-                data.pattern.indptr,
-                data.pattern.indices,
-                *(array if array.shape[0] == 1 else array[part] for array in given),
-                self._options.tolerance,
-                claimed,
-                *(self.arrays[name][part] for name in ARRAYS),
-                self._figures[part],
-                self.optimal[part],
-            ),
-            threads_for(STEPS_PER_ENTRY * (last - first) * data.pattern.nnz, self._options.threads),
-        )
+    if answer.figures is not None:
+        optimal = claimed & are_optimal(answer.figures, options.tolerance)
+        if _hold_here(data, answer, np.flatnonzero(optimal), options):
+            return Checked(optimal, answer.figures)
+        progress.log("What the GPU found out about the answers does not hold on the CPU.")
+    figures = find_figures(data, answer.x, answer.row_dual, claimed, options.threads)
+    return Checked(claimed & are_optimal(figures, options.tolerance), figures)
+
+
+def are_optimal(figures: FloatArray, tolerance: float) -> BoolArray:
+    """Whether figures (K, 8) earn "optimal"; what is not a number earns nothing."""
+    relative = figures[:, [figure.PRIMAL_RELATIVE, figure.DUAL_RELATIVE, figure.GAP_RELATIVE]]
+    earned: BoolArray = (relative <= tolerance).all(axis=1) & (figures[:, figure.INSIDE] == 1.0)
+    return earned
+
+
+def _hold_here(
+    data: LpArrays, answer: LpAnswers, optimal: npt.NDArray[np.int64], options: Options
+) -> bool:
+    """Whether some of the optimal members are optimal by the CPU's arithmetic, too."""
+    from gpu_bridge.many_check import find_figures, members_of
+
+    few = np.linspace(0, max(0, len(optimal) - 1), min(len(optimal), LOOKED_AT_AGAIN))
+    members = optimal[few.astype(np.int64)]
+    all_of_them = np.ones(len(members), dtype=np.bool_)
+    x, row_dual = answer.x[members], answer.row_dual[members]
+    figures = find_figures(members_of(data, members), x, row_dual, all_of_them, options.threads)
+    return bool(are_optimal(figures, options.tolerance).all())

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.many_arrays import MemberArrays
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.verify import BOUND_AGREEMENT
@@ -18,7 +19,6 @@ from solvers.problem import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
-ARRAYS = ("x", "row_dual", "row_activity", "reduced_cost")
 STATUSES = tuple(SolutionStatus)
 
 
@@ -47,7 +47,7 @@ class Singles:
         return np.array([getattr(outcome, name) for outcome in self.outcomes], dtype=np.float64)
 
     def array(self, name: str) -> FloatArray:
-        """Return one of :data:`ARRAYS`, (K, width), NaN where a member has none."""
+        """Return an array of ``many_arrays.ARRAYS``, (K, width), NaN where a member has none."""
         values = [getattr(outcome, name) for outcome in self.outcomes]
         widths = {_width(outcome, name) for outcome in self.outcomes}
         if len(widths) != 1:
@@ -69,7 +69,7 @@ class Together:
     """
 
     batch: Batch
-    arrays: Mapping[str, FloatArray]
+    arrays: MemberArrays
     objective: FloatArray
     bound: FloatArray
     residuals: Mapping[str, FloatArray]
@@ -89,6 +89,7 @@ class Together:
         if k in self.others:
             return self.others[k]
         residuals = {name: float(values[k]) for name, values in self.residuals.items()}
+        arrays: dict[str, Any] = dict(self.arrays.of(k))
         return Outcome(
             SolutionStatus.OPTIMAL,
             StopReason.CONVERGED,
@@ -101,7 +102,7 @@ class Together:
             seconds=self.seconds,
             statistics={"iterations": int(self.iterations[k])},
             problem=self.batch.member(k),
-            **{name: values[k] for name, values in self.arrays.items()},
+            **arrays,
         )
 
     def _basis(self, k: int) -> Basis | None:
@@ -124,7 +125,7 @@ class Together:
         return values
 
     def array(self, name: str) -> FloatArray:
-        """Return one of :data:`ARRAYS`, (K, width), NaN where a member has none."""
+        """Return an array of ``many_arrays.ARRAYS``, (K, width), NaN where a member has none."""
         return self.arrays[name]
 
 
@@ -139,6 +140,7 @@ class Outcomes(Sequence[Outcome]):
     a member has no such value: ``objectives``, ``bounds`` and ``iterations`` (K,), ``x`` and
     ``reduced_cost`` (K, n), ``row_dual`` and ``row_activity`` (K, m). ``statuses`` is a list of
     SolutionStatus, ``seconds`` what the whole call took and ``log`` what it had to say.
+    Activities and reduced costs of members solved together are computed when they are asked for.
     """
 
     def __init__(

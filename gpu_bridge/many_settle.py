@@ -1,7 +1,7 @@
 """What happens to a batched engine's claims: the gate, and other engines for what it left.
 
 An engine's answer is grouped by what it says of each member. Optimal ones are checked all at once
-(``many_check``), the others by the gate of single solves, and who passes neither is solved by the
+(``many_gate``), the others by the gate of single solves, and who passes neither is solved by the
 reference engine.
 """
 
@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.many_arrays import MemberArrays
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_gate import Gate
-from gpu_bridge.many_outcomes import ARRAYS, Together, proven_bounds
+from gpu_bridge.many_gate import Checked, check_claims
+from gpu_bridge.many_outcomes import Together, proven_bounds
 from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
 from solvers.kernels.batch.answer import NOT_REACHED, LpAnswers
+from solvers.kernels.batch.data import LpArrays
 from solvers.outcome import Outcome as Claim
 from solvers.outcome import SolutionStatus
-from solvers.problem import BoolArray, FloatArray, Problem
-
-if TYPE_CHECKING:
-    from solvers.pdlp.batch import BatchData
+from solvers.problem import BoolArray, Problem
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What no other engine has to be asked about."""
@@ -38,7 +37,7 @@ Grade = Callable[[Problem, int], Claim]
 
 def settle(
     batch: Batch,
-    data: BatchData,
+    data: LpArrays,
     answer: LpAnswers,
     claimed: BoolArray,
     grade: Grade,
@@ -50,35 +49,13 @@ def settle(
 
     Parameters
     ----------
-    data : BatchData
+    batch : Batch
+    data : LpArrays
         The batch as arrays.
+    answer : LpAnswers
+        What the engine says.
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
-    batch, answer, grade, options, progress, **known
-        As in :func:`settle_checked`.
-    """
-    gate = Gate(data, options)
-    gate.check(answer, claimed, 0, len(batch))
-    return settle_checked(batch, answer, gate, grade, options, progress, **known)
-
-
-def settle_checked(
-    batch: Batch,
-    answer: LpAnswers,
-    gate: Gate,
-    grade: Grade,
-    options: Options,
-    progress: BridgeProgress,
-    **known: Any,
-) -> Together:
-    """Have the members that an engine's claims left open solved one by one.
-
-    Parameters
-    ----------
-    batch, answer
-        The batch, and what the engine says.
-    gate : Gate
-        With all claims checked.
     grade : callable
         The gate for one member whose claim is another, or did not hold.
     options, progress
@@ -86,14 +63,24 @@ def settle_checked(
     **known
         More that is known of those settled together: fields of :class:`Together`.
     """
-    engine_optimal = int(np.count_nonzero(gate.optimal))
+    checked = check_claims(data, answer, claimed, options, progress)
+    engine_optimal = int(np.count_nonzero(checked.optimal))
     progress.log(
         f"{len(batch)} LPs together on {answer.device}: {engine_optimal} optimal, "
         f"{int(np.median(answer.iterations)) if len(batch) else 0} iterations in the median, "
         f"{int(np.max(answer.iterations, initial=0))} at the most."
     )
-    others = _leftovers(batch, answer, np.flatnonzero(~gate.optimal), grade, options, progress)
-    return _together(batch, answer, gate.arrays, gate.figures, others, progress, known)
+    left = np.flatnonzero(~checked.optimal)
+    others = _leftovers(batch, answer, left, grade, options, progress)
+    arrays = MemberArrays(
+        data,
+        answer.x,
+        answer.row_dual,
+        checked.optimal,
+        others,
+        maximize=batch.problem.maximize,
+    )
+    return _together(batch, answer, arrays, checked, others, progress, known)
 
 
 def _leftovers(
@@ -154,40 +141,33 @@ def _what_there_is(
 def _together(
     batch: Batch,
     answer: LpAnswers,
-    arrays: dict[str, FloatArray],
-    figures: Mapping[str, FloatArray],
+    arrays: MemberArrays,
+    checked: Checked,
     others: dict[int, Outcome],
     progress: BridgeProgress,
     known: Mapping[str, Any],
 ) -> Together:
-    """Turn everything into the model's sense and put the other answers where they belong."""
+    """Turn objectives into the model's sense and put the other answers where they belong."""
+    figures = checked.figures
     objective = figures["objective"].copy()
     bound = proven_bounds(objective, figures["dual_objective"])
     if batch.problem.maximize:
         objective, bound = -objective, -bound
-        for name in ("row_dual", "reduced_cost"):
-            np.subtract(0.0, arrays[name], out=arrays[name])
-    iterations = answer.iterations.astype(np.float64)
     for k, outcome in others.items():
         objective[k], bound[k] = outcome.objective, outcome.bound
-        for name in ARRAYS:
-            value = getattr(outcome, name)
-            arrays[name][k] = np.nan if value is None else value
     gap = np.abs(figures["objective"] - figures["dual_objective"])
     residuals = {
         name: figures[name]
         for name in ("primal", "primal_relative", "dual", "dual_relative", "gap_relative")
     }
-    optimal = np.ones(len(batch), dtype=np.bool_)
-    optimal[list(others)] = False
     return Together(
         batch=batch,
         arrays=arrays,
         objective=objective,
         bound=bound,
         residuals={**residuals, "gap": gap},
-        iterations=iterations,
-        optimal=optimal,
+        iterations=answer.iterations.astype(np.float64),
+        optimal=checked.optimal,
         device=answer.device,
         seconds=progress.seconds,
         others=others,

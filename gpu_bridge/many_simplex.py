@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_gate import Gate
 from gpu_bridge.many_outcomes import Together
-from gpu_bridge.many_settle import settle_checked
+from gpu_bridge.many_settle import settle
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
@@ -45,24 +44,17 @@ def solve_by_simplex(
     start : Start, optional
         Its basis is where all members start; a point without one is not used.
     """
-    from gpu_bridge.many_together import engine_data
     from solvers.simplex import batch as engine
 
-    gate = Gate(engine_data(batch), options)
-
-    def check(found: BatchAnswer, first: int, last: int) -> None:
-        part = slice(first, last)
-        claimed = ~batch.crossed[part] & (found.ending[part] == engine.Ending.OPTIMAL)
-        gate.check(found, claimed, first, last)
-
-    answer = engine.solve(simplex_data(batch, start), options, progress, watch=check)
-    gate.arrays.update(x=answer.x, row_dual=answer.row_dual)
+    data = simplex_data(batch, start)
+    answer = engine.solve(data, options, progress, check=True)
+    claimed = ~batch.crossed & (answer.ending == engine.Ending.OPTIMAL)
 
     def grade(problem: Problem, k: int) -> Claim:
         return _grade(problem, k, answer, options)
 
     known: dict[str, Any] = {"engine": "simplex", "basis": answer.basis}
-    return settle_checked(batch, answer, gate, grade, options, progress, **known)
+    return settle(batch, data, answer, claimed, grade, options, progress, **known)
 
 
 def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
@@ -82,6 +74,7 @@ def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
         upper=batch.rows_of("upper"),
         row_lower=batch.rows_of("row_lower"),
         row_upper=batch.rows_of("row_upper"),
+        offset=batch.rows_of("offset"),
         basis=basis,
     )
 

@@ -27,7 +27,7 @@ def solve_together(
     from solvers.pdlp import batch as engine
 
     data = engine_data(batch, start)
-    answer = engine.solve(data, options, progress)
+    answer = engine.solve(data, options, progress, check=True)
     claimed = ~batch.crossed & np.isin(
         answer.ending, (engine.Ending.CONVERGED, engine.Ending.VERTEX)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ class LpAnswers:
         The engine's number for how each ended, or :data:`NOT_REACHED`, and iterations made.
     device : str
         Where it ran.
+    figures : (count, 8) array, optional
+        What a GPU that was asked to found out about points and duals, by the names of
+        ``kernels.check.FIGURES``; NaN where there is no claim of an optimum. The duals of those
+        it looked at are clipped to allowed signs.
     """
 
     x: FloatArray
@@ -35,9 +39,12 @@ class LpAnswers:
     ending: IntArray
     iterations: IntArray
     device: str
+    figures: FloatArray | None = field(default=None, kw_only=True)
 
     def leave_out(self, first: int) -> None:
         """Say that the LPs from ``first`` on had no turn."""
         for array in (self.x, self.row_dual, self.iterations):
             array[first:] = 0
         self.ending[first:] = NOT_REACHED
+        if self.figures is not None:
+            self.figures[first:] = np.nan

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import scipy.sparse as sp
 
 from solvers.problem import FloatArray
@@ -26,6 +27,8 @@ class LpArrays:
         Coefficients in the order of ``pattern``; zeros are fine.
     cost, lower, upper : (count or 1, n) arrays
     row_lower, row_upper : (count or 1, m) arrays
+    offset : (count or 1, 1) array, optional
+        Constants of the objectives; zero.
     """
 
     count: int
@@ -36,3 +39,4 @@ class LpArrays:
     upper: FloatArray
     row_lower: FloatArray
     row_upper: FloatArray
+    offset: FloatArray = field(default_factory=lambda: np.zeros((1, 1)), kw_only=True)

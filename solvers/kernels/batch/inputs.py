@@ -16,26 +16,26 @@ SLICE_BYTES = 64 * 2**20
 
 
 class Inputs:
-    """Arrays that may have a row for each LP, or one for all; bit b of ``varying`` says which.
+    """Arrays that may have a row for each LP, or one for all.
 
     Parameters
     ----------
     device : Device
     arrays : mapping from names to (count or 1, width) arrays
-        In the order of the bits.
     """
 
     def __init__(self, device: Device, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self._device = device
-        self._names = tuple(arrays)
         self._own = {name: array for name, array in arrays.items() if array.shape[0] != 1}
-        self._shared = {
-            name: device.to_device(array.reshape(-1))
-            for name, array in arrays.items()
-            if name not in self._own
-        }
-        self.varying = sum(1 << bit for bit, name in enumerate(arrays) if name in self._own)
+        shared = {name: array for name, array in arrays.items() if name not in self._own}
+        self._shared = dict(
+            zip(shared, to_device_together(device, list(shared.values())), strict=True)
+        )
         self.own_bytes = sum(int(array[0].nbytes) for array in self._own.values())
+
+    def varying_of(self, names: Sequence[str]) -> int:
+        """Return which of these arrays have a row for each LP, a bit for each in their order."""
+        return sum(1 << bit for bit, name in enumerate(names) if name in self._own)
 
     def is_own(self, name: str) -> bool:
         """Whether each LP has a row of this array."""
@@ -46,7 +46,7 @@ class Inputs:
         most: int = slice_bytes // max(1, self.own_bytes)
         return max(1, most)
 
-    def bring(self, first: int, last: int, upload: Upload) -> Sequence[Any]:
+    def bring(self, first: int, last: int, upload: Upload) -> Mapping[str, Any]:
         """Return all arrays on the device, of the LPs from ``first`` to ``last``, and flat."""
         found = dict(self._shared)
         for name, array in self._own.items():
@@ -55,4 +55,18 @@ class Inputs:
                 found[name] = upload.bring(name, rows)
             else:  # few, and not numbers of eight bytes: the driver's own way
                 found[name] = self._device.to_device(rows.reshape(-1))
-        return [found[name] for name in self._names]
+        return found
+
+
+def to_device_together(device: Device, arrays: Sequence[npt.NDArray[Any]]) -> list[Any]:
+    """Return flat copies of host arrays on the device; what is of one type travels at once.
+
+    Each of many small transfers takes as long as one that has them all.
+    """
+    found: dict[int, Any] = {}
+    for kind in {array.dtype for array in arrays}:
+        places = [k for k, array in enumerate(arrays) if array.dtype == kind]
+        ends = np.cumsum([0, *(arrays[k].size for k in places)]).tolist()
+        there = device.to_device(np.concatenate([arrays[k].reshape(-1) for k in places]))
+        found |= {k: there[ends[i] : ends[i + 1]] for i, k in enumerate(places)}
+    return [found[k] for k in range(len(arrays))]

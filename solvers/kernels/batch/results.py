@@ -1,12 +1,13 @@
 """How results get home: through locked memory, that of one slice while the next is being solved.
 
-On a GPU each slice writes to memory of its own there; the driver copies that to page-locked memory
-when the slice is done, and some threads from there to the answer. Locked memory is dear to get, so
-that the answer itself is ordinary memory, and slices take turns with what there is.
+On a GPU each slice writes to a block of memory of its own there; the driver copies that to
+page-locked memory when the slice is done, and threads from there to the answer. Locked memory is
+dear to get, so that the answer itself is ordinary memory, and slices take turns with what there is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,20 +16,31 @@ import numpy.typing as npt
 
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
+from solvers.kernels.batch.kernels.check import FIGURES
 
 COPIERS = 4
 """Threads that copy results to the answer: what limits them is that its memory is new."""
 
-FEW_BYTES = 2**19
+FEW_BYTES = 2**21
 """Results up to this are copied at once: starting threads takes longer."""
+
+ALIGNMENT = 256
+"""Bytes that the places of results in a block of memory are multiples of, as the driver's are."""
 
 RESULTS = ("x", "row_dual", "ending", "iterations")
 """Results of every engine, by their names in :class:`LpAnswers`."""
 
 
-def answer_arrays(device: Device, count: int, rows: int, columns: int) -> dict[str, Any]:
-    """Return the fields of an answer of ``count`` LPs, to be written before anybody reads them."""
+def answer_arrays(
+    device: Device, count: int, rows: int, columns: int, *, check: bool = False
+) -> dict[str, Any]:
+    """Return the fields of an answer of ``count`` LPs, to be written before anybody reads them.
+
+    There are figures only if a GPU is to check the answers.
+    """
+    checked = check and device.kind == "cuda"
     return {
+        "figures": np.empty((count, len(FIGURES))) if checked else None,
         "x": np.empty((count, columns)),
         "row_dual": np.empty((count, rows)),
         "ending": np.empty(count, dtype=np.int32),
@@ -46,34 +58,48 @@ def locked_array(device: Device, size: int, kind: Any) -> npt.NDArray[Any]:
 
 
 class SliceResults:
-    """What a kernel writes about LPs ``first`` to ``last``: flat arrays, by their names.
+    """What kernels write about LPs ``first`` to ``last``: flat arrays, by their names.
 
-    ``there`` are those on the device. On the CPU the kernel writes to the answer at once, but
-    for what it has in another type.
+    ``there`` are those on the device. On the CPU kernels write to the answer at once; on a GPU
+    what comes home stands side by side, and travels at once.
+
+    Parameters
+    ----------
+    device : Device
+    answer : LpAnswers
+        Gets :data:`RESULTS`, and ``figures`` where it has them.
+    first, last : int
+    more : mapping from names to arrays, optional
+        With a row for each LP of the batch, for what else is to come home.
     """
 
-    def __init__(self, device: Device, answer: LpAnswers, first: int, last: int) -> None:
+    def __init__(
+        self,
+        device: Device,
+        answer: LpAnswers,
+        first: int,
+        last: int,
+        more: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
         self.device, self.first, self.last = device, first, last
-        self.there: dict[str, Any] = {}
-        self._here: dict[str, npt.NDArray[Any]] = {}
-        self._targets: dict[str, npt.NDArray[Any]] = {}
-        for name in RESULTS:
-            whole = getattr(answer, name)
-            self.add(name, whole, whole.dtype)
-
-    def add(self, name: str, whole: npt.NDArray[Any], kind: Any) -> None:
-        """Have the kernel write, in numbers of this type, an array with a row for each LP."""
-        target = whole[self.first : self.last]
-        if self.device.kind == "cpu":
-            direct = target.dtype == kind
-            self.there[name] = target.reshape(-1) if direct else np.empty(target.size, kind)
-            if direct:
-                return
-            self._here[name] = self.there[name]
-        else:
-            self.there[name] = self.device.xp.empty(target.size, dtype=kind)
-            self._here[name] = locked_array(self.device, target.size, kind)
-        self._targets[name] = target
+        arrays = {name: getattr(answer, name) for name in RESULTS} | dict(more or {})
+        if answer.figures is not None:
+            arrays["figures"] = answer.figures
+        self._targets = {name: array[first:last] for name, array in arrays.items()}
+        if device.kind == "cpu":
+            self.there: dict[str, Any] = {
+                name: array.reshape(-1) for name, array in self._targets.items()
+            }
+            return
+        sizes = [-(-array.nbytes // ALIGNMENT) * ALIGNMENT for array in self._targets.values()]
+        ends = np.cumsum([0, *sizes]).tolist()
+        self._block_there = device.xp.empty(ends[-1], dtype=np.uint8)
+        self._block_here = locked_array(device, ends[-1], np.uint8)
+        self.there, self._here = {}, {}
+        for (name, array), at in zip(self._targets.items(), ends[:-1], strict=True):
+            part = slice(at, at + array.nbytes)
+            self.there[name] = self._block_there[part].view(array.dtype)
+            self._here[name] = self._block_here[part].view(array.dtype).reshape(array.shape)
 
     def add_there(self, name: str, width: int) -> None:
         """Have the kernel write another array of floats, which stays on the device."""
@@ -81,16 +107,16 @@ class SliceResults:
 
     def send_home(self) -> None:
         """Have everything copied to the host when the work queued on this stream is done."""
-        if self.device.kind == "cpu":
+        if self.device.kind == "cpu" or not self._block_here.size:
             return
         stream = self.device.xp.cuda.get_current_stream()
-        for name, array in self._here.items():
-            if array.size:
-                self.there[name].get(stream=stream, out=array, blocking=False)
+        self._block_there.get(stream=stream, out=self._block_here, blocking=False)
 
     def put_down(self, pool: ThreadPoolExecutor) -> None:
         """Copy what has arrived to its place in the answer."""
-        if sum(array.nbytes for array in self._here.values()) <= FEW_BYTES:
+        if self.device.kind == "cpu":
+            return
+        if self._block_here.nbytes <= FEW_BYTES:
             self._copy(slice(None))
             return
         ends = np.linspace(0, self.last - self.first, COPIERS + 1).astype(int).tolist()
@@ -98,4 +124,4 @@ class SliceResults:
 
     def _copy(self, rows: slice) -> None:
         for name, target in self._targets.items():
-            target[rows] = self._here[name].reshape(target.shape)[rows]
+            target[rows] = self._here[name][rows]

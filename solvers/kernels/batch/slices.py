@@ -6,6 +6,7 @@ an interruption are heeded; an LP is never split.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -32,9 +33,6 @@ FASTEST_GROWTH = 4.0
 """Slices grow by no more than this from one to the next, whatever the last one's time says."""
 
 Answer = TypeVar("Answer", bound=LpAnswers)
-
-Watch = Callable[[Answer, int, int], None]
-"""Called with the answer and the numbers of LPs, from and to, that have just been solved."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +62,35 @@ class Lane:
     scratch: Any
 
 
+_idle_streams: dict[tuple[type[Device], int], list[Any]] = {}
+"""Streams of solves that are over, by GPU: memory pools keep blocks for each stream, so that a new
+one would have to ask the driver for all it needs."""
+
+_streams_lock = threading.Lock()
+
+
+def _take_stream(device: Device) -> Any:
+    with _streams_lock:
+        idle = _idle_streams.get((type(device), device.index))
+        if idle:
+            return idle.pop()
+    return device.xp.cuda.Stream(non_blocking=True)
+
+
+def _give_back_streams(device: Device, lanes: list[Lane]) -> None:
+    """Keep the streams of a solve for the next one; nothing may be on its way on them."""
+    if device.kind == "cuda":
+        with _streams_lock:
+            idle = _idle_streams.setdefault((type(device), device.index), [])
+            idle.extend(lane.stream for lane in lanes)
+
+
 def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> list[Lane]:
     """Return the lanes for slices of at most so many LPs; on the CPU one scratch serves both."""
     lanes: list[Lane] = []
     for _ in range(STREAMS):
         on_gpu = device.kind == "cuda"
-        stream = device.xp.cuda.Stream(non_blocking=True) if on_gpu else nullcontext()
+        stream = _take_stream(device) if on_gpu else nullcontext()
         scratch = make_scratch() if on_gpu or not lanes else lanes[0].scratch
         lanes.append(Lane(stream, Upload(device, most), scratch))
     device.synchronize()  # what was written to scratch is there before other streams read it
@@ -93,7 +114,6 @@ def solve_slices(
     *,
     make_results: Callable[[int, int], SliceResults],
     finish: Finish | None = None,
-    watch: Watch[Answer] | None = None,
 ) -> None:
     """Solve slice after slice until the end of the batch or of the time.
 
@@ -105,8 +125,6 @@ def solve_slices(
         How a slice is begun, where, what it gives, and what is left to do when that is there.
     pace : Pace
     device, progress
-    watch : callable, optional
-        Looks at each slice while the next ones are on their way.
     """
     count = len(answer.ending)
     watched = bool(np.isfinite(progress.time_limit))
@@ -145,6 +163,5 @@ def solve_slices(
                 size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
                 began = time.perf_counter()
             launch_more()
-            if watch is not None:
-                watch(answer, results.first, results.last)
     answer.leave_out(first)
+    _give_back_streams(device, lanes)

@@ -22,7 +22,12 @@ __all__ = ["BatchAnswer", "BatchData", "Ending", "Settings", "solve"]
 
 
 def solve(
-    data: BatchData, options: EngineOptions, progress: Progress, *, settings: Settings = DEFAULT
+    data: BatchData,
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    settings: Settings = DEFAULT,
+    check: bool = False,
 ) -> BatchAnswer:
     """Solve all LPs of ``data`` to ``options.tolerance``.
 
@@ -37,6 +42,8 @@ def solve(
         Asked about time and interruption between launches.
     settings : Settings
         Constants of the method.
+    check : bool
+        Whether a GPU is to find the answer's ``figures`` while data and points are there.
 
     Returns
     -------
@@ -51,6 +58,7 @@ def solve(
     """
 
     def solve_on(device: Device) -> BatchAnswer:
-        return run(prepare(data, options, settings), device, options, progress, settings)
+        prepared = prepare(data, options, settings)
+        return run(prepared, device, options, progress, settings, check=check)
 
     return solve_where_it_fits(options.device, progress, solve_on)

@@ -10,17 +10,15 @@ from solvers.problem import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class BatchData(LpArrays):
-    """LPs with constants of their objectives, and points to start from.
+    """LPs, and points to start from.
 
     Parameters
     ----------
-    offset : (count or 1, 1) array
     x0 : (count or 1, n) array
         Points to start from.
     y0 : (count or 1, m) array
         Row duals to start from.
     """
 
-    offset: FloatArray
     x0: FloatArray
     y0: FloatArray

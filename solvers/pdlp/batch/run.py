@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from solvers.device import Device
+from solvers.kernels.batch.check import DeviceCheck
 from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs
 from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
 from solvers.options import EngineOptions
-from solvers.pdlp.batch.answer import BatchAnswer
+from solvers.pdlp.batch.answer import BatchAnswer, Ending
 from solvers.pdlp.batch.kernels.solve import FAMILY, MIXED, VARYING
 from solvers.pdlp.batch.layout import LARGEST_VERTEX, Layout, find_layout
 from solvers.pdlp.batch.prepare import POWER_ITERATIONS, Prepared
@@ -35,11 +36,15 @@ def run(
     options: EngineOptions,
     progress: Progress,
     settings: Settings,
+    *,
+    check: bool = False,
 ) -> BatchAnswer:
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
-    answer = BatchAnswer(**answer_arrays(device, data.count, *data.pattern.shape))
+    answer = BatchAnswer(**answer_arrays(device, data.count, *data.pattern.shape, check=check))
     launcher = _Launcher(prepared, device, options, settings)
+    if answer.figures is not None:
+        launcher.check = DeviceCheck(device, data.pattern, (Ending.CONVERGED, Ending.VERTEX))
     solve_slices(
         answer,
         launcher.launch,
@@ -62,6 +67,7 @@ class _Launcher:
         self.device = device
         data = prepared.data
         self.inputs = Inputs(device, {name: getattr(data, name) for name in VARYING})
+        self.check: DeviceCheck | None = None
         entries = SLICE_ENTRIES[device.kind] // data.pattern.nnz
         own = self.inputs.most_in_slice(SLICE_BYTES)
         self.most = max(1, min(data.count, entries, own, MOST_IN_SLICE))
@@ -99,8 +105,8 @@ class _Launcher:
             results.last - results.first,
             *self.prepared.data.pattern.shape,
             *self.pattern,
-            self.inputs.varying,
-            *arrays,
+            self.inputs.varying_of(VARYING),
+            *(arrays[name] for name in VARYING),
             *self.scales,
             *self.limits,
             layout.vertex_limit,
@@ -119,6 +125,8 @@ class _Launcher:
             there["iterations"],
             threads=self.threads,
         )
+        if self.check is not None:
+            self.check.launch(results, self.inputs, arrays, self.pattern[:2])
 
     def _layout(self) -> Layout:
         data = self.prepared.data

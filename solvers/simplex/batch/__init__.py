@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from solvers.device import Device
 from solvers.kernels.batch.fallback import solve_where_it_fits
-from solvers.kernels.batch.slices import Watch
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
@@ -29,7 +28,7 @@ def solve(
     progress: Progress,
     *,
     settings: Settings = DEFAULT,
-    watch: Watch[BatchAnswer] | None = None,
+    check: bool = False,
 ) -> BatchAnswer:
     """Solve all LPs of ``data``, each to a vertex, a Farkas row or a ray.
 
@@ -44,9 +43,8 @@ def solve(
         Asked about time and interruption between launches.
     settings : Settings
         Constants of the method.
-    watch : callable, optional
-        Called with the answer and two numbers when the LPs from one to the other are solved, in
-        their order, while the device goes on with others; all again where a GPU gave up.
+    check : bool
+        Whether a GPU is to find the answer's ``figures`` while data and points are there.
 
     Returns
     -------
@@ -61,6 +59,6 @@ def solve(
     """
 
     def solve_on(device: Device) -> BatchAnswer:
-        return run(prepare(data, settings), device, options, progress, settings, watch)
+        return run(prepare(data, settings), device, options, progress, settings, check=check)
 
     return solve_where_it_fits(options.device, progress, solve_on)

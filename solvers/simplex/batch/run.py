@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from solvers.device import Device
-from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs
+from solvers.kernels.batch.check import DeviceCheck
+from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs, to_device_together
 from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
-from solvers.kernels.batch.slices import Lane, Pace, Watch, make_lanes, solve_slices
+from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
@@ -39,20 +40,24 @@ def run(
     options: EngineOptions,
     progress: Progress,
     settings: Settings,
-    watch: Watch[BatchAnswer] | None = None,
+    *,
+    check: bool = False,
 ) -> BatchAnswer:
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
     m, n = data.pattern.shape
     answer = BatchAnswer(
-        **answer_arrays(device, data.count, m, n),
+        **answer_arrays(device, data.count, m, n, check=check),
         basis=np.empty((data.count, n + m), dtype=np.int8),
     )
     launcher = _Launcher(prepared, device, options, settings)
+    if answer.figures is not None:
+        launcher.check = DeviceCheck(device, data.pattern, (Ending.OPTIMAL,))
+    # statuses as numbers without sign, which device code has a type for
+    more = {"basis": answer.basis.view(np.uint8)}
 
     def make_results(first: int, last: int) -> SliceResults:
-        results = SliceResults(device, answer, first, last)
-        results.add("basis", answer.basis, np.int32)
+        results = SliceResults(device, answer, first, last, more)
         results.add_there("ray", n)
         return results
 
@@ -68,7 +73,6 @@ def run(
         progress,
         make_results=make_results,
         finish=finish,
-        watch=watch,
     )
     answer.basis[answer.ending == Ending.NOT_REACHED] = 0
     return answer
@@ -96,26 +100,31 @@ class _Launcher:
             name: getattr(data, name).astype(np.float64, copy=False) for name in VARYING[:-1]
         }
         arrays["given"] = prepared.given.astype(np.int32)
+        arrays["offset"] = data.offset
         self.inputs = Inputs(device, arrays)
+        self.check: DeviceCheck | None = None
         self.most = self._largest_slice(data.count, max(1, m * n * (m + n)))
         limit = settings.most_pivots(m, n)
         if options.iteration_limit is not None:
             limit = min(options.iteration_limit, limit)
-        self.settings = (
-            device.to_device(prepared.row_scale),
-            device.to_device(prepared.column_scale),
-            device.to_device(prepared.dictionary),
-            device.to_device(prepared.heads),
-            prepared.start,
-            device.to_device(settings.parameters.as_array()),
-            limit,
+        row_scale, column_scale, dictionary, parameters, heads, *pattern = to_device_together(
+            device,
+            [
+                prepared.row_scale,
+                prepared.column_scale,
+                prepared.dictionary,
+                settings.parameters.as_array(),
+                prepared.heads,
+                data.pattern.indptr.astype(np.int32, copy=False),
+                data.pattern.indices.astype(np.int32, copy=False),
+            ],
         )
+        self.pattern = pattern
+        self.settings = (
+            row_scale, column_scale, dictionary, heads, prepared.start, parameters, limit
+        )  # fmt: skip
         self.threads = options.threads
         self.layout = self._layout()
-        self.pattern = [
-            device.to_device(array.astype(np.int32, copy=False))
-            for array in (data.pattern.indptr, data.pattern.indices)
-        ]
         device.synchronize()
 
     def make_scratch(self) -> Any:
@@ -130,8 +139,8 @@ class _Launcher:
             results.last - results.first,
             *self.shape,
             *self.pattern,
-            self.inputs.varying,
-            *arrays,
+            self.inputs.varying_of(VARYING),
+            *(arrays[name] for name in VARYING),
             *self.settings,
             layout.leading,
             layout.place,
@@ -150,6 +159,8 @@ class _Launcher:
             there["iterations"],
             threads=self.threads,
         )
+        if self.check is not None:
+            self.check.launch(results, self.inputs, arrays, self.pattern)
 
     def _largest_slice(self, count: int, steps: int) -> int:
         """Return the LPs of a launch at most, of so many steps each."""

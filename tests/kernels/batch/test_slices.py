@@ -41,12 +41,11 @@ def run(count, pace, progress=None, stop_after=None):
         progress,
         make_results=lambda first, last: SliceResults(cpu(), answer, first, last),
         finish=lambda results: events.append(("finish", results.first, results.last)),
-        watch=lambda whole, first, last: events.append(("watch", first, last)),
     )
     return answer, events
 
 
-def test_every_slice_is_finished_and_watched_while_the_next_ones_are_on_their_way():
+def test_every_slice_is_finished_while_the_next_ones_are_on_their_way():
     answer, events = run(7, Pace(most=3, first=1, seconds=1.0))
     np.testing.assert_array_equal(answer.x[:, 2], np.arange(7))
     np.testing.assert_array_equal(answer.row_dual[:, 0], -np.arange(7))
@@ -55,11 +54,8 @@ def test_every_slice_is_finished_and_watched_while_the_next_ones_are_on_their_wa
         ("launch", 3, 6),
         ("finish", 0, 3),
         ("launch", 6, 7),
-        ("watch", 0, 3),
         ("finish", 3, 6),
-        ("watch", 3, 6),
         ("finish", 6, 7),
-        ("watch", 6, 7),
     ]
 
 
@@ -94,11 +90,12 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     own, shared = np.arange(12.0).reshape(4, 3), np.array([[7.0, 8.0]])
     statuses = np.arange(8, dtype=np.int32).reshape(4, 2)
     inputs = Inputs(cpu(), {"cost": own, "lower": shared, "given": statuses})
-    assert inputs.varying == 0b101
+    assert inputs.varying_of(["given", "lower", "cost"]) == 0b101
     assert inputs.is_own("cost")
     assert not inputs.is_own("lower")
     assert inputs.most_in_slice(100) == 100 // (3 * 8 + 2 * 4)
-    cost, lower, given = inputs.bring(1, 3, Upload(cpu(), 4))
+    arrays = inputs.bring(1, 3, Upload(cpu(), 4))
+    cost, lower, given = (arrays[name] for name in ("cost", "lower", "given"))
     np.testing.assert_array_equal(cost, own[1:3].reshape(-1))
     np.testing.assert_array_equal(lower, [7.0, 8.0])
     np.testing.assert_array_equal(given, [2, 3, 4, 5])

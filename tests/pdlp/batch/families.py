@@ -71,6 +71,7 @@ def engine_data(batch: Batch, x0=None, y0=None) -> BatchData:
     )
     cost, lower, upper, row_lower, row_upper, offset = rest
     return BatchData(
-        len(batch), batch.problem.matrix, values, cost, lower, upper, row_lower, row_upper, offset,
+        len(batch), batch.problem.matrix, values, cost, lower, upper, row_lower, row_upper,
         np.zeros((1, n)) if x0 is None else x0, np.zeros((1, m)) if y0 is None else y0,
+        offset=offset,
     )  # fmt: skip

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gpu_bridge.many_check import find_figures
 from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import Parameters, Settings
+from solvers.simplex.batch import Ending, Parameters, Settings
 from solvers.simplex.batch.kernels.simplex import (
     ALL_FAR,
     ALL_NEAR,
@@ -221,8 +222,12 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit, fe
         "solvers.kernels.batch.fallback.find_device", lambda wanted: EmulatedGpu("cuda", "")
     )
     monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)
-    there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit))
+    there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit), check=True)
     assert there.device == "cuda"
+    optimal = here.ending == Ending.OPTIMAL
+    expected = find_figures(data, there.x, there.row_dual, optimal, 1)
+    np.testing.assert_array_equal(there.figures, expected)
+    assert there.basis.dtype == np.int8
     for name in ("ending", "iterations", "basis"):
         np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
     np.testing.assert_allclose(there.x, here.x, rtol=1e-9, atol=1e-9)
