@@ -147,7 +147,9 @@ class Batch:
         found = np.zeros(len(self), dtype=np.bool_)
         for low_name, high_name in (("row_lower", "row_upper"), ("lower", "upper")):
             low, high = self.rows_of(low_name), self.rows_of(high_name)
-            found |= ((low > high) | (low == np.inf) | (high == -np.inf)).any(axis=1)
+            # each by itself: what all members share is looked at once
+            found |= (low > high).any(axis=1)
+            found |= (low == np.inf).any(axis=1) | (high == -np.inf).any(axis=1)
         return found
 
     def _array(self, name: str, count: int) -> FloatArray:

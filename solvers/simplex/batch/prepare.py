@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from solvers.kernels.batch.check import is_full
 from solvers.outcome import BasisStatus
 from solvers.problem import FloatArray
 from solvers.simplex.batch.data import BatchData, StatusArray
 from solvers.simplex.batch.kernels.simplex import BASES, DICTIONARY, SLACK
 from solvers.simplex.batch.settings import Settings
-from solvers.simplex.form import geometric_scales
+from solvers.simplex.form import NO_SCALING_WITHIN, SCALING_PASSES, geometric_scales
 
 SAMPLED = 32
 """About how many members tell how to scale coefficients that differ from LP to LP."""
@@ -58,9 +59,28 @@ def _scales(data: BatchData) -> tuple[FloatArray, FloatArray]:
     sample = data.values[:: max(1, data.values.shape[0] // SAMPLED)]
     sizes = np.abs(sample).mean(axis=0)
     pattern = data.pattern
+    if sizes.size and sizes.all() and is_full(pattern):
+        return full_scales(sizes.reshape(m, n))
     mean = sp.csr_array((sizes, pattern.indices.copy(), pattern.indptr.copy()), shape=(m, n))
     mean.eliminate_zeros()
     return geometric_scales(mean) if mean.nnz else (np.ones(m), np.ones(n))
+
+
+def full_scales(size: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``geometric_scales`` of a matrix by its magnitudes (m, n), none of them zero.
+
+    Rows and columns that stand side by side need no lists of who owns what.
+    """
+    m, n = size.shape
+    row_scale, column_scale = np.ones(m), np.ones(n)
+    if size.min() >= NO_SCALING_WITHIN[0] and size.max() <= NO_SCALING_WITHIN[1]:
+        return row_scale, column_scale
+    for _ in range(SCALING_PASSES):
+        scaled = size * column_scale
+        row_scale = 1.0 / np.sqrt(scaled.min(axis=1) * scaled.max(axis=1))
+        scaled = size * row_scale[:, None]
+        column_scale = 1.0 / np.sqrt(scaled.min(axis=0) * scaled.max(axis=0))
+    return np.exp2(np.round(np.log2(row_scale))), np.exp2(np.round(np.log2(column_scale)))
 
 
 def _dictionary(
