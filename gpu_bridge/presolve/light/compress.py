@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,15 +19,12 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
         np.flatnonzero(w.row_removed == ALIVE),
         np.flatnonzero(w.column_removed == ALIVE),
     )
-    place = np.full(problem.num_columns, -1, dtype=w.row_index.dtype)
-    place[columns] = np.arange(columns.size, dtype=place.dtype)
-    start = np.zeros(rows.size + 1, dtype=w.row_start.dtype)
-    np.cumsum(w.row_length[rows], out=start[1:])
-    index, value = np.empty(start[-1], dtype=w.row_index.dtype), np.empty(start[-1])
-    _gather(w, rows, place, index, value)
-    return Problem(
+    by_row = (w.row_start, w.row_index, w.row_value, w.row_length)
+    by_column = (w.column_start, w.column_index, w.column_value, w.column_length)
+    shape = (rows.size, columns.size)
+    reduced = Problem(
         cost=w.cost[columns],
-        matrix=sp.csr_array((value, index, start), shape=(rows.size, columns.size)),
+        matrix=sp.csr_array(_living(*by_row, rows, columns, w.column_removed), shape=shape),
         row_lower=w.row_lower[rows],
         row_upper=w.row_upper[rows],
         lower=w.lower[columns],
@@ -35,16 +34,33 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
         maximize=problem.maximize,
         name=problem.name,
     )
+    # whoever is next wants the matrix by columns, too, and here it is at hand in that order
+    parts = _living(*by_column, columns, rows, w.row_removed)
+    reduced.__dict__["matrix_csc"] = sp.csc_array(parts, shape=shape)
+    return reduced
+
+
+def _living(
+    start: Any, index: Any, value: Any, length: Any, owners: Any, others: Any, other_removed: Any
+) -> tuple[Any, Any, Any]:
+    """Return values, indices and starts of the living owners' living entries, in their order."""
+    place = np.empty(other_removed.size, dtype=index.dtype)
+    place[others] = np.arange(others.size, dtype=place.dtype)
+    new_start = np.zeros(owners.size + 1, dtype=start.dtype)
+    np.cumsum(length[owners], out=new_start[1:])
+    new_index, new_value = np.empty(new_start[-1], dtype=index.dtype), np.empty(new_start[-1])
+    _gather(start, index, value, owners, other_removed, place, new_index, new_value)
+    return new_value, new_index, new_start
 
 
 @compiled
-def _gather(w, rows, place, index, value):
-    """Copy the living entries, whose columns move to ``place``."""
+def _gather(start, index, value, owners, other_removed, place, new_index, new_value):
+    """Copy the owners' living entries, the others of which move to ``place``."""
     count = 0
-    for i in rows:
-        for entry in range(w.row_start[i], w.row_start[i + 1]):
-            j = place[w.row_index[entry]]
-            if j >= 0:
-                index[count] = j
-                value[count] = w.row_value[entry]
+    for owner in owners:
+        for entry in range(start[owner], start[owner + 1]):
+            other = index[entry]
+            if other_removed[other] == ALIVE:
+                new_index[count] = place[other]
+                new_value[count] = value[entry]
                 count += 1

@@ -56,20 +56,28 @@ class Pairs:
         return self.row, self.column, self.pivot, self.other, self.other_entry, self.origin
 
 
-def choose_pairs(problem: Problem) -> Pairs:
-    """Choose pairs that do not touch each other, the cheapest first."""
+def choose_pairs(problem: Problem, at_least: float = 1.0) -> Pairs | None:
+    """Choose pairs that do not touch each other, the cheapest first.
+
+    Returns None where there are fewer than ``at_least``. Whether there can be as many is asked
+    first, of the pattern alone: most models have few short equations, or none.
+    """
     m, n = problem.num_rows, problem.num_columns
     A, by_column = problem.matrix, problem.matrix_csc
-    lengths = np.diff(by_column.indptr).astype(np.int64)
+    lengths = np.diff(by_column.indptr)
+    if _count_promising(A.indptr, A.indices, lengths, *_sides(problem)) < at_least:
+        return None
     lower, upper = problem.lower.copy(), problem.upper.copy()
     price = np.full(m, NO_PAIR, dtype=np.int64)
     entry = np.full(m, -1, dtype=np.int64)
     rows = (A.indptr, A.indices, A.data)
-    sides = (problem.row_lower, problem.row_upper)
+    sides = _sides(problem)
     by_row = (np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64))
     implied_bounds(*rows, *sides, lower, upper, *by_row)
     _find_candidates(*rows, lengths, *sides, *by_row, price, entry)
     candidates = np.flatnonzero(price < NO_PAIR)
+    if candidates.size < at_least:
+        return None
     candidates = candidates[np.argsort(price[candidates], kind="stable")]
     k = candidates.size
     pairs = Pairs(
@@ -97,6 +105,8 @@ def choose_pairs(problem: Problem) -> Pairs:
         lower,
         upper,
     )
+    if count < at_least:
+        return None
     return Pairs(
         pairs.row[:count],
         pairs.column[:count],
@@ -107,6 +117,32 @@ def choose_pairs(problem: Problem) -> Pairs:
         lower,
         upper,
     )
+
+
+def _sides(problem: Problem) -> tuple[FloatArray, FloatArray]:
+    return problem.row_lower, problem.row_upper
+
+
+@compiled
+def _count_promising(start, index, lengths, row_lower, row_upper):
+    """Count the equations with a column that could be replaced by them without adding entries."""
+    count = 0
+    for i in range(row_lower.size):
+        size = start[i + 1] - start[i]
+        if row_lower[i] != row_upper[i] or size < 2 or size > LONGEST_EQUATION:
+            continue
+        for e in range(start[i], start[i + 1]):
+            length = lengths[index[e]]
+            if length <= LONGEST_COLUMN and _added(size, length) <= MOST_ADDED:
+                count += 1
+                break
+    return count
+
+
+@merged
+def _added(size, length):
+    """Return the entries that are added where an equation replaces a column."""
+    return (size - 1) * (length - 1) - (size + length - 1)
 
 
 @compiled
@@ -192,7 +228,7 @@ def _find_candidates(
             j = index[e]
             if abs(value[e]) < PIVOT * largest or lengths[j] > LONGEST_COLUMN:
                 continue
-            added = (size - 1) * (lengths[j] - 1) - (size + lengths[j] - 1)
+            added = _added(size, lengths[j])
             implied = low_by[j] != -1 and high_by[j] != -1
             if added > MOST_ADDED or not (size == 2 or implied):
                 continue

@@ -37,10 +37,13 @@ SAME_PRICE = 1e-13
 HASH_DIGITS = 2.0**36
 """Mantissas enter the hash in steps of 1 over this."""
 
+ONE = int(0.5 * HASH_DIGITS) * 2048 + 1
+"""What a ratio of one enters the hash as: equal entries are frequent, and need no division."""
+
 
 @compiled
 def merge_parallel_rows(w, table):
-    """Merge rows; ``table`` is scratch, of a power of two places of int64."""
+    """Merge rows; ``table`` is scratch, of a power of two places of int32."""
     table[:] = -1
     for i in range(w.row_removed.size):
         if w.row_removed[i] != ALIVE or w.row_length[i] < 2:
@@ -60,7 +63,7 @@ def merge_parallel_rows(w, table):
 
 @compiled
 def merge_parallel_columns(w, table):
-    """Merge columns; ``table`` is scratch, of a power of two places of int64."""
+    """Merge columns; ``table`` is scratch, of a power of two places of int32."""
     table[:] = -1
     start, index, value = w.column_start, w.column_index, w.column_value
     for k in range(w.column_removed.size):
@@ -92,11 +95,17 @@ def _hash(start, index, value, removed, owner):
             continue
         if first == 0.0:
             first = value[entry]
-        mantissa, exponent = math.frexp(value[entry] / first)
-        digits = np.int64(math.floor(mantissa * HASH_DIGITS + 0.5)) * 2048 + exponent
+        digits = ONE if value[entry] == first else _digits(value[entry] / first)
         found = _mixed(found ^ np.uint64(other))
         found = _mixed(found ^ np.uint64(digits))
     return np.int64(found >> np.uint64(8))
+
+
+@merged
+def _digits(ratio):
+    """Return the leading digits of a ratio and its exponent, as one number."""
+    mantissa, exponent = math.frexp(ratio)
+    return np.int64(math.floor(mantissa * HASH_DIGITS + 0.5)) * 2048 + exponent
 
 
 @merged

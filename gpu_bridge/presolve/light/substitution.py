@@ -29,8 +29,8 @@ ENOUGH = 0.04
 
 def substitute(problem: Problem) -> Reduction:
     """Replace columns of a linear program by the equations that define them, one round."""
-    pairs = choose_pairs(problem)
-    if pairs.row.size < max(1.0, ENOUGH * problem.num_columns):
+    pairs = choose_pairs(problem, max(1.0, ENOUGH * problem.num_columns))
+    if pairs is None:
         return unchanged(problem)
     way = _Way(problem, pairs)
     return Reduction(way.reduced(), way.back, forward=way.forward)
