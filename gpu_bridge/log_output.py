@@ -61,6 +61,11 @@ class LogOutput:
         if live is not None:
             live.stop()
 
+    def end(self) -> None:
+        """Leave the streams to their owners: what threads left behind still say goes nowhere."""
+        self.stop_live()
+        self._streams = []
+
     def _drop(self, broken: Sequence[LogStream]) -> None:
         self._streams = [stream for stream in self._streams if stream not in broken]
         if self._live is not None and self._live.stream in broken:

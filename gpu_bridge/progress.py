@@ -90,7 +90,9 @@ class BridgeProgress(Progress):
     ) -> None:
         if self._watcher is not None:
             self._watcher.close()
-        self.close()
+        with self._lock:
+            self.close()
+            self._output.end()
 
     @property
     def text(self) -> str:

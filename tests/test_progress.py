@@ -608,3 +608,11 @@ def test_the_live_line_names_who_found_the_incumbent() -> None:
     progress = BridgeProgress(60.0, maximize=True)
     progress.incumbent(-12.0, "local search")
     assert "incumbent 12 by local search" in progress._live_text()
+
+
+def test_nothing_is_written_to_the_streams_after_the_end() -> None:
+    stream = io.StringIO()
+    with BridgeProgress(streams=[stream]) as progress:
+        progress.log("in time")
+    progress.log("too late, from a thread that was left behind")
+    assert stream.getvalue() == "in time\n"

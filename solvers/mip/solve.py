@@ -29,6 +29,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel
+from solvers.mip.patience import LOOK_AGAIN, wait_for
 from solvers.mip.reduced import Reduced, unreduced
 from solvers.mip.start import bring_in, take_whole
 from solvers.options import EngineOptions
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
 HEAD_START = 0.5
 """Seconds that HiGHS has for a small model before anything else begins: most need no more."""
-
-LOOK_AGAIN = 0.02
-"""Seconds between two looks at whether the solve is over."""
 
 PATIENCE = 0.3
 """Seconds to wait at the end for threads to hear that it is over; after that they are left."""
@@ -116,9 +114,8 @@ def solve(
     """
     run = _Run(problem, options, progress, start)
     try:
-        if options.deterministic or run.cores == 1:
-            return run.in_turn(reduce)
-        return run.side_by_side(reduce)
+        way = run.in_turn if options.deterministic or run.cores == 1 else run.side_by_side
+        return wait_for(lambda: way(reduce), progress, run.end)
     finally:
         run.close()
 
@@ -151,7 +148,7 @@ class _Run:
         """Run everything at once."""
         self._take_start()
         if not self.options.heuristics_only and self._prove():
-            return self._answer()
+            return self.end()
         enough = self._walk_on_original()
         shared = self._prepare(reduce)
         enough.set()
@@ -160,7 +157,7 @@ class _Run:
             self._wait()
         elif self.prover is not None and self.settled is None:
             self._wait()
-        return self._answer()
+        return self.end()
 
     def in_turn(self, reduce: Reduce | None) -> Outcome:
         """Run the heuristics one after the other, then branch and bound from their best point."""
@@ -170,7 +167,7 @@ class _Run:
 
         self._take_start()
         if not self.options.heuristics_only and self._prove_in_few_nodes():
-            return self._answer()
+            return self.end()
         shared = self._prepare(reduce)
         if shared is not None and self.options.deterministic:
             limit = 1e9 * (WORK if self.options.work_limit is None else self.options.work_limit)
@@ -182,8 +179,9 @@ class _Run:
         if self.settled is None and not self._is_over() and not self.options.heuristics_only:
             best = self.ledger.pool.best
             self.prover = self._make_prover(self.cores)
+            self._heed_the_end(self.prover)
             self.prover.run(self._begin_at(None if best is None else best.x))
-        return self._answer()
+        return self.end()
 
     def close(self) -> None:
         """Stop whoever is still at work, and wait a moment for them to hear of it."""
@@ -204,6 +202,7 @@ class _Run:
         threads = self._prover_threads()
         if self._is_small():
             self.prover = self._make_prover(threads)
+            self._heed_the_end(self.prover)
             self.prover.start(self._begin_at(self.start), apart=False)
             deadline = time.monotonic() + HEAD_START
             while time.monotonic() < deadline and self.progress.should_stop() is None:
@@ -213,6 +212,7 @@ class _Run:
                 return True
             self.prover.stop()
         self.prover = self._make_prover(threads)
+        self._heed_the_end(self.prover)
         best = self.ledger.pool.best
         self.prover.start(self._begin_at(self.start if best is None else best.x))
         return False
@@ -246,6 +246,11 @@ class _Run:
         nodes = self.options.node_limit if node_limit is None else node_limit
         options = dataclasses.replace(self.options, threads=threads, node_limit=nodes)
         return Prover(self.problem, options, self.progress, self.ledger, self._from_prover)
+
+    def _heed_the_end(self, prover: Prover) -> None:
+        """Let no branch and bound begin after the end, when nobody would stop it."""
+        if self._over.is_set():
+            prover.stop()
 
     def _from_prover(self, x: FloatArray) -> None:
         """Take a point of branch and bound into the reduced model, where there is a way."""
@@ -400,7 +405,8 @@ class _Run:
         since = now - self._improved_at
         return since > STALL_SECONDS and since > STALL_SHARE * self._improved_at
 
-    def _answer(self) -> Outcome:
+    def end(self) -> Outcome:
+        """Tell everybody that it is over, and return the answer."""
         self._over.set()
         proof = None if self.prover is None else self.prover.outcome
         known = Knowledge(self.ledger, self.gate, proof, self.settled, self.device.kind)

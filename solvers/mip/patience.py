@@ -1,0 +1,66 @@
+"""Keeping the limit of a mixed-integer solve while loops are compiled, which nothing can interrupt.
+
+The first solve of an installation compiles the heuristics' loops, for half a minute in all. Whoever
+called waits for that, and for anything else that does not hear of the end, only a moment.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.outcome import Outcome
+from solvers.progress import Progress
+
+LOOK_AGAIN = 0.02
+"""Seconds between two looks at whether the solve is over."""
+
+PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.5, 3.0
+"""How long a solve may go on after the limit or an interruption to come to its end: this part of
+the time used, within bounds in seconds."""
+
+
+def wait_for(
+    work: Callable[[], Outcome], progress: Progress, otherwise: Callable[[], Outcome]
+) -> Outcome:
+    """Run work in a thread and return what it returns; soon after the end, what is known without.
+
+    Parameters
+    ----------
+    work : callable
+        Ends by itself when ``progress`` says so, unless it is at something that cannot.
+    progress : Progress
+    otherwise : callable
+        Returns the answer when nobody waits for the work any longer.
+
+    Raises
+    ------
+    Exception
+        What the work raised.
+    """
+    ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            ended.put(work())
+        except BaseException as error:  # the caller raises it in its own thread
+            ended.put(error)
+
+    threading.Thread(target=run, name="schedule", daemon=True).start()
+    give_up_at = np.inf
+    while progress.seconds < give_up_at:
+        try:
+            found = ended.get(timeout=LOOK_AGAIN)
+        except queue.Empty:
+            if np.isinf(give_up_at) and progress.should_stop() is not None:
+                share = PATIENCE_SHARE * progress.seconds
+                give_up_at = progress.seconds + np.clip(share, PATIENCE_LOW, PATIENCE_HIGH)
+            continue
+        if isinstance(found, BaseException):
+            raise found
+        return found
+    progress.log("The time was up while heuristics were being compiled, or busy.")
+    return otherwise()

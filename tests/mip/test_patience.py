@@ -1,0 +1,70 @@
+"""The limit holds while something that cannot be stopped is at work, and the best point is kept."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from solvers.mip import domain, patience
+from solvers.mip.patience import wait_for
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.progress import Progress
+from tests.mip.test_solve import covering
+
+ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=np.ones(1))
+NOTHING = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
+
+
+def test_what_the_work_returns_or_raises_arrives() -> None:
+    assert wait_for(lambda: ANSWER, Progress(60.0), lambda: NOTHING) is ANSWER
+
+    def fail() -> Outcome:
+        raise ArithmeticError("a column is odd")
+
+    with pytest.raises(ArithmeticError, match="a column is odd"):
+        wait_for(fail, Progress(60.0), lambda: NOTHING)
+
+
+@pytest.mark.parametrize("how", ["limit", "interruption"])
+@pytest.mark.parametrize("way", [{}, {"deterministic": True}, {"threads": 1}])
+def test_a_compiler_at_work_holds_nobody_up(
+    how: str, way: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE_LOW", 0.01)
+    compiled, compiling = threading.Event(), threading.Event()
+
+    def compile_for_ever(*_: object) -> None:
+        compiling.set()
+        compiled.wait(60.0)  # deaf to everything, as a compiler is
+        raise RuntimeError("nobody hears this")
+
+    monkeypatch.setattr(domain, "tighten_model", compile_for_ever)
+    problem = covering()
+    told = []
+
+    def on_solution(improvement: gpu_bridge.Improvement) -> bool:
+        told.append(improvement.objective)
+        return how == "interruption" and compiling.wait(60.0)
+
+    outcome = gpu_bridge.solve(
+        problem,
+        method="mip",
+        device="cpu",
+        heuristics_only=True,
+        presolve=False,
+        start=Start(x=np.ones(problem.num_columns)),
+        on_solution=on_solution,
+        time_limit=1.0 if how == "limit" else None,
+        **way,
+    )
+    assert not compiled.is_set()  # it was not waited for
+    compiled.set()
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    expected = StopReason.TIME_LIMIT if how == "limit" else StopReason.INTERRUPTED
+    assert outcome.stop_reason is expected
+    assert outcome.objective <= problem.cost.sum()
+    assert told[-1] == outcome.objective
+    assert "being compiled" in outcome.log
