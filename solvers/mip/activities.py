@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.completion import CompleteTurns
 from solvers.mip.ends import offer_ends
 from solvers.mip.ongoing import ClauseTurns, Improve, LatticeTurns, MendTurns, PumpTurns
 from solvers.mip.probing import ProbingCache, build_cache
@@ -64,7 +65,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
-    mends = MendTurns(shared)
+    mends, completing = MendTurns(shared), CompleteTurns(shared)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5))
     among_integers = LatticeTurns(shared, share(8.0, 0.3))
@@ -76,6 +77,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
+        Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
         Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
