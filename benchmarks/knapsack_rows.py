@@ -2,14 +2,16 @@
 
     python -m benchmarks.knapsack_rows [FILE ...] [--known INDEX.csv] [--time-limit 60]
                                        [--peer-limit 60] [--peers highs cp-sat mip]
-                                       [--device cpu] [--threads 0] [--stop-after SECONDS]
+                                       [--sizes 100x5 100x10 250x5] [--device cpu] [--threads 0]
+                                       [--stop-after SECONDS]
 
 FILEs (plain or .gz) hold: n, m, best known value or 0; n profits; m rows of n weights; then m
-capacities. Without any, problems are drawn as Chu and Beasley draw them. INDEX.csv has best known
-values in its columns ``name`` and ``best_objective``. With ``--device cuda`` walkers stand on the
-GPU. HiGHS and this project's own branch and bound (``mip``) get absolute gap 0.999 and relative gap
-0, because profits are whole numbers; CP-SAT runs where OR-tools is installed. The time to the best
-packing stands beside that to its proof, and what each misses beside the best known value.
+capacities. Without any, problems of the given sizes (items x rows) are drawn as Chu and Beasley
+draw them. INDEX.csv has best known values in its columns ``name`` and ``best_objective``. With
+``--device cuda`` walkers stand on the GPU. HiGHS and this project's own branch and bound (``mip``)
+get absolute gap 0.999 and relative gap 0, because profits are whole numbers; CP-SAT runs where
+OR-tools is installed. The time to the best packing stands beside that to its proof, and what each
+misses beside the best known value.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from solvers.progress import Progress
 WHOLE_GAP = 0.999
 """Absolute gap that proves a whole-number optimum."""
 
-DRAWN = ((100, 5), (100, 10), (250, 5))
+DRAWN = ("100x5", "100x10", "250x5")
 """Items and rows of the problems drawn where no file is given."""
 
 TIGHTNESS = (0.25, 0.5, 0.75)
@@ -225,6 +227,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--peer-limit", type=float, default=60.0, help="0 leaves peers out")
     parser.add_argument("--peers", nargs="*", default=["highs", "cp-sat"], choices=list(PEERS))
+    parser.add_argument("--sizes", nargs="*", default=DRAWN)
     parser.add_argument("--device", default="cpu", choices=("cuda", "cpu"))
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--stop-after", type=float, default=np.inf)
@@ -237,7 +240,9 @@ def main() -> None:
     compilation = time.perf_counter() - began
     known = best_known(arguments.known)
     instances = [read(path, known) for path in arguments.files] or [
-        drawn(*size, tightness, seed=1) for size in DRAWN for tightness in TIGHTNESS
+        drawn(*map(int, size.split("x")), tightness, seed=1)
+        for size in arguments.sizes
+        for tightness in TIGHTNESS
     ]
     found = []
     for instance in instances:

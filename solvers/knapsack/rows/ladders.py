@@ -26,7 +26,7 @@ from solvers.knapsack.rows.kernels.anneal import (
     MOST_LANE_ROWS,
     MOST_MOVABLE,
 )
-from solvers.knapsack.rows.node import Int8Array
+from solvers.knapsack.rows.node import Int8Array, Int32Array
 from solvers.knapsack.rows.scaled import RUNGS, Setting, flags_of, scaled, words_of
 from solvers.problem import FloatArray
 
@@ -104,6 +104,22 @@ class Ladders:
                 best, profit = found, value
         return best
 
+    def begin_anew(self, x: BoolArray, turns: int, stop: Int8Array) -> BoolArray | None:
+        """Return the best packing that new walkers see in so many turns, at most ``LIFE``.
+
+        It fits, and is worth less than ``x`` (n,), a packing that fits, as often as not. None where
+        they see none that fits, or ``stop[0]`` is set.
+        """
+        self._turn += -self._turn % LIFE
+        walkers = self._begin(x)
+        best: BoolArray | None = None
+        for _ in range(turns):
+            if stop[0] != 0:
+                break
+            best = walkers.take_turn(self._seed, self._turn, self._random)
+            self._turn += 1
+        return best if best is not None and self._problem.fits(best) else None
+
     def _begin(self, best: BoolArray) -> _Walkers:
         """Return walkers that begin at a packing.
 
@@ -133,6 +149,16 @@ class Ladders:
             HOTTEST * gap,
             min(movable, MOST_MOVABLE),
         )
+
+    def best_seen(self, most: int) -> list[BoolArray]:
+        """Return so many different packings at most, the best first, of the walkers at hand.
+
+        Each is the best that a walker has seen since it began.
+        """
+        if self._walkers is None:
+            return []
+        with self._device.activate():
+            return self._walkers.best_seen(most)
 
     @property
     def count(self) -> int:
@@ -193,7 +219,22 @@ class _Walkers:
         top = int(np.argmax(value))
         if value[top] == NONE:
             return None
-        words = self._device.to_host(self._champion[top * LANES : (top + 1) * LANES])
+        return self._packing_of(
+            self._device.to_host(self._champion[top * LANES : (top + 1) * LANES])
+        )
+
+    def best_seen(self, most: int) -> list[BoolArray]:
+        """Return so many different packings at most, the best first."""
+        value = self._device.to_host(self._value)
+        words = self._device.to_host(self._champion).reshape(value.size, LANES)
+        found: dict[bytes, BoolArray] = {}
+        for walker in np.argsort(-value, kind="stable"):
+            if len(found) == most or value[walker] == NONE:
+                break
+            found.setdefault(words[walker].tobytes(), self._packing_of(words[walker]))
+        return list(found.values())
+
+    def _packing_of(self, words: Int32Array) -> BoolArray:
         x = self._x.copy()
         x[self._movable] = flags_of(words, self._movable.size)
         return x

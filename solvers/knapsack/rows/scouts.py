@@ -1,7 +1,7 @@
-"""Searches for packings beside the trees: tabu searches, and walkers on ladders.
+"""Searches for packings beside the trees: tabu searches, walkers on ladders, and breeding.
 
-A problem that is proven in a moment needs little of them. Where it takes longer, they get a third
-to a half of the time: best packings of problems with 500 items are found long before they are
+A problem that is proven in a moment needs little of them. Where it takes longer, they get half of
+the time and then more: best packings of problems with 500 items are found long before they are
 proven to be best, if ever, and a search that is stopped is as good as its packing.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from solvers.device import Device
+from solvers.knapsack.rows.breeding import Breeding
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.kernels.anneal import WARPS
 from solvers.knapsack.rows.ladders import Ladders, suits
@@ -21,31 +22,40 @@ from solvers.problem import FloatArray
 Scout = Callable[[BoolArray, int, Int8Array], BoolArray | None]
 """Takes the best packing, its profit and a flag to stop; returns a better packing or None."""
 
-STEPS_PER_TRIAL = 4
-"""Elementary steps of a tree in the time of one trial of a walker."""
-
 FIRST_SCOUTS = 4
 """Tabu searches before anything else, one for each way to charge for capacity."""
 
-TABU = 2
+TABU = 1
 """Tabu searches that go on at a time beside trees that take long."""
 
-LADDERS = 2
-"""Ladders beside these, on a GPU sets of them."""
+BREEDINGS = 4
+"""Searches beside these that combine what walkers find; each has a ladder of its own."""
 
-MOST_LONGER = 2
-"""How much longer than a tree each of these goes on in a round, at most: together they take as long
-as the eight trees then."""
+LADDERS = 2
+"""Sets of ladders on a GPU."""
+
+NEWCOMERS = 8
+"""Packings of each set's walkers that are shared out among the breedings in a round."""
+
+MOST_LONGER = 4
+"""How much longer than a tree each of the CPU's goes on in a round, at most: together they take two
+or three times as long as the eight trees then."""
 
 LEAST_WORK = 1_000_000
 """Elementary steps below which these are not worth their set-up."""
 
 MANY_ROWS = 20
-"""Rows from which a proof is hardly hoped for: these searches get as much time as trees have had,
-from the beginning. With fewer rows they get half as much, after ``PATIENCE``."""
+"""Rows from which a proof is hardly hoped for: these searches go on from the beginning, and get
+what they get for what is ``HOPELESS``. With fewer rows they get as much time as trees have had
+after ``PATIENCE``."""
 
 PATIENCE = 100_000_000
-"""Elementary steps of all trees before: about a second of a core."""
+"""Elementary steps of all trees before: about half a second of a core."""
+
+HOPELESS, BONUS, MOST_BONUS = 2_000_000_000, 3, 20_000_000_000
+"""Elementary steps of all trees, some ten seconds of a core, after which these searches get so many
+times as much again, and so much at most: nearly all problems that can be proven within a few
+minutes were proven before, and a proof that takes hours loses minutes."""
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
@@ -66,7 +76,7 @@ class Scouts:
     bound : float
         That of the relaxation.
     device : Device
-        Where ladders stand; tabu searches run on the CPU.
+        A GPU gets ladders of its own; all else runs on the CPU.
     """
 
     def __init__(
@@ -82,6 +92,7 @@ class Scouts:
         self._walks = 0
         self._data = (problem, dual, reduced, bound)
         self._device = device
+        self._breedings: list[Breeding] | None = None
         self._ladders: list[Ladders] | None = None
         self._used = 0
 
@@ -94,22 +105,30 @@ class Scouts:
 
         Trees get ``work`` elementary steps each, and all together have had ``spent`` before.
         """
-        share = spent if self._problem.num_rows >= MANY_ROWS else (spent - PATIENCE) // 2
-        each = min((share - self._used) // (TABU + LADDERS), MOST_LONGER * work)
+        each = min((self._share(spent) - self._used) // (TABU + BREEDINGS), MOST_LONGER * work)
         if each < LEAST_WORK:  # not worth the start of a GPU either
             return [self._tabu(work, brief=True)]
-        self._used += (TABU + LADDERS) * each
+        self._used += (TABU + BREEDINGS) * each
+        if self._breedings is None:
+            self._breedings = [Breeding(*self._data, seed) for seed in range(BREEDINGS)]
+        found = [self._tabu(each) for _ in range(TABU)]
+        found += [self._breed(breeding, each) for breeding in self._breedings]
+        if self._device.kind != "cuda" or not suits(self._problem):
+            return found
         if self._ladders is None:
             self._ladders = self._set_up()
-        found = [self._tabu(each) for _ in range(TABU)]
-        if self._device.kind == "cuda":
-            return [*found, self._on_gpu(self._ladders, work)]
-        trials = each // (STEPS_PER_TRIAL * RUNGS)
-        return [*found, *(self._climb(ladders, trials) for ladders in self._ladders)]
+        newcomers = [x for ladders in self._ladders for x in ladders.best_seen(NEWCOMERS)]
+        for number, breeding in enumerate(self._breedings):
+            breeding.welcome(newcomers[number::BREEDINGS])
+        return [*found, self._on_gpu(self._ladders, work)]
+
+    def _share(self, spent: int) -> int:
+        """Return how many elementary steps to have used when trees have used so many."""
+        if self._problem.num_rows >= MANY_ROWS:
+            return spent + min(BONUS * spent, MOST_BONUS)
+        return spent - PATIENCE + min(BONUS * max(spent - HOPELESS, 0), MOST_BONUS)
 
     def _set_up(self) -> list[Ladders]:
-        if not suits(self._problem):
-            return []
         count = ladders_for(self._device)
         return [Ladders(*self._data, self._device, count, seed) for seed in range(LADDERS)]
 
@@ -122,9 +141,9 @@ class Scouts:
 
         return run
 
-    def _climb(self, ladders: Ladders, trials: int) -> Scout:
+    def _breed(self, breeding: Breeding, work: int) -> Scout:
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
-            return ladders.run(x, profit, trials, stop)
+            return breeding.run(x, profit, work, stop)
 
         return run
 

@@ -138,3 +138,28 @@ def test_the_kernel_is_asked_for_the_memory_that_it_uses():
     shape = ANNEAL.launch(values)
     assert (shape.grid, shape.block) == (3, 256)
     assert shape.shared == 8 * 101 + 4 * (101 * 30 + 101 + 2048)
+
+
+def test_the_best_seen_are_different_packings_that_fit():
+    problem = drawn(60, 5, 0.5, seed=2)
+    many = ladders(problem, count=2)
+    nothing = np.zeros(60, dtype=np.bool_)
+    assert many.best_seen(5) == []
+    best = many.run(nothing, 0, TRIALS, STOP)
+    seen = many.best_seen(5)
+    assert len({x.tobytes() for x in seen}) == 5
+    profits = [problem.profit[x].sum() for x in seen]
+    assert profits == sorted(profits, reverse=True)
+    assert profits[0] == problem.profit[best].sum()
+    assert all(problem.fits(x) for x in seen)
+
+
+def test_walkers_that_begin_anew_see_packings_of_their_own():
+    problem = drawn(60, 5, 0.5, seed=2)
+    one, other = ladders(problem, seed=1), ladders(problem, seed=1)
+    nothing = np.zeros(60, dtype=np.bool_)
+    first, second = (one.begin_anew(nothing, 1, STOP) for _ in range(2))
+    assert problem.fits(first)
+    assert problem.fits(second)
+    assert np.array_equal(first, other.begin_anew(nothing, 1, STOP))
+    assert one.begin_anew(nothing, 1, np.ones(1, dtype=np.int8)) is None

@@ -1,0 +1,141 @@
+"""Searches that combine packings: the elites, exact neighbourhoods, and what becomes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.knapsack.rows import RowsKnapsack, solve_rows
+from solvers.knapsack.rows import breeding as breedings
+from solvers.knapsack.rows.breeding import Breeding
+from solvers.knapsack.rows.elites import MOST_ELITES, Elites
+from solvers.knapsack.rows.greedy import greedy
+from solvers.knapsack.rows.neighbourhood import Neighbourhoods
+from solvers.knapsack.rows.node import make_rows, root_node
+from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.progress import Progress
+from tests.knapsack.rows.instances import best_profit, drawn
+
+GO, STOP = np.zeros(1, dtype=np.int8), np.ones(1, dtype=np.int8)
+
+
+def bred(problem, seed=0):
+    rows = make_rows(problem.profit, problem.weight)
+    root = root_node(rows, problem.capacity)
+    reoptimise(rows, root, 0)
+    dual = root.dual * rows.scale
+    return Breeding(problem, dual, root.reduced, float(root.bound[0]), seed), greedy(problem, dual)
+
+
+def packed(problem, x):
+    return int(problem.profit[x].sum())
+
+
+def best_beside(problem, x, free):
+    """Return the best profit of packings that equal ``x`` in all items but the free ones."""
+    fixed = x & ~free
+    rest = problem.capacity - problem.weight[:, fixed].sum(axis=1)
+    part = RowsKnapsack(problem.profit[free], problem.weight[:, free], rest)
+    return best_profit(part) + packed(problem, fixed)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0.25, 0.5, 0.75]))
+@settings(max_examples=60, deadline=None)
+def test_a_neighbourhood_is_searched_like_by_brute_force(seed, rows, tightness):
+    problem = drawn(18, rows, tightness, seed)
+    rng = np.random.default_rng(seed)
+    neighbourhoods = Neighbourhoods(problem, rng)
+    x = np.zeros(18, dtype=np.bool_)
+    for item in rng.permutation(18):
+        x[item] = True
+        x[item] = problem.fits(x)
+    free = rng.random(18) < 0.6
+    best = best_beside(problem, x, free)
+    found = neighbourhoods.search(x, free, packed(problem, x) + 1, GO)
+    if best == packed(problem, x):
+        assert found.x is None
+        return
+    assert problem.fits(found.x)
+    assert np.array_equal(found.x[~free], x[~free])
+    assert packed(problem, found.x) == best
+    assert neighbourhoods.search(x, free, best + 1, GO).x is None
+
+
+def test_between_two_packings_all_their_differences_are_free():
+    problem = drawn(80, 4, 0.5, seed=2)
+    neighbourhoods = Neighbourhoods(problem, np.random.default_rng(1))
+    x, other = np.random.default_rng(2).random((2, 80)) < 0.5
+    assert neighbourhoods.between(x, other)[x != other].all()
+    few = neighbourhoods.between(x, x)
+    assert 8 < few.sum() < 80
+    disputed = neighbourhoods.around(np.where(np.arange(80) < 8, 1e9, 0.0))
+    assert few.sum() == disputed.sum()
+    assert disputed[:8].all()
+
+
+def test_neighbourhoods_grow_where_searches_end_and_shrink_where_they_do_not():
+    problem = drawn(200, 5, 0.5, seed=2)
+    _, x = bred(problem)
+    neighbourhoods = Neighbourhoods(problem, np.random.default_rng(1))
+    before = neighbourhoods.around(np.zeros(200)).sum()
+    for _ in range(10):
+        neighbourhoods.search(x, np.arange(200) < 5, packed(problem, x) + 1, GO)
+    assert neighbourhoods.around(np.zeros(200)).sum() == before + 3
+    for _ in range(10):
+        neighbourhoods.search(x, neighbourhoods.around(np.zeros(200)), 0, STOP)
+    assert neighbourhoods.around(np.zeros(200)).sum() == before - 2
+
+
+def test_elites_are_the_best_packings_and_all_different():
+    problem = drawn(12, 2, 0.9, seed=1)
+    elites = Elites(problem)
+    packings = np.random.default_rng(3).random((60, 12)) < 0.5
+    for x in np.concatenate([packings, packings]):
+        elites.add(x)
+    fitting = {x.tobytes(): packed(problem, x) for x in packings if problem.fits(x)}
+    best = sorted(fitting.values(), reverse=True)[:MOST_ELITES]
+    assert len(elites) == MOST_ELITES
+    assert elites.best.profit == best[0]
+    random = np.random.default_rng(0)
+    seen = {elite.x.tobytes(): elite.profit for elite in (elites.draw(random) for _ in range(400))}
+    assert sorted(seen.values(), reverse=True) == best
+    share = np.mean([np.frombuffer(x, dtype=np.bool_) for x in seen], axis=0)
+    assert elites.dispute() == pytest.approx(4 * share * (1 - share))
+    assert not elites.add(np.ones(12, dtype=np.bool_))  # does not fit
+
+
+@pytest.mark.parametrize(("items", "rows"), [(40, 5), (40, 10), (30, 30)])
+def test_breeding_finds_the_best_packing_of_small_problems(items, rows, monkeypatch):
+    monkeypatch.setattr(breedings, "TURNS", 1)
+    problem = drawn(items, rows, 0.5, seed=items)
+    breeding, _ = bred(problem)
+    x = np.zeros(items, dtype=np.bool_)
+    optimum = solve_rows(problem, Progress()).profit
+    better = breeding.run(x, packed(problem, x), 40_000_000, GO)
+    assert problem.fits(better)
+    assert packed(problem, better) == optimum > packed(problem, x)
+    assert breeding.run(better, packed(problem, better), 1, GO) is None
+
+
+def test_breeding_is_the_same_for_a_seed_and_does_nothing_where_it_is_to_stop(monkeypatch):
+    monkeypatch.setattr(breedings, "TURNS", 1)
+    problem = drawn(100, 5, 0.5, seed=9)
+    (one, x), (other, _) = bred(problem, seed=4), bred(problem, seed=4)
+    assert one.run(x, packed(problem, x), 10_000_000, STOP) is None
+    first, second = (each.run(x, packed(problem, x), 10_000_000, GO) for each in (one, other))
+    assert np.array_equal(first, second)
+    assert packed(problem, first) > packed(problem, x)
+
+
+def test_newcomers_are_combined_with_what_is_there(monkeypatch):
+    problem = drawn(40, 5, 0.5, seed=9)
+    breeding, _ = bred(problem)
+    monkeypatch.setattr(Breeding, "_walk", lambda *arguments: None)
+    monkeypatch.setattr(Breeding, "_search", lambda *arguments: None)
+    optimum = solve_rows(problem, Progress()).x
+    one, other = (optimum & (np.arange(40) % 2 == part) for part in (0, 1))
+    breeding.welcome([one, one, np.ones(40, dtype=np.bool_)])
+    better = breeding.run(other, packed(problem, other), 1, GO)
+    assert packed(problem, better) >= packed(problem, optimum)
