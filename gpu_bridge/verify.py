@@ -24,6 +24,7 @@ single violation is within ``tolerance * max(1, |side|)``, the measure of MIPLIB
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -52,6 +53,15 @@ propagation with all sides widened, those of the knapsack engines by whole numbe
 BOUND_AGREEMENT = 1e-9
 """Primal and dual objective that agree to this are the same number up to rounding."""
 
+READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
+"""The options that are read here."""
+
+_graded: weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome]]
+_graded = weakref.WeakKeyDictionary()
+"""What was asked about outcomes that are still about, and the answer: the road that an answer took
+asks first, to know whether to go on, and the pipeline again, which on large models is half of what
+is left to do. Outcomes never change."""
+
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
@@ -75,6 +85,16 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
     options : EngineOptions
         Tolerances and gaps.
     """
+    question = (weakref.ref(problem), *(getattr(options, name) for name in READ))
+    earlier = _graded.get(outcome)
+    if earlier is not None and earlier[0] == question:
+        return earlier[1]
+    graded = _grade(problem, outcome, options)
+    _graded[outcome] = (question, graded)
+    return graded
+
+
+def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
     if outcome.solution_status is SolutionStatus.INFEASIBLE:
         proven = outcome.engine in TRUSTED_PROVERS or _is_proof(
             proves_infeasible, problem, outcome.dual_ray

@@ -228,3 +228,13 @@ def test_an_unknown_engine_cannot_claim_infeasibility() -> None:
     answer = verify(diet(), outcome, OPTIONS)
     assert answer.solution_status is SolutionStatus.NOTHING
     assert "did not hold" in answer.message
+
+
+def test_an_answer_is_graded_anew_for_another_problem_or_tolerance() -> None:
+    problem, answer = diet(), claim([3.0, 0.999], [3.0])
+    strict, loose = make_options(tolerance=1e-6), make_options(tolerance=1e-2)
+    assert verify(problem, answer, loose).solution_status is SolutionStatus.OPTIMAL
+    assert verify(problem, answer, strict).solution_status is SolutionStatus.NOTHING
+    assert verify(problem, answer, loose).solution_status is SolutionStatus.OPTIMAL
+    dearer = replace(problem, cost=problem.cost + 100.0)
+    assert verify(dearer, answer, loose).solution_status is SolutionStatus.FEASIBLE

@@ -80,6 +80,7 @@ def run(
         began=time.perf_counter(),
         record=record,
         submitted=record.iterations,
+        next_certificate=state.settings.certificate_from,
         milestone=milestone,
         earlier=earlier,
     )

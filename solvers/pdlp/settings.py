@@ -63,6 +63,9 @@ class Settings:
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
     # Certificates of infeasibility and unboundedness
+    certificate_from: int = 1_000
+    """Iterations before the first look for one: hardly anything drifts in a straight line sooner,
+    and a look costs as much as some hundred iterations of a GPU."""
     certificate_growth: float = 2.0
     """The next look for a certificate comes when the iterations have grown by this factor."""
     certificate_error: float = 1e-2

@@ -167,6 +167,9 @@ class Compaction:
     def _next_part(self, record: Record, before: _Sight, now: Answer) -> Kept | None:
         """Return what to go on with, or None to go on as it is."""
         settings, problem = self._settings, self._problem
+        if self._inside is None and self._is_hopeless(now):
+            self._is_far = True
+            return None
         moved = Movement.between(before.x, before.y, now, self._sizes)
         active = active_part(
             problem, now, moved, settings.compaction_margin, with_rows=settings.compaction_rows
@@ -182,6 +185,17 @@ class Compaction:
         entries = active.entries_at_most(problem)
         self._is_far = entries > settings.compaction_far * most
         return active if entries <= most and self._has_paid(record.iterations) else None
+
+    def _is_hopeless(self, now: Answer) -> bool:
+        """Whether too much is active however little things move, which needs no products.
+
+        On a CPU only if it is far too much, since the time of the next look depends on that.
+        """
+        settings, problem = self._settings, self._problem
+        least = active_part(problem, now, None, 0.0, with_rows=settings.compaction_rows)
+        most = settings.compaction_share * problem.num_nonzeros
+        far = 1.0 if self._on_gpu else settings.compaction_far
+        return least.entries_at_most(problem) > far * most
 
     def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
         """Whether what is wrongly left out has to come back now."""

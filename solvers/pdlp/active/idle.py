@@ -77,10 +77,10 @@ class Movement:
 
 
 def active_part(
-    problem: Problem, now: Answer, moved: Movement, margin: float, *, with_rows: bool = True
+    problem: Problem, now: Answer, moved: Movement | None, margin: float, *, with_rows: bool = True
 ) -> Kept:
-    """Return everything that is not idle by ``margin`` times the movement."""
-    far = np.abs(now.reduced_cost) > margin * moved.reduced_cost
+    """Return everything that is not idle by ``margin`` times the movement, None for no movement."""
+    far = True if moved is None else np.abs(now.reduced_cost) > margin * moved.reduced_cost
     fixed = problem.lower == problem.upper
     columns = ~((_is_priced_out(problem, now) & far) | fixed)
     if not with_rows:
@@ -88,7 +88,8 @@ def active_part(
     distance = np.minimum(
         now.row_activity - problem.row_lower, problem.row_upper - now.row_activity
     )
-    idle = (now.row_dual == 0.0) & (distance > margin * moved.row_activity)
+    reach = 0.0 if moved is None else margin * moved.row_activity
+    idle = (now.row_dual == 0.0) & (distance > reach)
     return Kept(columns, ~idle)
 
 

@@ -96,3 +96,18 @@ def test_entries_are_bounded_by_those_in_kept_columns_and_in_kept_rows() -> None
     assert Kept(two, all_rows).entries_at_most(problem) == 6
     assert Kept(two, last).entries_at_most(problem) == 3
     assert Kept(~all_columns, last).entries_at_most(problem) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_movement_as_much_is_idle_as_can_be(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    matrix = random.normal(size=(12, 20)) * (random.random((12, 20)) < 0.4)
+    problem = Problem.from_arrays(random.normal(size=20), matrix, -1.0, 1.0, upper=3.0)
+    now = judge(problem, random.normal(size=20), random.normal(size=12).clip(0.0))
+    moved = Movement.between(random.normal(size=20), now.row_dual, now, Magnitudes(problem))
+    least = active_part(problem, now, None, 1.0)
+    assert not least.columns.all()
+    for margin in (0.0, 1.0):
+        found = active_part(problem, now, moved, margin)
+        assert not (least.columns & ~found.columns).any()
+        assert not (least.rows & ~found.rows).any()
