@@ -12,7 +12,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Start
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.measure import SUMS
-from solvers.pdlp.matrix import to_device
+from solvers.pdlp.matrix import Coefficients, to_device
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.pace import Pace
 from solvers.pdlp.scaling import find_scaling
@@ -52,17 +52,19 @@ def prepare(
     start: Start | None = None,
     settings: Settings = DEFAULT,
     norms: Norms | None = None,
+    coefficients: Coefficients | None = None,
 ) -> State:
     """Copy a problem with at least one coefficient to the device, scale it and set it off.
 
-    ``norms`` are those that errors are measured against where the problem's own are larger.
+    ``norms`` are those that errors are measured against where the problem's own are larger, and
+    ``coefficients`` those of an earlier state of the same problem, which are used again.
 
     Raises
     ------
     Exception
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
-    there = place(problem, device, settings, progress, options.threads, norms)
+    there = place(problem, device, settings, progress, options.threads, norms, coefficients)
     coefficients = there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
     xp = device.xp
@@ -92,11 +94,13 @@ def place(
     progress: Progress,
     threads: int = 0,
     norms: Norms | None = None,
+    coefficients: Coefficients | None = None,
 ) -> DeviceProblem:
     """Copy a problem to the device and find its scaling there."""
     own = Norms.of(problem)
     limit = own if norms is None else norms
-    coefficients = to_device(problem, device, _plan(problem, settings), settings.pack_from)
+    if coefficients is None:
+        coefficients = to_device(problem, device, _plan(problem, settings), settings.pack_from)
     scaling = find_scaling(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
     )

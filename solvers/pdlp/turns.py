@@ -16,6 +16,7 @@ from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start, StopReason
 from solvers.pdlp.answer import on_original
+from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.run import run
@@ -57,13 +58,15 @@ def run_in_turns(
     best: Outcome | None = None
     least = math.inf
     earlier: Statistics = {}
+    coefficients: Coefficients | None = None
     while True:
         until = min(limit, made + turn)
         here = dataclasses.replace(
             options, iteration_limit=None if math.isinf(until) else int(until) - made
         )
         with device.activate():
-            state = prepare(problem, here, device, progress, start, settings, norms)
+            state = prepare(problem, here, device, progress, start, settings, norms, coefficients)
+            coefficients = state.problem.coefficients
             outcome = run(
                 state, here, progress, None if once is None else once.milestone, earlier=made
             )
