@@ -10,7 +10,7 @@ bound at zero. The checks run over the text with compiled patterns, in half the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpu_bridge.adapters.files.source import Source, line_number
@@ -54,6 +54,9 @@ _SUSPECT_BOUND = re.compile(
 _FIXED_COLUMNS = (slice(24, 36), slice(49, 61))
 _IS_NUMBER = re.compile(rb"\s*(?:%b)\s*" % _NUMBER)
 
+_ANY_LINE = re.compile(rb"\n(?!\*)([ \t]*[^ \t\r\n][^\n]*)")
+_ONE_WORD = re.compile(rb"\n(?!\*)([ \t]*[^ \t\r\n]+[ \t\r]*)(?=\n)")
+
 _LOWER_BOUND = re.compile(rb"^[ \t]*(?:LO|MI|FX|FR|BV|LI|SC)[ \t]+([^\r\n]*)", re.MULTILINE)
 
 
@@ -83,8 +86,8 @@ def check_mps(source: Source) -> MpsFacts:
     Raises
     ------
     FileFormatError
-        No ENDATA (a truncated file), a word where a number must stand, an OBJNAME that is not
-        the first free row.
+        No ENDATA (a truncated file), a word where a number must stand, a line where none belongs,
+        an OBJNAME that is not the first free row.
     UnsupportedModelError
         Parts that are not linear: SOS, quadratic, conic, indicator or general constraints.
     """
@@ -105,29 +108,11 @@ def check_mps(source: Source) -> MpsFacts:
         raise FileFormatError(
             f"'{source.path}' has no ENDATA line, so it was cut short; fetch or write it again."
         )
+    _check_headers(source, found)
     _check_numbers(source, found)
     _check_objective_name(source, found)
     title = next((rest for name, rest, _, _ in found if name == b"NAME"), b"")
     return MpsFacts(title.decode(errors="replace"), _maximizes(found, text))
-
-
-def check_columns(source: Source, last: Sequence[str]) -> None:
-    """Refuse bounds on names that the COLUMNS section lacks; HiGHS makes columns of them.
-
-    Parameters
-    ----------
-    source : Source
-    last : sequence of str
-        Names of the empty columns at the end of what HiGHS read.
-    """
-    ranges = [(start, end) for name, _, start, end in sections(source.text) if name == b"COLUMNS"]
-    for name in last:
-        line = re.compile(rb"\n[ \t]*%b[ \t\r\n]" % re.escape(name.encode()))
-        if not any(line.search(source.text, start, end + 1) for start, end in ranges):
-            raise FileFormatError(
-                f"'{source.path}' gives a bound to '{name}', which is no column of the model; "
-                "correct the name in the BOUNDS section."
-            )
 
 
 def free_below(text: bytes, columns: Iterable[str]) -> set[str]:
@@ -145,6 +130,19 @@ def free_below(text: bytes, columns: Iterable[str]) -> set[str]:
     return {column for column in columns if column not in bounded}
 
 
+def _check_headers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -> None:
+    """Refuse lines below NAME, such as a header that is set in, and rows without a name."""
+    for name, _, start, end in found:
+        pattern = {b"NAME": _ANY_LINE, b"ROWS": _ONE_WORD}.get(name)
+        match = None if pattern is None else pattern.search(source.text, start, end + 1)
+        if match is not None:
+            raise FileFormatError(
+                f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
+                f"{name.decode()}: '{shown(match.group(1))}' does not belong there. Headers begin "
+                "at the left edge, and a line of ROWS has a type and a name."
+            )
+
+
 def _check_numbers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -> None:
     for name, _, start, end in found:
         if name not in (b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS"):
@@ -155,7 +153,7 @@ def _check_numbers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -
                 continue
             raise FileFormatError(
                 f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
-                f"{name.decode()}: '{_shown(match.group(1))}' lacks a number, or has "
+                f"{name.decode()}: '{shown(match.group(1))}' lacks a number, or has "
                 "a word where one must stand."
             )
 
@@ -184,16 +182,19 @@ def _check_objective_name(source: Source, found: list[tuple[bytes, bytes, int, i
     first = re.search(rb"^[ \t]*[Nn][ \t]+([^\r\n]*)", source.text[slice(*rows)], re.MULTILINE)
     if first is None or first.group(1).strip() != wanted[0]:
         raise FileFormatError(
-            f"'{source.path}' names '{_shown(wanted[0])}' as its objective (OBJNAME), which is not "
+            f"'{source.path}' names '{shown(wanted[0])}' as its objective (OBJNAME), which is not "
             "its first row of type N; move that row to the front of the ROWS section."
         )
 
 
 def _maximizes(found: list[tuple[bytes, bytes, int, int]], text: bytes) -> bool | None:
-    for name, rest, start, end in found:
-        if name == b"OBJSENSE":
-            return _first_word(rest.lstrip(b": \t"), text[start:end]).upper().startswith(b"MAX")
-    return None
+    words = [
+        _first_word(rest.lstrip(b": \t"), text[start:end])
+        for name, rest, start, end in found
+        if name == b"OBJSENSE"
+    ]
+    stated = [word for word in words if word and word != b"OBJSENSE"]
+    return stated[0].upper().startswith(b"MAX") if stated else None
 
 
 def _first_word(rest: bytes, lines: bytes) -> bytes:
@@ -206,5 +207,6 @@ def _first_word(rest: bytes, lines: bytes) -> bytes:
     return b""
 
 
-def _shown(line: bytes) -> str:
+def shown(line: bytes) -> str:
+    """Return the beginning of a line for a message."""
     return line.strip().decode(errors="replace")[:80]

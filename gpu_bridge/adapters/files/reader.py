@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from gpu_bridge.adapters.files.lp_text import check_lp
-from gpu_bridge.adapters.files.mps_text import MpsFacts, check_columns, check_mps, free_below
+from gpu_bridge.adapters.files.mps_names import check_columns, check_names
+from gpu_bridge.adapters.files.mps_text import MpsFacts, check_mps, free_below
 from gpu_bridge.adapters.files.source import Source, load_source
 from solvers.errors import FileFormatError, ProblemError, UnsupportedModelError
 from solvers.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
@@ -33,7 +34,11 @@ _UNSUPPORTED = {
     "INDICATORS": "indicator constraints",
     "indicator constraints": "indicator constraints",
 }
-_LOST = re.compile(r"WARNING: .*(is not defined|duplicate (nonzero|cost|entr)).*", re.I)
+_LOST = re.compile(
+    r"WARNING: .*(is not defined|duplicate (nonzero|cost|entr)|not in \w+ +section).*", re.I
+)
+_SAME_NAME = re.compile(r"WARNING: (?:Linear constraints|Variables) .* have the same name (.*)")
+_FIXED = "switching to fixed format"
 _ODD = re.compile(r"WARNING: .*ignored")
 
 
@@ -64,7 +69,12 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         facts = check_mps(source)
     else:
         check_lp(source)
-    model, crossed = _parse(source)
+    try:
+        model, crossed = _parse(source)
+    except UnicodeDecodeError as error:  # HiGHS's message on a name it has lost already
+        if source.format == "mps":
+            check_names(source)
+        raise _failure(source, []) from error
     lp = model.lp_
     if model.hessian_.dim_:
         raise UnsupportedModelError(
@@ -107,7 +117,13 @@ def _parse(source: Source) -> tuple[Any, bool]:
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
     highs.setOptionValue("large_matrix_value", np.inf)
     highs.setOptionValue("infinite_cost", np.inf)
-    highs.cbLogging.subscribe(lambda event: messages.append(event.message.strip()))
+
+    def listen(event: Any) -> None:
+        messages.append(event.message.strip())
+        if source.format == "mps" and _FIXED in messages[-1]:
+            check_names(source)  # what it raises ends the reading
+
+    highs.cbLogging.subscribe(listen)
     status = _read_model(highs, source)
     if status == highspy.HighsStatus.kError and not highs.getNumCol() + highs.getNumRow():
         raise _failure(source, messages)
@@ -116,6 +132,12 @@ def _parse(source: Source) -> tuple[Any, bool]:
         raise FileFormatError(
             f"'{source.path}': {lost[0].removeprefix('WARNING: ')}. Such entries would be left out "
             "of the model; correct the file."
+        )
+    same = [match.group(1) for text in messages if (match := _SAME_NAME.match(text))]
+    if same and source.format == "mps":
+        raise FileFormatError(
+            f"'{source.path}' has two rows or two columns named {same[0]}, and which of them its "
+            "entries belong to cannot be told; rename one, or keep a column's entries together."
         )
     odd = [text for text in messages if _ODD.match(text) and "packed vector" not in text]
     if odd:
@@ -129,9 +151,13 @@ def _read_model(highs: Any, source: Source) -> Any:
     """Have HiGHS read the file under a name whose ending it knows (it wants lower case)."""
     ending = "." + source.format
     packed = ".gz" if source.path.name.lower().endswith(".gz") else ""
-    if source.path.name.endswith(ending + packed):
+    if source.path.name.endswith(ending + packed) and not source.rewritten:
         return highs.readModel(os.fspath(source.path))
     with tempfile.TemporaryDirectory() as folder:
+        if source.rewritten:
+            copy = Path(folder, "model" + ending)
+            copy.write_bytes(source.text)
+            return highs.readModel(os.fspath(copy))
         link = Path(folder, "model" + ending + packed)
         link.symlink_to(source.path.resolve())
         return highs.readModel(os.fspath(link))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ FORMATS = ("mps", "lp")
 
 @dataclass(frozen=True)
 class Source:
-    """A model file: its path, its format (``mps`` or ``lp``) and its unpacked text."""
+    """A model file: its path, its format (``mps`` or ``lp``) and its unpacked text in UTF-8.
+
+    ``rewritten`` says that the text is not, byte by byte, what the file holds.
+    """
 
     path: Path
     format: str
     text: bytes
+    rewritten: bool = False
 
 
 def load_source(path: str | PathLike[str]) -> Source:
@@ -50,7 +55,8 @@ def load_source(path: str | PathLike[str]) -> Source:
         raise FileFormatError(
             f"'{where}' is a binary file, not {kind.upper()} text; write the model out again."
         )
-    return Source(where, kind, text)
+    plain = _in_utf8(text)
+    return Source(where, kind, plain, rewritten=plain is not text)
 
 
 def file_format(path: Path) -> str:
@@ -75,6 +81,18 @@ def file_format(path: Path) -> str:
 def line_number(text: bytes, position: int) -> int:
     """Return the line, counted from 1, that holds a position of the text."""
     return text.count(b"\n", 0, position) + 1
+
+
+def _in_utf8(text: bytes) -> bytes:
+    """Return text in UTF-8 without a byte-order mark; what is not UTF-8 is taken for Latin-1."""
+    if text.isascii():
+        return text
+    text = text.removeprefix(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else text
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1").encode()
+    return text
 
 
 def _unpack(packed: bytes, where: Path) -> bytes:

@@ -46,6 +46,7 @@ def test_a_right_hand_side_of_the_objective_is_minus_its_constant(tmp_path: Path
         "OBJSENSE MAXIMISE",
         "OBJSENSE: MAX",
         "OBJSENSE\n* a comment\n    max",
+        "OBJSENSE\nOBJSENSE\n    MAX",
     ],
 )
 def test_every_spelling_of_a_maximisation(tmp_path: Path, section: str) -> None:
@@ -181,6 +182,53 @@ def test_a_line_that_says_too_little_is_refused(tmp_path: Path, old: str, new: s
     assert old in BASE
     with pytest.raises(FileFormatError):
         read_problem(write(tmp_path, BASE.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("    Z         COST", "    Z         NOSUCH", "NOSUCH"),  # HiGHS would assume blanks
+        (" E  MYEQN", " E  E  MYEQN", "there is no row"),  # and then might never end
+        ("RHS       LIM1               4.0   LIM2", "RHS LIM1 4.0   NOSUCH", "NOSUCH"),
+        (" G  LIM2", " G  LIM2\n G  LIM1", "LIM1"),
+        ("    Z         COST", "    X         COST", '"X"'),
+        ("NAME          TEST", "NAME          TEST\n OBJSENSE\n    MAX", "line 2.*OBJSENSE"),
+        (" G  LIM2", " G  LIM2\n G", "line 6, in section ROWS"),
+        (" UP BND       X                  4.0", " BV BND", "''"),
+        (" UP BND       X                  4.0", " FR BND       Q", "'Q'"),
+    ],
+)
+def test_a_name_or_a_line_in_the_wrong_place_is_shown(
+    tmp_path: Path, old: str, new: str, named: str
+) -> None:
+    assert old in BASE
+    with pytest.raises(FileFormatError, match=named):
+        read_problem(write(tmp_path, BASE.replace(old, new)))
+
+
+def test_names_with_blanks_in_fixed_format(tmp_path: Path) -> None:
+    text = BASE.replace("LIM1 ", "LI 1 ").replace("LIM1\n", "LI 1\n")
+    problem = read_problem(write(tmp_path, text))
+    assert problem.row_names == ["LI 1", "LIM2", "MYEQN"]
+    np.testing.assert_array_equal(problem.matrix.toarray(), [[1, 1, 0], [1, 0, 0], [0, -1, 1]])
+    with pytest.raises(FileFormatError, match="LI 2"):
+        read_problem(write(tmp_path, text.replace("2.0   LI 1", "2.0   LI 2")))
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        pytest.param(BASE.replace("Y    ", "\xc4    ").encode("latin-1"), id="Latin-1"),
+        pytest.param(BASE.replace("Y    ", "\xc4    ").encode(), id="UTF-8"),
+        pytest.param(BASE.replace("Y    ", "\xc4    ").encode("utf-8-sig"), id="with a mark"),
+        pytest.param(gzip.compress(BASE.replace("Y    ", "\xc4    ").encode("latin-1")), id="gz"),
+    ],
+)
+def test_names_beyond_ascii(tmp_path: Path, encoded: bytes) -> None:
+    name = "model.mps.gz" if encoded[:2] == b"\x1f\x8b" else "model.mps"
+    problem = read_problem(write(tmp_path, encoded, name))
+    assert problem.column_names == ["X", "\xc4", "Z"]
+    np.testing.assert_array_equal(problem.lower, [0, -1, 0])
 
 
 def test_an_empty_column_at_the_end_is_one(tmp_path: Path) -> None:
