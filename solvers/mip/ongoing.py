@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solvers.mip import lattice
 from solvers.mip.budget import Budget
 from solvers.mip.learning import ClauseSearch, Status, suits
@@ -33,11 +35,21 @@ after a turn without success."""
 
 
 class ClauseTurns:
-    """Searches that learn clauses, one for each turn that runs at a time, until one is through."""
+    """Searches that learn clauses, one for each turn that runs at a time, until one is through.
 
-    def __init__(self, shared: Shared, share: Callable[[], float]) -> None:
+    ``prove`` is told of objectives that no feasible point is below, in the minimised sense, where
+    a search has proven them without rounding errors.
+    """
+
+    def __init__(
+        self,
+        shared: Shared,
+        share: Callable[[], float],
+        prove: Callable[[float], object] | None = None,
+    ) -> None:
         self._shared = shared
         self._share = share
+        self._prove = prove
         self._waiting: list[ClauseSearch] = []
         self._made = 0
         self._lock = threading.Lock()
@@ -54,19 +66,39 @@ class ClauseTurns:
             self._made += search is None
         if search is None:
             search = self._make(number)
-        if len(self._shared.gate.pool):
-            search.beat(self._shared.gate.pool.objective)
+        best = self._shared.gate.pool.best
+        if best is not None:
+            search.beat(best.objective, best.x)
         self._is_over |= search.run(budget) is Status.EXHAUSTED
+        self._tell(search.proven)
         with self._lock:
             self._waiting.append(search)
+
+    def _tell(self, proven: float) -> None:
+        """Pass on what is proven."""
+        if proven == np.inf:
+            self._shared.prove_infeasible()
+        elif self._prove is not None and np.isfinite(proven):
+            self._prove(proven)
 
     def _make(self, number: int) -> ClauseSearch:
         shared = self._shared
         seed = shared.seed_of("clauses", number)
         gate = shared.gate
         return ClauseSearch(
-            shared.model, shared.domain, seed, gate.offer, self._starts, gate.settle
+            shared.model,
+            shared.domain,
+            seed,
+            gate.offer,
+            self._starts,
+            gate.settle,
+            self._believed,
         )
+
+    def _believed(self) -> float:
+        """Return the relaxation's objective where it is to be relied on."""
+        relaxation = self._shared.relaxation()
+        return relaxation.objective if relaxation is not None and relaxation.is_exact else -np.inf
 
     def _starts(self) -> list[FloatArray]:
         """Return points whose values are worth trying: the best, near ones, the relaxation's."""

@@ -24,7 +24,8 @@ def go_back(sides: Sides, state: State, level: int) -> None:
         if sides.is_integer[j] == 1:
             if state.bound[code] == -state.bound[code ^ 1]:
                 state.wish[j] = state.bound[code] if code & 1 == 0 else -state.bound[code]
-            put_in_heap(state, j)
+            if j != sides.is_integer.size - 1:  # the count is decided by rungs alone
+                put_in_heap(state, j)
         state.latest[code] = state.entry_before[place]
         move(sides, state, code, state.entry_old[place], False)
     counts[TRAIL] = end

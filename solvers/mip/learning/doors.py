@@ -11,14 +11,14 @@ import numpy as np
 from solvers.mip.learning import loop
 from solvers.mip.learning.back import go_back
 from solvers.mip.learning.order import fill_heap
-from solvers.mip.learning.propagate import propagate, sum_all, watch_all
+from solvers.mip.learning.propagate import propagate, raise_bound, sum_all, watch_all
 from solvers.mip.learning.sides import Sides
-from solvers.mip.learning.state import HEAD, ROOT, TRAIL, State
+from solvers.mip.learning.state import DECISION, HEAD, ROOT, TRAIL, State
 from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import compiled
 from solvers.problem import FloatArray
 
-SEARCH, LEARN_ROW, LEARN_DECISIONS, TO_ROOT, SETTLE_ROOT, BEGIN, WATCH = range(7)
+SEARCH, LEARN_ROW, LEARN_DECISIONS, TO_ROOT, SETTLE_ROOT, BEGIN, WATCH, LIMIT = range(8)
 """What to do; see the functions below."""
 
 NO_CODES, NO_NUMBERS = np.empty(0, dtype=np.int32), np.empty(0)
@@ -41,7 +41,7 @@ def act(
         return int(loop.learn_row(sides, state, codes, coefficients, right))
     if door == LEARN_DECISIONS:
         return int(loop.learn_decisions(sides, state))
-    if door in (TO_ROOT, SETTLE_ROOT):
+    if door in (TO_ROOT, SETTLE_ROOT, LIMIT):
         go_back(sides, state, ROOT)
     if door == SETTLE_ROOT and state.counts[HEAD] == state.counts[TRAIL]:
         if not propagate(sides, state):
@@ -52,6 +52,12 @@ def act(
         fill_heap(sides, state)
     if door == WATCH:
         watch_all(state)
+    if door == LIMIT:
+        last = state.bound.size - 1
+        if -right < state.bound[last - 1]:
+            return loop.EXHAUSTED
+        if state.bound[last] < right:
+            raise_bound(sides, state, last, right, DECISION)
     return loop.RUNNING
 
 
@@ -90,3 +96,8 @@ def begin(sides: Sides, state: State) -> None:
 def watch_clauses(sides: Sides, state: State) -> None:
     """Rebuild the lists of watches."""
     act(sides, state, WATCH, 0, NO_CODES, NO_NUMBERS, 0.0)
+
+
+def limit_count(sides: Sides, state: State, most: float) -> int:
+    """Undo all decisions and let the count of the objective be ``most`` at most from now on."""
+    return int(act(sides, state, LIMIT, 0, NO_CODES, NO_NUMBERS, -most + 0.0))

@@ -30,6 +30,7 @@ from solvers.mip.learning.state import (
     NOTHING,
     RECORDED,
     ROOT,
+    RUNGS,
     STEP,
     TRAIL,
     UNTIL_RESTART,
@@ -40,8 +41,9 @@ from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import called, inlined
 from solvers.problem import FloatArray
 
-RUNNING, CANDIDATE, RESTART, EXHAUSTED = 0, 1, 2, 3
-"""How a slice ends: work spent, all integers fixed, time for a restart, nothing left to search."""
+RUNNING, CANDIDATE, RESTART, EXHAUSTED, REFUTED = 0, 1, 2, 3, 4
+"""How a slice ends: work spent, all integers fixed, time for a restart, nothing left to search,
+nothing left below a rung."""
 
 
 @inlined
@@ -54,6 +56,37 @@ def decide(sides: Sides, state: State, j: int) -> None:
     counts[LEVEL] += 1
     is_upper = as_index(value < high)
     raise_bound(sides, state, 2 * j + is_upper, (1 - 2 * is_upper) * value + 0.0, DECISION)
+
+
+@inlined
+def next_rung(state: State) -> int:
+    """Return the first rung that the count may still be above, or -1."""
+    code = state.bound.size - 1
+    for k in range(state.counts[RUNGS]):
+        if state.bound[code] < -state.rung[k]:
+            return k
+    return -1
+
+
+@called
+def assume(sides: Sides, state: State, k: int) -> bool:
+    """Decide that the count is at most a rung; False where it is known to be above it.
+
+    That is known because of the rungs before it, if of anything, as they come before all other
+    decisions; and who is below this rung is below them. So it holds at the root.
+    """
+    counts = state.counts
+    code = state.bound.size - 1
+    least = state.bound[code - 1]
+    if least > state.rung[k]:
+        go_back(sides, state, ROOT)
+        if state.bound[code - 1] < least:
+            raise_bound(sides, state, code - 1, least, DECISION)
+        return False
+    state.level_start[counts[LEVEL]] = counts[TRAIL]
+    counts[LEVEL] += 1
+    raise_bound(sides, state, code, -state.rung[k] + 0.0, DECISION)
+    return True
 
 
 @called
@@ -133,6 +166,11 @@ def search(sides: Sides, state: State, end: int) -> int:
             continue
         if counts[WORK] >= end:
             return RUNNING
+        k = next_rung(state)
+        if k >= 0:
+            if not assume(sides, state, k):
+                return REFUTED
+            continue
         j = next_column(state)
         if j < 0:
             return CANDIDATE

@@ -95,7 +95,7 @@ def bump(sides: Sides, state: State, j: int) -> None:
 
 @called
 def fill_heap(sides: Sides, state: State) -> None:
-    """Put every open integer column into the heap."""
-    for j in range(sides.is_integer.size):
+    """Put every open integer column of the model into the heap."""
+    for j in range(sides.is_integer.size - 1):
         if sides.is_integer[j] == 1 and state.bound[2 * j] != -state.bound[2 * j + 1]:
             put_in_heap(state, j)

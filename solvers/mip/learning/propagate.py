@@ -179,6 +179,8 @@ def visit_side(sides: Sides, state: State, i: int) -> bool:
         slack = max(slack, 0.0)
     first, last = sides.start[i], sides.start[i + 1]
     state.counts[WORK] += last - first
+    if i == state.right.size - 1:
+        last -= 1  # the count of the objective, which only clauses and decisions bound
     for p in range(first, last):
         code, c = as_index(sides.code[p]), sides.coefficient[p]
         low, high = bound[code], -bound[code ^ 1]

@@ -1,4 +1,4 @@
-"""The search from outside: slices by budget, restarts, what to do with a candidate."""
+"""The search from outside: slices by budget, restarts, targets, what to do with a candidate."""
 
 from __future__ import annotations
 
@@ -14,23 +14,20 @@ from solvers.mip.learning.doors import (
     begin,
     learn_decisions,
     learn_row,
+    limit_count,
     search,
     settle_root,
     to_root,
     watch_clauses,
 )
 from solvers.mip.learning.farkas import aggregated
-from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, RESTART, RUNNING
-from solvers.mip.learning.sides import ROUNDING_OF_SUMS, bounds_of, sides_of, whole_costs
-from solvers.mip.learning.state import (
-    CLAUSES,
-    CONFLICTS,
-    MOST_FIXED,
-    UNTIL_RESTART,
-    WORK,
-    state_of,
-)
-from solvers.mip.learning.wishes import plain_wishes
+from solvers.mip.learning.grid import grid_of
+from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, REFUTED, RESTART, RUNNING
+from solvers.mip.learning.restarts import RESTART_UNIT, luby, unit_of
+from solvers.mip.learning.sides import bounds_of, is_safe, sides_of
+from solvers.mip.learning.state import CLAUSES, CONFLICTS, RUNGS, UNTIL_RESTART, WORK, state_of
+from solvers.mip.learning.targets import Targets
+from solvers.mip.learning.wishes import Wishes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.polish import Polished, PolishStatus
 from solvers.mip.pool import Offer
@@ -39,26 +36,27 @@ from solvers.problem import FloatArray
 SLICE = 1_000_000
 """Entries visited between two looks at the budget: some ten milliseconds."""
 
-RESTART_UNIT = 100
-"""Contradictions before the first restart, times Luby's sequence."""
-
 FIRST_CLAUSES, MORE_CLAUSES = 4000, 500
 """Clauses kept before half of them are dropped, and how many more after each time."""
 
 WISHES_EVERY = 8
-"""Restarts from one setting of the values to the next."""
+"""Restarts from one setting of the values to the next, while there is no point."""
 
 WORK_PER_ITERATION = 1.0
 """Visits of each entry of the continuous part that an iteration of the simplex counts for."""
 
 SOURCE = "clause search"
 
-
 MOST_ENTRIES, MOST_INTEGERS = 5_000_000, 500_000
 """Entries and integer columns of a model up to which it is searched: an entry takes up to 48 bytes,
 a column 150, or 700 if it is no binary."""
 
 Settle = Callable[[FloatArray, str, float], Polished]
+
+
+def nothing_believed() -> float:
+    """Return -inf: that no objective is too low to be believed."""
+    return -np.inf
 
 
 class Status(Enum):
@@ -85,10 +83,23 @@ class ClauseSearch:
     offer : Offer
     starts : callable
         Returns points (n,) whose values are worth trying, the best first: near ones, that of the
-        relaxation. Asked now and then.
+        relaxation, which is the last. Asked now and then.
     settle : callable, optional
         Offers a point whose integers are decided, and returns what an LP says of its continuous
         columns within so many seconds. Needed where there are such columns.
+    believed : callable, optional
+        Returns an objective that points can hardly be below, such as the relaxation's, or -inf. It
+        says how far a bold target is away, and nothing follows from it.
+
+    Attributes
+    ----------
+    state : State
+    grid : Grid
+        How the objective is counted.
+    targets : Targets
+        What is assumed about the objective.
+    most, least : float
+        Largest count that is an improvement, inf without a point; and none is below this one.
     """
 
     def __init__(
@@ -99,70 +110,119 @@ class ClauseSearch:
         offer: Offer,
         starts: Callable[[], list[FloatArray]] = list,
         settle: Settle | None = None,
+        believed: Callable[[], float] = nothing_believed,
     ) -> None:
         self._model = model
         self._offer = offer
-        self._starts = starts
         self._settle = settle
-        self._rng = np.random.default_rng(seed)
+        self._believed = believed
+        rng = np.random.default_rng(seed)
         continuous = model.is_integer == 0
         self._is_whole = not continuous.any()
         self._continuous_entries = int(np.count_nonzero(continuous[model.row_column]))
         bound = bounds_of(domain.lower, domain.upper)
-        self._sides, right = sides_of(model, bound)
-        self._plain = plain_wishes(model)
-        self.state = state_of(self._sides, right, bound, self._plain[0])
-        self._begin()
+        self.grid = grid_of(model, domain.lower, domain.upper)
+        self._sides, right = sides_of(model, bound, self.grid)
+        self._is_safe = is_safe(self._sides, right, bound)
+        self._wishes = Wishes(model, rng, starts)
+        self.state = state_of(self._sides, right, bound, self._wishes.plain[0])
+        self.targets = Targets()
+        self.most, self.least = np.inf, -np.inf
+        self._best: FloatArray | None = None
+        self._next: FloatArray | None = None
+        self._is_over = False
+        self._restarts = self._aimed_at = 0
+        self._limit = FIRST_CLAUSES
+        self._begin(rng)
+        self._aim()
+        self._plain_least = self.least
 
     @property
     def conflicts(self) -> int:
         """Contradictions so far."""
         return int(self.state.counts[CONFLICTS])
 
-    def beat(self, objective: float) -> None:
-        """Look only for points that are better than ``objective``, offset included."""
-        to_root(self._sides, self.state)
-        target = objective - self._model.offset
-        room = ROUNDING_OF_SUMS * max(1.0, abs(target))
-        gain = 1.0 if whole_costs(self._model) else max(room, 1e-4 * abs(target))
-        side = target - gain + (0.5 if whole_costs(self._model) else 0.0)
-        self.state.right[-1] = min(self.state.right[-1], side)
-        begin(self._sides, self.state)
+    @property
+    def proven(self) -> float:
+        """What no feasible point's objective is below, offset included; inf if there is no point.
+
+        -inf where sums are rounded, so that nothing the search concludes is a proof, and while
+        nothing is known but what the columns' bounds say.
+        """
+        if not self._is_safe or not (self._is_over or self.least > self._plain_least):
+            return -np.inf
+        return np.inf if np.isposinf(self.least) else self.grid.objective_of(self.least)
+
+    def beat(self, objective: float, point: FloatArray | None = None) -> None:
+        """Look only for points that are better than ``objective``, offset included.
+
+        ``point`` (n,) is one that has it.
+        """
+        most = self.grid.below(objective)
+        if most >= self.most:
+            return
+        if np.isposinf(self.most):
+            to_root(self._sides, self.state)
+            self.state.right[-1] = 0.0
+            self.state.bound[-1] = self.state.root[-1] = -most
+            begin(self._sides, self.state)
+        elif limit_count(self._sides, self.state, most) == EXHAUSTED:
+            self._is_over = True
+        self.most, self._best = most, point
+        self.targets.met()
+        self._aim()
 
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left."""
         state, counts = self.state, self.state.counts
-        while not budget.spent():
+        while not budget.spent() and not self._is_over:
             before = int(counts[WORK])
             end = before + int(min(SLICE, budget.work_left)) + 1
             status = int(search(self._sides, state, end))
             if status == CANDIDATE:
                 status = self._judge(budget)
             budget.charge(float(counts[WORK] - before))
+            if status == REFUTED:
+                self._aim()
             if status == RESTART:
                 status = self._restart()
-            if status == EXHAUSTED:
-                return Status.EXHAUSTED
-        return Status.SPENT
+            self._is_over |= status == EXHAUSTED
+        if self._is_over:
+            self.least = self.most + 1.0
+        return Status.EXHAUSTED if self._is_over else Status.SPENT
 
-    def _begin(self) -> None:
+    def _begin(self, rng: np.random.Generator) -> None:
         state = self.state
-        score = np.diff(self._sides.code_start)
-        density = (score[0::2] + score[1::2]).astype(np.float64)
-        noise = self._rng.random(density.size)
-        state.score[:] = 0.5 * density / max(1.0, float(density.max(initial=1.0))) + 0.1 * noise
+        entries = np.diff(self._sides.code_start)[:-2]
+        density = (entries[0::2] + entries[1::2]).astype(np.float64)
+        density *= 0.5 / max(1.0, float(density.max(initial=1.0)))
+        state.score[:-1] = density + 0.1 * rng.random(density.size)
         begin(self._sides, state)
         state.counts[UNTIL_RESTART] = RESTART_UNIT
-        self._restarts = 0
-        self._wishes = 0
-        self._tried = 0
-        self._next: FloatArray | None = None
-        self._limit = FIRST_CLAUSES
+
+    def _aim(self) -> None:
+        """Set the next target, at the root, and note what the root proves."""
+        to_root(self._sides, self.state)
+        state, counts = self.state, self.state.counts
+        counts[RUNGS] = 0
+        self._aimed_at = self.conflicts
+        if self._is_over:
+            return
+        least = float(state.bound[-2])
+        if state.infinite[-1] == 0:
+            least = max(least, float(state.activity[-1] - state.bound[-1]))
+        self.least = max(self.least, min(least, self.most + 1.0))
+        if np.isfinite(self.most):
+            hint = self.grid.nearest(self._believed())
+            rungs = self.targets.rungs(max(self.least, min(hint, self.most)), self.most)
+            state.rung[: len(rungs)] = rungs
+            counts[RUNGS] = len(rungs)
 
     def _judge(self, budget: Budget) -> int:
         """Offer a point whose integers are all fixed, and learn from what comes of it."""
         low, high = self.state.bound[0::2], -self.state.bound[1::2]
-        point = self._model.rounded(np.where(np.isfinite(low), low, np.minimum(high, 0.0)))
+        values = np.where(np.isfinite(low), low, np.minimum(high, 0.0))
+        point = self._model.rounded(values[:-1])
         if self._settle is None or self._is_whole:
             feasible = is_feasible(self._model, point)
             self._offer(point, SOURCE)
@@ -182,17 +242,14 @@ class ClauseSearch:
 
     def _after_refusal(self, status: int) -> int:
         """Try the next ends of the bounds at once, while one candidate is due to each of them."""
-        if status == EXHAUSTED or self._tried >= len(self._plain):
+        if status == EXHAUSTED:
             return status
-        self._tried += 1
-        self._next = self._plain[-self._tried]
-        return RESTART
+        self._next = self._wishes.after_refusal()
+        return status if self._next is None else RESTART
 
     def _found(self, point: FloatArray) -> int:
         """Go on with what is better than a feasible point."""
-        if not np.any(self._model.cost):
-            return EXHAUSTED
-        self.beat(self._model.objective_at(point))
+        self.beat(self._model.objective_at(point), point)
         return RUNNING
 
     def _refuse(self) -> int:
@@ -207,39 +264,20 @@ class ClauseSearch:
             watch_clauses(self._sides, state)
             self._limit += MORE_CLAUSES
         self._restarts += 1
-        counts[UNTIL_RESTART] = RESTART_UNIT * luby(self._restarts)
+        unit = unit_of(self.conflicts, int(counts[WORK]))
+        counts[UNTIL_RESTART] = unit * luby(self._restarts)
         if self._next is not None:
-            state.wish[:] = self._next
+            state.wish[:-1] = self._next
             self._next = None
+        elif np.isfinite(self.most):
+            self._try_another_target(unit)
         elif self._restarts % WISHES_EVERY == 0:
-            self._wish_anew()
+            self._wishes.anew(state)
         return status
 
-    def _wish_anew(self) -> None:
-        """Take the values to try from another source than the last ones."""
-        state, starts, turn = self.state, self._starts(), self._wishes // 4
-        kind = self._wishes % 4
-        self._wishes += 1
-        state.counts[MOST_FIXED] = 0
-        if kind in (0, 2):
-            state.wish[:] = state.closest
-        elif kind == 1 and starts:
-            state.wish[:] = starts[int(self._rng.integers(len(starts)))]
-        elif kind == 1:
-            state.wish[:] = self._plain[turn % len(self._plain)]
-        else:
-            state.wish[:] = self._random_ends()
-
-    def _random_ends(self) -> FloatArray:
-        low, high = self.state.bound[0::2], -self.state.bound[1::2]
-        wish = np.where(self._rng.random(low.size) < 0.5, low, high)
-        return np.where(np.isfinite(wish), wish, self._plain[0])
-
-
-def luby(k: int) -> int:
-    """Return number k = 1, 2, ... of Luby's sequence: 1 1 2 1 1 2 4 ..."""
-    while True:
-        size = k.bit_length()
-        if k == (1 << size) - 1:
-            return 1 << (size - 1)
-        k -= (1 << (size - 1)) - 1
+    def _try_another_target(self, unit: int) -> None:
+        """Take another target, and other values, where the present one has taken too long."""
+        if self.conflicts - self._aimed_at >= self.targets.patience(unit):
+            self.targets.spent()
+            self._wishes.better(self.state, self._best)
+            self._aim()

@@ -40,7 +40,9 @@ TOUCHED = 17
 """Entries that stand in ``touched``."""
 OPEN, AT = 18, 19
 """Entries of level ``AT`` that the analysis has still to look at."""
-NUM_COUNTS = 20
+RUNGS = 20
+"""Rungs that are set."""
+NUM_COUNTS = 21
 
 STEP = 0
 """What the next contradiction adds to a column's score."""
@@ -56,6 +58,9 @@ Numba would compile every function anew."""
 ROOT = np.int64(0)
 """The level without decisions."""
 
+MOST_RUNGS = 8
+"""Rungs that there is room for."""
+
 PER_BINARY, PER_OTHER, TRAIL_SPARE = 2, 12, 20_000
 """Length of the trail: a binary changes once, a bound of another integer may rise many times."""
 
@@ -67,7 +72,7 @@ MOST_LITERALS = 2_000_000
 
 
 class State(NamedTuple):
-    """The arrays of a search over n columns and r sides.
+    """The arrays of a search over n columns, the count of the objective among them, and r sides.
 
     Attributes
     ----------
@@ -106,6 +111,8 @@ class State(NamedTuple):
         Marks of the analysis.
     found, lits, touched : (t,) int32
         Its lists: entries that explain something; entries of the clause to be; entries marked.
+    rung : (MOST_RUNGS,) float64
+        Counts that are decided to be the most before anything else is, falling: assumptions.
     stamp : (l,) int32
         Conflict at which a level was counted last.
     chosen : (2n,) int32
@@ -146,6 +153,7 @@ class State(NamedTuple):
     touched: IndexArray
     stamp: IndexArray
     chosen: IndexArray
+    rung: FloatArray
     counts: np.ndarray
     numbers: FloatArray
 
@@ -154,7 +162,7 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArra
     """Return the state at the root; activities are still to be summed."""
     n, r = sides.is_integer.size, right.size
     integers = int(np.count_nonzero(sides.is_integer))
-    levels = 2 * integers + 2
+    levels = 2 * integers + 2 + MOST_RUNGS
     others = int(np.count_nonzero((sides.is_integer == 1) & (-bound[1::2] - bound[0::2] > 1.0)))
     trail = PER_BINARY * (n - others) + PER_OTHER * others + levels + TRAIL_SPARE
 
@@ -186,14 +194,15 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArra
         score=np.zeros(n),
         heap=whole(n),
         heap_place=whole(n, -1),
-        wish=wish.copy(),
-        closest=wish.copy(),
+        wish=np.append(wish, 0.0),
+        closest=np.append(wish, 0.0),
         seen=np.zeros(trail, dtype=np.uint8),
         found=whole(trail),
         lits=whole(trail),
         touched=whole(trail),
         stamp=whole(levels, -1),
         chosen=whole(2 * n, -1),
+        rung=np.zeros(MOST_RUNGS),
         counts=np.zeros(NUM_COUNTS, dtype=np.int64),
         numbers=np.ones(NUM_NUMBERS),
     )

@@ -1,0 +1,82 @@
+"""How much better the next point is to be: a share of the way from the best to the proven bound.
+
+Improving by the smallest step at a time takes as many points as there are steps, and most of them
+teach nothing. So the search assumes more: that the count of the objective is at most a target
+between both ends (progressive search, as in stratified and in core-boosted MaxSAT; Berg, Demirovic,
+Stuckey 2019). A target that is met makes the next one bolder; one that is refuted raises the lower
+end; one that takes too long gives way to one that is closer to the best point.
+
+A target is reached over rungs, each an assumption of its own. Explanations take the weakest rung
+that they can do with, so that what is learned below a bold target holds for others, too.
+
+Halving the way from the beginning is too bold: where a contradiction takes long, as in models with
+long rows, most of the time went into targets that are out of reach.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+FIRST = 1 / 32
+"""Share of the way that the first target takes."""
+
+BOLDEST = 1 / 2
+"""Largest share."""
+
+CAUTION, CONFIDENCE = 1 / 4, 2.0
+"""What the share is multiplied by after a target that took too long, and after one that was met."""
+
+PATIENCE = 1.0
+"""Units of contradictions that the first targets may take."""
+
+MORE_PATIENCE = 1.5
+"""What that is multiplied by whenever all targets from the boldest to the plain search are
+through."""
+
+RUNG_RATIO, NUM_RUNGS = 1 / 4, 4
+"""Distance of a rung from the best point, over that of the next one, and rungs up to the target."""
+
+DISTANT = 0.1
+"""Where no bound is known: distance to it, relative to the count of the best point."""
+
+
+class Targets:
+    """The policy: what to assume next, from what became of the last assumption."""
+
+    def __init__(self) -> None:
+        self._share = FIRST
+        self._patience = PATIENCE
+        self._is_plain = False
+
+    def patience(self, unit: int) -> int:
+        """Return the contradictions that an attempt may take, for a unit of them."""
+        return int(self._patience * unit)
+
+    def rungs(self, least: float, most: float) -> list[float]:
+        """Return the counts to assume, falling; none for a plain search.
+
+        Parameters
+        ----------
+        least : float
+            No count is below; -inf where nothing is known.
+        most : float
+            Largest count that is an improvement.
+        """
+        way = most - least if np.isfinite(least) else DISTANT * max(1.0, abs(most))
+        reach = np.ceil(self._share * way)
+        self._is_plain = not 1.0 <= self._share * way <= most - least
+        if self._is_plain:
+            return []
+        steps = {float(np.floor(reach * RUNG_RATIO**k)) for k in range(NUM_RUNGS)}
+        return [most - step for step in sorted(steps) if step >= 1.0]
+
+    def met(self) -> None:
+        """Take note that a point was found."""
+        self._share = min(BOLDEST, self._share * CONFIDENCE)
+
+    def spent(self) -> None:
+        """Take note that the attempt came to nothing."""
+        self._share *= CAUTION
+        if self._is_plain:
+            self._share = FIRST
+            self._patience *= MORE_PATIENCE
