@@ -135,9 +135,13 @@ def _remove(problem: Problem, progress: Progress) -> Reduction:
 def _reduce(w: Workspace, progress: Progress) -> None:
     """Run the reductions until they gain little; those that look at everything now and then."""
     m, n = w.row_removed.size, w.column_removed.size
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS):
+        before = int(w.count[STEPS])
         _reduce_cheaply(w)
         if _finished(w, progress):
+            return
+        # merging by itself makes nothing else parallel
+        if turn and int(w.count[STEPS]) - before <= SOME * (m + n - before):
             return
         before = int(w.count[STEPS])
         fix_dominated_columns(w, np.empty(m), np.empty(m))

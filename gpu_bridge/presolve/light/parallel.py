@@ -38,7 +38,10 @@ HASH_DIGITS = 2.0**36
 """Mantissas enter the hash in steps of 1 over this."""
 
 ONE = int(0.5 * HASH_DIGITS) * 2048 + 1
-"""What a ratio of one enters the hash as: equal entries are frequent, and need no division."""
+"""What a ratio of one enters the hash as: equal entries are frequent, and need no division,"""
+
+MINUS_ONE = int(-0.5 * HASH_DIGITS) * 2048 + 1
+"""and opposite ones."""
 
 
 @compiled
@@ -95,7 +98,12 @@ def _hash(start, index, value, removed, owner):
             continue
         if first == 0.0:
             first = value[entry]
-        digits = ONE if value[entry] == first else _digits(value[entry] / first)
+        if value[entry] == first:
+            digits = ONE
+        elif value[entry] == -first:
+            digits = MINUS_ONE
+        else:
+            digits = _digits(value[entry] / first)
         found = _mixed(found ^ np.uint64(other))
         found = _mixed(found ^ np.uint64(digits))
     return np.int64(found >> np.uint64(8))
