@@ -17,8 +17,14 @@ VISITED, TARGET, RESIDUE, MODULUS, SWAPPED, KEPT = range(10, 16)
 """States visited so far; the profit that no selection exceeds; the numbers that bound a profit;
 whether the list is in the second pair of arrays; and the items that the last class had left."""
 
-CONTROLS = 16
+STOP = 16
+"""Place of what another thread sets to end ``advance`` before a class is in."""
+
+CONTROLS = 17
 
 EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why ``advance`` returns: the list is empty, there is no room for the next class, the history
-is full, or the work it was given is done."""
+is full, or the work it was given is done or to stop."""
+
+NO_ROOM, STOPPED = -1, -2
+"""What ``expand`` returns for a length where the list has not changed, and why."""

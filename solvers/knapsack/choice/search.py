@@ -34,6 +34,7 @@ from solvers.knapsack.choice.control import (
     RESIDUE,
     SHIFT,
     STAGE,
+    STOP,
     SWAPPED,
     TARGET,
     VISITED,
@@ -117,7 +118,10 @@ class ChoiceSearch:
         return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
 
     def run(self, watch: Watch, work: float = np.inf) -> bool:
-        """Search until the best selection is proven, and return True, or for so many states."""
+        """Search until the best selection is proven, and return True, or for so many states.
+
+        The search ends soon after :meth:`stop` was called, too.
+        """
         control = self._control
         until = control[VISITED] + work
         while control[VISITED] < until:
@@ -128,6 +132,8 @@ class ChoiceSearch:
             if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
                 self._settled = True
                 return True
+            if control[STOP]:
+                break
             if reason in (PAUSE, FULL) and control[VISITED] - self._paired >= control[COUNT]:
                 self._pair()
             if control[COUNT] == 0:
@@ -139,6 +145,10 @@ class ChoiceSearch:
             if watch(int(control[PROFIT]), int(control[TARGET])):
                 break
         return False
+
+    def stop(self) -> None:
+        """End the search soon, from another thread; it cannot go on after that."""
+        self._control[STOP] = 1
 
     def result(self) -> Found:
         """Return the best selection so far and what is proven of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from solvers.errors import EngineError
+from solvers.knapsack.choice.alarm import alarm
 from solvers.knapsack.choice.congruence import congruence
 from solvers.knapsack.choice.core_order import core_of
 from solvers.knapsack.choice.items import MultipleChoice, Selection
@@ -63,7 +64,8 @@ def solve_choice(
 
         core = core_of(small, relaxation, rule.factor)
         search = ChoiceSearch(core, small.capacity, profit, bound, rule, most_states)
-        search.run(watch)
+        with alarm(stopping, search.stop):
+            search.run(watch)
         found = search.result()
         chosen = chosen if found.chosen is None else found.chosen
         profit, bound, states, path = found.profit, found.bound, found.states, "core of classes"

@@ -20,12 +20,15 @@ from solvers.knapsack.choice.control import (
     ITEMS,
     KEPT,
     MODULUS,
+    NO_ROOM,
     PAUSE,
     PLACE,
     PROFIT,
     RESIDUE,
     SHIFT,
     STAGE,
+    STOP,
+    STOPPED,
     SWAPPED,
     TARGET,
     VISITED,
@@ -38,7 +41,10 @@ from solvers.knapsack.states import States
 
 LONGEST = 50_000_000
 """States that a class may make of a list at most, before any is dropped: some tenths of a second,
-in which nobody looks at the clock. A list that is too long for that is cut."""
+and seldom more than half a second to merge. A list that is too long for that is cut."""
+
+FEW_RUNS = 4
+"""Shifted lists that are merged without a look at whether to stop: two passes over the list."""
 
 
 class Stages(NamedTuple):
@@ -122,13 +128,16 @@ def expand(
 ) -> tuple[int, int]:
     """Let a class in with those of its items that were listed, and count the stage.
 
-    Returns the new list's length, -1 where there is no room for it, and how often the arrays
-    changed roles: an odd number leaves the list in ``then``.
+    Returns the new list's length, and how often the arrays changed roles: an odd number leaves the
+    list in ``then``. Where there is no room for it the length is ``NO_ROOM``, and where
+    ``control[STOP]`` is set ``STOPPED``; then nothing has changed, and the list is in ``now``.
     """
     begin, shift, stage = control[ITEMS], control[SHIFT], control[STAGE]
     stays = core.break_item[group]
     runs, length = 0, 0
     for k in range(kept):
+        if control[STOP] != 0:
+            return STOPPED, 0
         item = stages.item[begin + k]
         stages.run[runs] = length
         steps = (core.profit[item] - core.profit[stays], core.weight[item] - core.weight[stays])
@@ -141,12 +150,17 @@ def expand(
         else:
             length = shift_all(now, count, then, length, steps, code)
         if length < 0:
-            return -1, 0
+            return NO_ROOM, 0
         if length > stages.run[runs]:
             runs += 1
     stages.run[runs] = length
     swaps = 1
+    source = now
+    before = _copied(now, count if runs > FEW_RUNS else 0)
     while runs > 1:
+        if runs > FEW_RUNS and control[STOP] != 0:
+            _put_back(before, source)
+            return STOPPED, 0
         now, then = then, now
         length = merge_pairs(now, then, stages.run, runs)
         runs = (runs + 1) // 2
@@ -156,6 +170,25 @@ def expand(
     control[ITEMS] += kept
     stages.begin[stage + 1], stages.shift[stage + 1] = control[ITEMS], control[SHIFT]
     return length, swaps
+
+
+@compiled
+def _copied(states: States, count: int) -> States:
+    """Return a copy of the first states of a list."""
+    return States(
+        states.profit[:count].copy(),
+        states.weight[:count].copy(),
+        states.history[:count].copy(),
+        states.ancestor[:count].copy(),
+    )
+
+
+@compiled
+def _put_back(copy: States, states: States) -> None:
+    """Copy states to the beginning of a list."""
+    for k in range(copy.profit.size):
+        states.profit[k], states.weight[k] = copy.profit[k], copy.weight[k]
+        states.history[k], states.ancestor[k] = copy.history[k], copy.ancestor[k]
 
 
 @compiled
@@ -203,6 +236,8 @@ def advance(
         length, swaps = expand(
             core, now, control[COUNT], then, stages, group, kept, True, capacity, up, down, control
         )
+        if length == STOPPED:
+            return PAUSE
         if length < 0:
             return FULL
         control[VISITED] += kept * control[COUNT]

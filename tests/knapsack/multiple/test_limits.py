@@ -1,0 +1,65 @@
+"""What a search of several knapsacks that was stopped still knows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.knapsack.multiple import search as searches
+from solvers.knapsack.multiple import solve_multiple
+from solvers.knapsack.multiple.engine import solve
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
+from tests.knapsack.looks import Looks
+from tests.knapsack.multiple.instances import as_model, best_profit, drawn
+
+KINDS = ["uncorrelated", "weakly", "strongly", "subset-sum"]
+
+
+@pytest.fixture(scope="module")
+def hasty():
+    """Look after every few nodes, and let no improvement make that unnecessary."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searches, "FIRST_VISITS", 8)
+        patch.setattr(searches, "MOST_VISITS", 8)
+        patch.setattr(searches, "ROUNDS", 1)
+        patch.setattr(searches, "SPLITS", 1)
+        yield
+
+
+@pytest.mark.usefixtures("hasty")
+@given(
+    st.sampled_from(KINDS),
+    st.integers(0, 10**6),
+    st.integers(2, 4),
+    st.integers(0, 40),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_search_that_was_stopped_has_a_packing_and_a_valid_bound(
+    kind, seed, knapsacks, looks, similar
+):
+    problem = drawn(kind, 7, knapsacks, seed, similar=similar)
+    cut = solve_multiple(problem, Looks(looks))
+    assert problem.fits(cut.place)
+    assert cut.profit == problem.profit_of(cut.place) <= best_profit(problem) <= cut.bound
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("looks", [0, 2, 5, 10, 20, 50, 100])
+def test_a_longer_search_that_was_stopped_has_them_too(looks):
+    problem = drawn("weakly", 16, 4, seed=16)
+    best = solve_multiple(problem).profit
+    cut = solve_multiple(problem, Looks(looks))
+    assert problem.fits(cut.place)
+    assert cut.profit == problem.profit_of(cut.place) <= best <= cut.bound
+
+
+def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():
+    problem = drawn("weakly", 16, 4, seed=16)
+    best = solve_multiple(problem).profit
+    outcome = solve(as_model(problem), EngineOptions(), Looks(3))
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert outcome.bound <= -best <= outcome.objective
+    assert outcome.x.shape == (64,)
