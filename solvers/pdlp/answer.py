@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.pdlp.norms import Norms
 from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.problem import FloatArray, Problem
 from solvers.vectors import euclidean, inner
 
 
@@ -36,13 +36,18 @@ class Answer:
 def on_original(state: State, x: Any, y: Any) -> Answer:
     """Make an answer of points (n,) and (m,) on the device."""
     there = state.problem
-    answer = judge(there.original, there.columns_to_host(x), there.rows_to_host(y))
-    norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
-    return dataclasses.replace(answer, statistics=dataclasses.replace(answer.statistics, **norms))
+    norms = Norms(there.side_norm, there.cost_norm)
+    return judge(there.original, there.columns_to_host(x), there.rows_to_host(y), norms)
 
 
-def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
-    """Clip a point into its bounds and allowed signs, and compute all its figures."""
+def judge(
+    problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms | None = None
+) -> Answer:
+    """Clip a point into its bounds and allowed signs, and compute all its figures.
+
+    Errors are relative to ``norms``, those of the problem if none are given.
+    """
+    norms = Norms.of(problem) if norms is None else norms
     x = np.clip(x, problem.lower, problem.upper)
     y = allowed_duals(problem, row_dual)
     activity = problem.matrix @ x
@@ -58,8 +63,8 @@ def judge(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
         dual_residual=euclidean(unsupported),
         primal_objective=problem.objective_at(x),
         dual_objective=support + problem.offset,
-        side_norm=euclidean(side_sizes(problem.row_lower, problem.row_upper)),
-        cost_norm=euclidean(problem.cost),
+        side_norm=norms.sides,
+        cost_norm=norms.cost,
     )
     bound = -np.inf if unsupported.any() else statistics.dual_objective
     return Answer(x, y, activity, reduced, statistics, bound)

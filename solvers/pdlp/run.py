@@ -33,7 +33,8 @@ class _Solve:
     """What the loop remembers from window to window.
 
     ``windows`` may run on a part of the problem only (``compaction``); ``state`` is that of the
-    whole, and is brought up to date before anybody looks at a point in it.
+    whole, and is brought up to date before anybody looks at a point in it. ``error_then`` is the
+    error when a look for a certificate was due last, and before that of the first window.
     """
 
     state: State
@@ -47,6 +48,7 @@ class _Solve:
     record: Record
     submitted: int = 0
     next_certificate: float = 0.0
+    error_then: float = math.inf
     breakdowns: int = 0
     rejections: int = 0
     milestone: Milestone | None = None
@@ -143,10 +145,14 @@ def _consider(solve: _Solve) -> Outcome | None:
         _reconsider(solve)
         return None
     settings = solve.state.settings
+    if math.isinf(solve.error_then):
+        solve.error_then = statistics.worst
     if record.iterations < solve.next_certificate:
         return None
     solve.next_certificate = record.iterations * settings.certificate_growth
-    going_well = statistics.worst < settings.certificate_error
+    hopeful = max(settings.certificate_error, settings.certificate_progress * solve.error_then)
+    going_well = statistics.worst < hopeful
+    solve.error_then = statistics.worst
     if going_well and record.iterations < settings.certificate_patience:
         return None
     solve.windows.drain()

@@ -71,7 +71,9 @@ class Settings:
     certificate_error: float = 1e-2
     """With a largest relative error below this there is no look for one,"""
     certificate_patience: int = 20_000
-    """while there were fewer iterations than this."""
+    """while there were fewer iterations than this;"""
+    certificate_progress: float = 0.5
+    """nor where that error has fallen to this part since the last time that a look was due."""
 
     # Leaving out columns and rows that take no part (``solvers/pdlp/active``)
     compaction: bool = True

@@ -9,7 +9,6 @@ over the point, and is converted as that ratio changes with the scaling.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from solvers.pdlp.active.part import Part
 from solvers.pdlp.again import overwrite
 from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.norms import Norms
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
@@ -133,9 +133,7 @@ def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> N
 def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
     """Return a point (n,) and duals (m,) on the host as an answer."""
     there = state.problem
-    answer = judge(there.original, x, y)
-    norms = {"side_norm": there.side_norm, "cost_norm": there.cost_norm}
-    return dataclasses.replace(answer, statistics=dataclasses.replace(answer.statistics, **norms))
+    return judge(there.original, x, y, Norms(there.side_norm, there.cost_norm))
 
 
 def _bring(part: Part, inside: State, whole: State, name: str, columns: Any) -> None:
