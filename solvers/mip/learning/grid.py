@@ -70,6 +70,14 @@ class Grid:
         gain = max(ROUNDING_OF_SUMS, GAIN * abs(objective - self.offset))
         return float(np.floor(value - gain / self.step))
 
+    def below_point(self, x: FloatArray) -> float:
+        """Return the largest count that is less than that of ``x`` (n,).
+
+        Where costs are rounded down, a point may count less than its objective says: without this
+        the search would come to it again.
+        """
+        return float(np.ceil(self.coefficient @ x - 1e-3)) - 1.0
+
     def nearest(self, objective: float) -> float:
         """Return the count that an objective comes closest to."""
         return float(np.round((objective - self.offset) / self.step - self.shift))
@@ -86,7 +94,7 @@ def grid_of(model: MipModel, lower: FloatArray, upper: FloatArray) -> Grid:
     cost, offset = model.cost, model.offset
     used = np.flatnonzero(cost)
     is_whole = bool(np.all(model.is_integer[used] == 1))
-    size = np.maximum(np.abs(lower), np.abs(upper))
+    size = np.maximum(1.0, np.maximum(np.abs(lower), np.abs(upper)))
     if is_whole:
         common = _common_step(cost[used])
         if common is not None:

@@ -159,6 +159,8 @@ class ClauseSearch:
         ``point`` (n,) is one that has it.
         """
         most = self.grid.below(objective)
+        if point is not None:
+            most = min(most, self.grid.below_point(point))
         if most >= self.most:
             return
         if np.isposinf(self.most):

@@ -12,8 +12,10 @@ from solvers.mip.domain import Domain
 from solvers.mip.learning import ClauseSearch, Status
 from solvers.mip.learning.state import CLAUSES, LEVEL, MOST_RUNGS, RUNGS
 from solvers.mip.learning.targets import Targets
-from tests.mip.domain.models import model_of
+from solvers.mip.polish import Polisher
+from tests.mip.domain.models import model_of, random_model
 from tests.mip.learning.enumerated import feasible_points, small_model
+from tests.mip.learning.test_search import optimum
 
 KINDS = ("binary", "general", "decimal", "real")
 KEPT = 1e-6
@@ -87,7 +89,7 @@ class Watched:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_wild_targets_exclude_nothing_and_prove_the_optimum(kind, seed):
     watched = Watched(seed, kind)
@@ -109,6 +111,43 @@ def test_the_policys_own_targets_exclude_nothing(seed, kind):
     watched = Watched(seed, kind)
     watched.search.targets = Targets()
     assert watched.run() is Status.EXHAUSTED
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_wild_targets_leave_the_best_point_of_mixed_models(seed):
+    model, _ = random_model(seed, continuous=0.5)
+    if not model.integers.size:
+        return
+    best = [np.inf]
+    with Polisher(model) as polisher:
+
+        def offer(x, source):
+            best.append(model.objective_at(x))
+            return True
+
+        def settle(x, source, seconds):
+            polished = polisher.polish(x, seconds)
+            if polished.x is not None:
+                best.append(model.objective_at(polished.x))
+            return polished
+
+        domain = Domain.of(model)
+        if not domain.propagate():
+            domain = Domain.of(model)
+        search = ClauseSearch(model, domain, seed % 5, offer, settle=settle)
+        search.targets = WildTargets(seed)
+        assert search.run(Budget(work=5e7)) is Status.EXHAUSTED
+    expected = optimum(model) if np.any(model.cost) else 0.0
+    assert min(best) <= expected + 2e-4 * max(1.0, abs(expected))
+    if search.proven != -np.inf:  # where all columns happen to be integers
+        assert search.proven <= expected + 1e-6
+
+
+def test_points_that_count_less_than_they_cost_are_found_once():
+    watched = Watched(100_047, "real")  # the optimum counts as much as what is to be beaten
+    assert watched.run() is Status.EXHAUSTED
+    assert len(watched.found) <= 3
 
 
 def test_a_target_is_assumed_before_anything_else_and_refuting_it_is_a_bound():
