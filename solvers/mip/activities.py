@@ -13,9 +13,15 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.completion import CompleteTurns
 from solvers.mip.ends import offer_ends
-from solvers.mip.ongoing import ClauseTurns, Improve, LatticeTurns, MendTurns, PumpTurns
+from solvers.mip.ongoing import (
+    ClauseTurns,
+    Improve,
+    LatticeTurns,
+    MendTurns,
+    PumpTurns,
+    RootTurn,
+)
 from solvers.mip.probing import ProbingCache, build_cache
-from solvers.mip.pump import root_relaxation
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.shared import Shared
 from solvers.mip.turns import Activity, Work
@@ -65,7 +71,8 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     few = max(1, slots // 4)
     improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
-    mends, completing = MendTurns(shared), CompleteTurns(shared)
+    root, completing = RootTurn(shared), CompleteTurns(shared)
+    mends = MendTurns(shared, root)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5))
     among_integers = LatticeTurns(shared, share(8.0, 0.3))
@@ -79,14 +86,14 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
-        Activity("root", _root(shared), share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
+        Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
+        Activity("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
         Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
         Activity(
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
-        Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
         Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
     ]
 
@@ -138,15 +145,6 @@ def _guided_dive(shared: Shared) -> Work:
 def _note_near(shared: Shared, x: FloatArray | None, violated_rows: int) -> None:
     if x is not None:
         shared.gate.near(x, violated_rows)
-
-
-def _root(shared: Shared) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        shared.root = root_relaxation(
-            shared.model, budget, device=shared.device, seed=seed, log=shared.log
-        )
-
-    return work
 
 
 def _round(shared: Shared) -> Work:

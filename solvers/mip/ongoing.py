@@ -13,7 +13,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.learning import ClauseSearch, Status, suits
 from solvers.mip.neighbourhoods import Mending
 from solvers.mip.opt import improve
-from solvers.mip.pump import Pump, Pumps
+from solvers.mip.pump import Pump, Pumps, root_relaxation
 from solvers.mip.pump.propagating import by_propagation
 from solvers.mip.pump.walking import by_walker
 from solvers.mip.shared import Shared
@@ -32,6 +32,10 @@ IMPROVE_SHARE = 50.0
 MEND_SHARE, SLOW_MEND_SHARE = 8.0, 4.0
 """Shares of mending while a nearly feasible point is known: while less and less is violated, and
 after a turn without success."""
+
+FEW_VIOLATED = 30
+"""Violated rows up to which a point is worth mending before the relaxation is solved: that may take
+a third of a short solve, and mending germanrr's points of three to five rows some seconds."""
 
 
 class ClauseTurns:
@@ -125,6 +129,9 @@ class LatticeTurns:
     def work(self, budget: Budget, seed: int) -> None:
         """Let the search go on."""
         shared = self._shared
+        if self._search is None and self._has_definitions_only():
+            self._is_over = True
+            return
         if self._search is None:
             seed = shared.seed_of("lattice", 0)
             lower, upper = shared.domain.lower, shared.domain.upper
@@ -132,6 +139,11 @@ class LatticeTurns:
                 shared.model, lower, upper, seed, shared.gate.offer
             )
         self._is_over = self._search.run(budget) is lattice.Status.OVER
+
+    def _has_definitions_only(self) -> bool:
+        """Whether the equations do no more than define columns, for which it takes no lattice."""
+        sub = self._shared.substituted
+        return sub is not None and not lattice.suits(sub.model, sub.model.lower, sub.model.upper)
 
 
 class PumpTurns:
@@ -197,17 +209,45 @@ class Improve:
             self._tried = gate.pool.version
 
 
-class MendTurns:
-    """Sub-MIPs around nearly feasible points, while there is no feasible one."""
+class RootTurn:
+    """The relaxation, which is solved once, as far as its time allows."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
+        self.is_over = False
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Solve the relaxation."""
+        shared = self._shared
+        try:
+            shared.root = root_relaxation(
+                shared.model, budget, device=shared.device, seed=seed, log=shared.log
+            )
+        finally:
+            self.is_over = True
+
+
+class MendTurns:
+    """Sub-MIPs around nearly feasible points, while there is no feasible one.
+
+    Parameters
+    ----------
+    shared : Shared
+    root : RootTurn
+        Comes before points that violate many rows are mended.
+    """
+
+    def __init__(self, shared: Shared, root: RootTurn) -> None:
+        self._shared = shared
+        self._root = root
         self._mending: Mending | None = None
 
     def share(self) -> float:
         """Return what mending is due, which is nothing where no point may be mended."""
         points = self._shared.gate.near.points()
         if not points or self._shared.has_point:
+            return 0.0
+        if not self._root.is_over and points[0].violated_rows > FEW_VIOLATED:
             return 0.0
         if self._mending is None:
             return MEND_SHARE
