@@ -55,6 +55,10 @@ SAMPLE = 10_000
 """States, or up to twice as many, from whose bounds the middle one of a list is guessed."""
 
 
+STATES_ELSEWHERE = 100
+"""States that a GPU visits in the time of one here, or more (``benchmarks.knapsack_lists``)."""
+
+
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
 
@@ -109,6 +113,7 @@ class CoreSearch:
     ) -> None:
         self._items = items
         self._elsewhere = elsewhere
+        self._visited_elsewhere = 0
         self._opposite = np.full(items.num_items, -1, dtype=np.int64)
         self._most = max(room, FIRST_ROOM)
         self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
@@ -132,6 +137,12 @@ class CoreSearch:
         if profit > self._control[PROFIT]:
             self._control[PROFIT] = profit
             self._flags = flags
+
+    @property
+    def spent(self) -> float:
+        """States visited, those elsewhere for as many as this core visits in their time."""
+        there = self._visited_elsewhere
+        return float(self._control[VISITED]) - there + there / STATES_ELSEWHERE
 
     def count_states(self, states: int) -> None:
         """Count states that another search for the same packing has visited."""
@@ -246,6 +257,7 @@ class CoreSearch:
         visited, best = search.visited, search.profit
         done = elsewhere.run(watch, work)
         control[VISITED] += search.visited - visited
+        self._visited_elsewhere += search.visited - visited
         if search.profit > best and search.found is not None:
             state, changed = search.found
             control[[PROFIT, HISTORY, ANCESTOR]] = search.profit, 0, state

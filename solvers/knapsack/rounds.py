@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from solvers.knapsack.relaxations import (
     Solved,
     surrogate_bound,
 )
+from solvers.knapsack.tables import Tables
 
 FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
 """States of the search before lines are looked for, altogether and for each item: that takes about
@@ -47,6 +49,10 @@ WORK_PER_SUM = 100
 """States of the search for each exchange that was listed before: as much time for one as the other,
 as exchanges have to be sorted."""
 
+EXCHANGE, FILL = 25, 50
+"""States for each exchange of those sides that is really there, to list two exchanges and to fill
+the capacity by them."""
+
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
 
@@ -60,6 +66,10 @@ LONG_DESCENT = 2 * 10**10
 CLIMB = (10, 100, 400)
 """States of a search by clusters of weights for one of the other search, in each round. Where there
 are clusters it is what helps most, and elsewhere it costs nothing."""
+
+
+Step: TypeAlias = tuple[int, Callable[[int], str]]
+"""States that a step may visit, and the step: told how many it may, it says what it settled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +100,7 @@ def search_in_rounds(
     all ``rounds``.
     """
     search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
+    tables = Tables(items)
     path = "core"
     brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
     settled = search.run(watch, brief)
@@ -99,14 +110,9 @@ def search_in_rounds(
             path += _by_lines(items, search, lines, SIDES[0])
         settled = search.run(watch, BRIEF_TO_LONG * brief)
         if not settled and not watch(search.profit, search.target):
-            path += _by_other_ways(items, search, lines, most_states, watch, rounds, nested)
+            path += _by_other_ways(items, search, lines, tables, most_states, watch, rounds, nested)
             if rounds == len(SIDES):
-                if not nested and not search.is_settled:
-                    said = _by_clusters(items, search, most_states, LONG_DESCENT, watch)
-                    path += said if said not in path else ""
-                if not nested and not search.is_settled:
-                    path += _by_descent(items, search, most_states, LONG_DESCENT, watch)
-                search.run(watch)
+                path += _to_the_end(items, search, tables, most_states, watch, nested, path)
     result = search.result()
     flags = found.flags if result.flags is None else result.flags
     return Found(flags, result.profit, result.bound, path, result.states)
@@ -128,6 +134,7 @@ def _by_other_ways(
     items: Ordered,
     search: CoreSearch,
     lines: Lines | None,
+    tables: Tables,
     most_states: int,
     watch: Watch,
     rounds: int,
@@ -137,35 +144,92 @@ def _by_other_ways(
     path = ""
 
     def solve(relaxation: Ordered, floor: int) -> Solved:
-        return _solve_relaxation(relaxation, floor, search, most_states, watch, k + 1)
+        solved = _solve_relaxation(relaxation, floor, search, most_states, watch, k + 1)
+        tables.count(solved.states + SET_UP_PER_ITEM * items.num_items)
+        return solved
 
     def stop() -> bool:
         return watch(search.profit, search.target)
 
+    def by_clusters(work: int) -> str:
+        return _by_clusters(items, search, most_states, work, watch)
+
+    def by_descent(work: int) -> str:
+        return _by_descent(items, search, most_states, work, watch)
+
+    def by_relaxations(work: int) -> str:
+        return _by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
+
+    def by_search(work: int) -> str:
+        search.run(watch, work)
+        return ""
+
     counts = CountBounds(items, solve, stop)
     for k, side in enumerate(SIDES[:rounds]):
+        unit = WORK_PER_SUM * side**2
+        b = items.break_item
+        exchanges = min(side, b) * min(side, items.num_items - b)
+        filling = FILL * exchanges if lines is not None and k > 0 else 0
+        path += tables.settle(search, watch, ahead=EXCHANGE * exchanges + filling)
         if search.is_settled or watch(search.profit, search.target):
             break
         search.improve(*two_exchanges(items, side))
         if lines is not None and not search.is_settled and k > 0:
             _by_lines(items, search, lines, side)
+        tables.count(EXCHANGE * exchanges + filling)
         gap = search.target - search.profit
         likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
-        climb, descent = (factor[k] * WORK_PER_SUM * side**2 for factor in (CLIMB, DESCENT))
-        last = k + 1 == len(SIDES)
-        if not nested and not search.is_settled:
-            said = _by_clusters(items, search, most_states, climb, watch)
-            path += said if said not in path else ""
-        if not nested and last and not search.is_settled:
-            path += _by_descent(items, search, most_states, descent, watch)
-        if not nested and not search.is_settled and (k > 0 or not likely):
-            work = RELAXATIONS * (WORK_PER_SUM * side**2 + SET_UP_PER_ITEM * items.num_items)
-            said = _by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
-            path += said if said not in path else ""
-        if not nested and not last and not search.is_settled:
-            path += _by_descent(items, search, most_states, descent, watch)
-        search.run(watch, WORK_PER_SUM * side**2)
+        steps: list[Step] = []
+        if not nested:
+            steps = [(CLIMB[k] * unit, by_clusters), (DESCENT[k] * unit, by_descent)]
+            if k > 0 or not likely:
+                last = k + 1 == len(SIDES)
+                work = RELAXATIONS * (unit + SET_UP_PER_ITEM * items.num_items)
+                steps.insert(2 if last else 1, (work, by_relaxations))
+        path += _in_turn([*steps, (unit, by_search)], search, tables, watch, path)
     return path
+
+
+def _in_turn(steps: list[Step], search: CoreSearch, tables: Tables, watch: Watch, path: str) -> str:
+    """Take steps until the search is settled; return what is to be said that ``path`` does not.
+
+    A table is made as soon as it is due, and no step gets more work than is left up to there.
+    """
+    more = ""
+    for work, step in steps:
+        more += tables.settle(search, watch)
+        if search.is_settled:
+            break
+        said = step(int(min(work, tables.left(search))))
+        more += said if said not in path + more else ""
+    return more
+
+
+def _to_the_end(
+    items: Ordered,
+    search: CoreSearch,
+    tables: Tables,
+    most_states: int,
+    watch: Watch,
+    nested: bool,
+    path: str,
+) -> str:
+    """Search until the best packing is proven or time is up; return what is to be said of how."""
+
+    def by_clusters(work: int) -> str:
+        return _by_clusters(items, search, most_states, work, watch)
+
+    def by_descent(work: int) -> str:
+        return _by_descent(items, search, most_states, work, watch)
+
+    more = ""
+    if not nested:
+        steps: list[Step] = [(LONG_DESCENT, by_clusters), (LONG_DESCENT, by_descent)]
+        more = _in_turn(steps, search, tables, watch, path)
+    while not search.is_settled and not watch(search.profit, search.target):
+        more += tables.settle(search, watch)
+        search.run(watch, tables.left(search))
+    return more
 
 
 def _by_descent(
