@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_bridge.race import LOOK_AGAIN, leave_behind
+from gpu_bridge.race import LOOK_AGAIN
 from gpu_bridge.race_progress import Deputy
+from solvers.left_behind import leave
 from solvers.outcome import Outcome, SolutionStatus
 from solvers.progress import Progress
 
@@ -65,7 +66,7 @@ def within_limit(
             raise found
         return found
     deputy.abandon()
-    leave_behind(thread)
+    leave(thread)
     progress.log(f"The time was up while {engine} was being compiled, or busy.")
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait

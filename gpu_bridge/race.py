@@ -9,7 +9,6 @@ are killed, loops end at their next look at the flag, and the caller does not wa
 
 from __future__ import annotations
 
-import atexit
 import queue
 import threading
 import time
@@ -21,6 +20,7 @@ import numpy as np
 from gpu_bridge.log_text import clock, labelled
 from gpu_bridge.race_progress import LaneProgress
 from gpu_bridge.verify import verify
+from solvers.left_behind import leave
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus
 from solvers.problem import Problem
@@ -44,9 +44,6 @@ GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within
 bounds. With what a race costs besides, more would make it slower than the faster of its lanes by
 more than a tenth."""
-
-LAST_MOMENT = 3.0
-"""Seconds the end of the interpreter may wait for engines that were left behind."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +170,6 @@ class _Runner:
         except BaseException as error:  # whatever it is, the race goes on without this lane
             finish = Finish(self.lane, self.progress.seconds, error=error)
         finishes.put(finish)
-        _left_behind.discard(threading.current_thread())
 
     def _finish(self) -> Finish:
         answer = self.lane.run(self.progress)
@@ -227,9 +223,8 @@ def _part(runners: Sequence[_Runner], seconds: float) -> None:
         thread = runner.thread
         if thread is None:
             continue
-        _left_behind.add(thread)
         thread.join(max(0.0, deadline - time.monotonic()))
-    _left_behind.difference_update([one for one in tuple(_left_behind) if not one.is_alive()])
+        leave(thread)
 
 
 def _best(ended: Sequence[Finish], progress: Progress) -> Outcome:
@@ -257,20 +252,3 @@ def _report(winner: Finish, ended: Sequence[Finish], runners: Sequence[_Runner])
             fate = f", out after {out[name].seconds:.2f} s" if name in out else ""
             lines.append(f"{name}: {runner.progress.reached}{fate}")
     return labelled("Race", "\n".join(lines))
-
-
-_left_behind: set[threading.Thread] = set()
-"""Lanes that nobody waits for; kept only for the end of the interpreter."""
-
-
-def leave_behind(thread: threading.Thread) -> None:
-    """Wait for a thread no more until the interpreter ends, and then only for a moment."""
-    _left_behind.add(thread)
-
-
-@atexit.register
-def _last_moment() -> None:
-    """Let engines that use a GPU or compiled code end before the interpreter does."""
-    deadline = time.monotonic() + LAST_MOMENT
-    for thread in tuple(_left_behind):
-        thread.join(max(0.0, deadline - time.monotonic()))

@@ -6,16 +6,15 @@ in, and because the caller's thread has to stay awake for Ctrl-C.
 
 from __future__ import annotations
 
-import atexit
 import math
 import threading
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
 from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
+from solvers.left_behind import leave
 from solvers.outcome import StopReason
 from solvers.progress import Progress
 
@@ -23,9 +22,6 @@ Answer = TypeVar("Answer")
 
 LOOK_AGAIN = 0.05
 """Seconds between two looks at the running thread, so that signals are heard."""
-
-LAST_MOMENT = 3.0
-"""Seconds the end of the interpreter may wait for a HiGHS that was left behind."""
 
 
 class ProgressChannel:
@@ -144,7 +140,6 @@ def in_thread(
             failures.append(failure)
         finally:
             finished.set()
-            _left_behind.discard(thread)
 
     thread = threading.Thread(target=work, name="highs", daemon=True)
     thread.start()
@@ -160,24 +155,11 @@ def in_thread(
         # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a moment
         # for it before the interpreter ends, because its threads would abort the process then
         channel.give_up()
-        _left_behind.add(thread)
+        leave(thread)
         if not isinstance(reason, OverstayedError):
             finished.wait()
-        if finished.is_set():
-            _left_behind.discard(thread)
         raise
     thread.join()
     if failures:
         raise failures[0]
     return answers[0]
-
-
-_left_behind: set[threading.Thread] = set()
-"""Threads of HiGHS that nobody waits for; kept only for the end of the interpreter."""
-
-
-@atexit.register
-def _last_moment() -> None:
-    deadline = time.monotonic() + LAST_MOMENT
-    for thread in tuple(_left_behind):
-        thread.join(max(0.0, deadline - time.monotonic()))

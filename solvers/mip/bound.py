@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers import highs
 from solvers.errors import EngineError
+from solvers.left_behind import leave
 from solvers.mip.ledger import Ledger
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start
@@ -55,14 +56,15 @@ class Prover:
         self._deputy = _Deputy(progress, options, ledger, on_point)
         self._offered = 0
         self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
         self.outcome: Outcome | None = None
 
     def start(self, begin: Start | None, *, apart: bool = True) -> None:
         """Begin in a thread of its own."""
-        thread = threading.Thread(
+        self._thread = threading.Thread(
             target=self.run, args=(begin,), kwargs={"apart": apart}, name="prover", daemon=True
         )
-        thread.start()
+        self._thread.start()
 
     def run(self, begin: Start | None, *, apart: bool = True) -> None:
         """Work in the calling thread; what comes of it is in ``outcome``."""
@@ -92,6 +94,8 @@ class Prover:
     def stop(self) -> None:
         """Tell it that nobody waits any more; the child is killed."""
         self._deputy.abandon()
+        if self._thread is not None:
+            leave(self._thread)
 
     def _offer(self) -> FloatArray | None:
         """Return the best point if it is new and another's."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvers.left_behind import leave
 from solvers.outcome import Outcome
 from solvers.progress import Progress
 
@@ -49,7 +50,8 @@ def wait_for(
         except BaseException as error:  # the caller raises it in its own thread
             ended.put(error)
 
-    threading.Thread(target=run, name="schedule", daemon=True).start()
+    thread = threading.Thread(target=run, name="schedule", daemon=True)
+    thread.start()
     give_up_at = np.inf
     while progress.seconds < give_up_at:
         try:
@@ -62,5 +64,6 @@ def wait_for(
         if isinstance(found, BaseException):
             raise found
         return found
+    leave(thread)
     progress.log("The time was up while heuristics were being compiled, or busy.")
     return otherwise()

@@ -22,6 +22,7 @@ import numpy as np
 from solvers.device import Device, cpu, find_device
 from solvers.highs.place import SMALL_MIP
 from solvers.highs.settings import usable_cores
+from solvers.left_behind import leave
 from solvers.mip.answer import Knowledge, answer, infeasible
 from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.bound import Prover
@@ -191,6 +192,7 @@ class _Run:
         deadline = time.monotonic() + PATIENCE
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+        leave(*self._threads)
         if self.gate is not None:
             self.gate.close()
         self.ledger.close()

@@ -18,6 +18,7 @@ from solvers.errors import EngineError
 from solvers.highs import callbacks, child, in_process, place, solve
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task, load_reply, load_task, save
+from solvers.left_behind import left
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
@@ -300,10 +301,10 @@ def test_a_thread_that_nobody_waits_for_is_left(in_thread, monkeypatch):
     progress.heard = True
     outcome = solve(covering(20, 10), EngineOptions(), progress)
     assert outcome.stop_reason is StopReason.INTERRUPTED
-    (left,) = in_process._left_behind
+    (thread,) = [one for one in left() if one.name == "highs"]
     gate.set()
-    left.join(60)
-    assert not in_process._left_behind
+    thread.join(60)
+    assert thread not in left()
 
 
 def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
