@@ -9,10 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.device import Device
+from solvers.kernels.batch.memory import bytes_of, locked_array, side_by_side
 from solvers.kernels.upload import Upload
 
 SLICE_BYTES = 64 * 2**20
 """Data of its own that a slice brings along, about."""
+
+TOGETHER_BYTES = 8 * 2**20
+"""Data of a slice up to which it travels at once, copied to locked memory by one core."""
 
 
 class Inputs:
@@ -46,16 +50,51 @@ class Inputs:
         most: int = slice_bytes // max(1, self.own_bytes)
         return max(1, most)
 
-    def bring(self, first: int, last: int, upload: Upload) -> Mapping[str, Any]:
+    def bring(self, first: int, last: int, parcel: Parcel) -> Mapping[str, Any]:
         """Return all arrays on the device, of the LPs from ``first`` to ``last``, and flat."""
-        found = dict(self._shared)
-        for name, array in self._own.items():
-            rows = array[first:last]
-            if rows.dtype == np.float64:
-                found[name] = upload.bring(name, rows)
-            else:  # few, and not numbers of eight bytes: the driver's own way
-                found[name] = self._device.to_device(rows.reshape(-1))
-        return found
+        own = {name: array[first:last] for name, array in self._own.items()}
+        return {**self._shared, **parcel.bring(own)}
+
+
+class Parcel:
+    """Brings the rows of a slice to the device, what is small together; one for each lane.
+
+    ``bring`` may be called again only when the launch that used what it brought before is done:
+    the locked memory is written anew.
+
+    Parameters
+    ----------
+    device : Device
+    most : int
+        LPs of a slice at most.
+    """
+
+    def __init__(self, device: Device, most: int) -> None:
+        self._device = device
+        self._upload = Upload(device, most)
+        self._locked = np.empty(0, dtype=np.uint8)
+
+    def bring(self, rows: Mapping[str, npt.NDArray[Any]]) -> Mapping[str, Any]:
+        """Return host arrays as flat arrays on the device, by the same names."""
+        flat = {name: ((array.size,), array.dtype) for name, array in rows.items()}
+        size = bytes_of(flat)
+        if self._device.kind == "cpu" or size > TOGETHER_BYTES:
+            return {name: self._alone(name, array) for name, array in rows.items()}
+        if not size:
+            return {}
+        if self._locked.size < size:
+            self._locked = locked_array(self._device, size, np.uint8)
+        here = self._locked[:size]
+        for name, target in side_by_side(here, flat).items():
+            target[:] = rows[name].reshape(-1)
+        there = self._device.xp.empty(size, dtype=np.uint8)
+        there.set(here, stream=self._device.xp.cuda.get_current_stream())
+        return side_by_side(there, flat)
+
+    def _alone(self, name: str, rows: npt.NDArray[Any]) -> Any:
+        if rows.dtype == np.float64:
+            return self._upload.bring(name, rows)
+        return self._device.to_device(rows.reshape(-1))  # few, and not numbers of eight bytes
 
 
 def to_device_together(device: Device, arrays: Sequence[npt.NDArray[Any]]) -> list[Any]:

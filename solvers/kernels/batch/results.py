@@ -1,8 +1,8 @@
 """How results get home: through locked memory, that of one slice while the next is being solved.
 
 On a GPU each slice writes to a block of memory of its own there; the driver copies that to
-page-locked memory when the slice is done, and threads from there to the answer. Locked memory is
-dear to get, so that the answer itself is ordinary memory, and slices take turns with what there is.
+page-locked memory when the slice is done, and it is copied from there to the answer, which is
+ordinary memory; see ``memory``.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
 from solvers.kernels.batch.kernels.check import FIGURES
+from solvers.kernels.batch.memory import Shapes, bytes_of, locked_array, side_by_side, used_again
 
 COPIERS = 4
-"""Threads that copy results to the answer: what limits them is that its memory is new."""
+"""Threads that copy large results to the answer: what limits them is that its memory is new."""
 
-FEW_BYTES = 2**21
-"""Results up to this are copied at once: starting threads takes longer."""
-
-ALIGNMENT = 256
-"""Bytes that the places of results in a block of memory are multiples of, as the driver's are."""
+FEW_BYTES = 8 * 2**20
+"""Results up to this are copied at once: waking threads takes longer."""
 
 RESULTS = ("x", "row_dual", "ending", "iterations")
 """Results of every engine, by their names in :class:`LpAnswers`."""
 
 
 def answer_arrays(
-    device: Device, count: int, rows: int, columns: int, *, check: bool = False
+    device: Device,
+    count: int,
+    rows: int,
+    columns: int,
+    *,
+    check: bool = False,
+    more: Shapes | None = None,
 ) -> dict[str, Any]:
     """Return the fields of an answer of ``count`` LPs, to be written before anybody reads them.
 
-    There are figures only if a GPU is to check the answers.
+    There are figures only if a GPU is to check the answers; ``more`` are fields of one engine.
     """
-    checked = check and device.kind == "cuda"
-    return {
-        "figures": np.empty((count, len(FIGURES))) if checked else None,
-        "x": np.empty((count, columns)),
-        "row_dual": np.empty((count, rows)),
-        "ending": np.empty(count, dtype=np.int32),
-        "iterations": np.empty(count, dtype=np.int32),
-        "device": device.kind,
+    shapes: dict[str, Any] = {
+        "x": ((count, columns), np.float64),
+        "row_dual": ((count, rows), np.float64),
+        "ending": ((count,), np.int32),
+        "iterations": ((count,), np.int32),
+        **(more or {}),
     }
-
-
-def locked_array(device: Device, size: int, kind: Any) -> npt.NDArray[Any]:
-    """Return an array on the host that the device can write to by itself."""
-    if device.kind == "cpu" or not size:
-        return np.empty(size, dtype=kind)
-    memory = device.xp.cuda.alloc_pinned_memory(size * np.dtype(kind).itemsize)
-    return np.frombuffer(memory, kind, size)
+    if device.kind == "cpu":
+        found = {name: np.empty(shape, dtype=kind) for name, (shape, kind) in shapes.items()}
+        return {**found, "device": device.kind}
+    if check:
+        shapes["figures"] = ((count, len(FIGURES)), np.float64)
+    return {**side_by_side(used_again(bytes_of(shapes)), shapes), "device": device.kind}
 
 
 class SliceResults:
@@ -91,15 +91,12 @@ class SliceResults:
                 name: array.reshape(-1) for name, array in self._targets.items()
             }
             return
-        sizes = [-(-array.nbytes // ALIGNMENT) * ALIGNMENT for array in self._targets.values()]
-        ends = np.cumsum([0, *sizes]).tolist()
-        self._block_there = device.xp.empty(ends[-1], dtype=np.uint8)
-        self._block_here = locked_array(device, ends[-1], np.uint8)
-        self.there, self._here = {}, {}
-        for (name, array), at in zip(self._targets.items(), ends[:-1], strict=True):
-            part = slice(at, at + array.nbytes)
-            self.there[name] = self._block_there[part].view(array.dtype)
-            self._here[name] = self._block_here[part].view(array.dtype).reshape(array.shape)
+        flat = {name: ((array.size,), array.dtype) for name, array in self._targets.items()}
+        self._block_there = device.xp.empty(bytes_of(flat), dtype=np.uint8)
+        self._block_here = locked_array(device, bytes_of(flat), np.uint8)
+        self.there = side_by_side(self._block_there, flat)
+        shapes = {name: (array.shape, array.dtype) for name, array in self._targets.items()}
+        self._here = side_by_side(self._block_here, shapes)
 
     def add_there(self, name: str, width: int) -> None:
         """Have the kernel write another array of floats, which stays on the device."""

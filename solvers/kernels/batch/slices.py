@@ -1,4 +1,4 @@
-"""Launches: slices of the batch, one or two on their way at a time.
+"""Launches: slices of the batch, a few on their way at a time.
 
 Slices exist so that data that has to travel overlaps with computing, and so that a time limit and
 an interruption are heeded; an LP is never split.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,12 +19,13 @@ import numpy as np
 
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
+from solvers.kernels.batch.inputs import Parcel
 from solvers.kernels.batch.results import COPIERS, SliceResults
-from solvers.kernels.upload import Upload
 from solvers.progress import Progress
 
-STREAMS = 2
-"""Slices on their way at once: one is brought in while the other is solved."""
+STREAMS = 3
+"""Slices on their way at once: one is brought in while another is solved, and a third may still be
+checked, which waits where the other's blocks leave no room for it."""
 
 PART_OF_TIME_LEFT = 0.1
 """A launch that somebody waits for takes no more of it, about."""
@@ -58,7 +59,7 @@ class Lane:
     """What a slice has for itself while it is on its way: a stream, locked memory, scratch."""
 
     stream: AbstractContextManager[Any]
-    upload: Upload
+    parcel: Parcel
     scratch: Any
 
 
@@ -69,7 +70,21 @@ one would have to ask the driver for all it needs."""
 _streams_lock = threading.Lock()
 
 
+@contextmanager
+def kept_stream(device: Device) -> Iterator[None]:
+    """Make a stream that is kept from solve to solve the current one; wait for it at the end."""
+    if device.kind == "cpu":
+        yield
+        return
+    stream = _take_stream(device)
+    with stream:
+        yield
+        device.synchronize()
+    _give_back([stream], device)
+
+
 def _take_stream(device: Device) -> Any:
+    """Return a stream that nothing is on its way on, a new one if need be."""
     with _streams_lock:
         idle = _idle_streams.get((type(device), device.index))
         if idle:
@@ -77,12 +92,10 @@ def _take_stream(device: Device) -> Any:
     return device.xp.cuda.Stream(non_blocking=True)
 
 
-def _give_back_streams(device: Device, lanes: list[Lane]) -> None:
-    """Keep the streams of a solve for the next one; nothing may be on its way on them."""
-    if device.kind == "cuda":
-        with _streams_lock:
-            idle = _idle_streams.setdefault((type(device), device.index), [])
-            idle.extend(lane.stream for lane in lanes)
+def _give_back(streams: list[Any], device: Device) -> None:
+    """Keep streams for the next solve; nothing may be on its way on them."""
+    with _streams_lock:
+        _idle_streams.setdefault((type(device), device.index), []).extend(streams)
 
 
 def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> list[Lane]:
@@ -92,7 +105,7 @@ def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> li
         on_gpu = device.kind == "cuda"
         stream = _take_stream(device) if on_gpu else nullcontext()
         scratch = make_scratch() if on_gpu or not lanes else lanes[0].scratch
-        lanes.append(Lane(stream, Upload(device, most), scratch))
+        lanes.append(Lane(stream, Parcel(device, most), scratch))
     device.synchronize()  # what was written to scratch is there before other streams read it
     return lanes
 
@@ -164,4 +177,5 @@ def solve_slices(
                 began = time.perf_counter()
             launch_more()
     answer.leave_out(first)
-    _give_back_streams(device, lanes)
+    if device.kind == "cuda":
+        _give_back([lane.stream for lane in lanes], device)

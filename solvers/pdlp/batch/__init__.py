@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from solvers.device import Device
 from solvers.kernels.batch.fallback import solve_where_it_fits
+from solvers.kernels.batch.slices import kept_stream
 from solvers.options import EngineOptions
 from solvers.pdlp.batch.answer import BatchAnswer, Ending
 from solvers.pdlp.batch.data import BatchData
@@ -59,6 +60,7 @@ def solve(
 
     def solve_on(device: Device) -> BatchAnswer:
         prepared = prepare(data, options, settings)
-        return run(prepared, device, options, progress, settings, check=check)
+        with kept_stream(device):
+            return run(prepared, device, options, progress, settings, check=check)
 
     return solve_where_it_fits(options.device, progress, solve_on)

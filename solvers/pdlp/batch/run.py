@@ -99,7 +99,7 @@ class _Launcher:
 
     def launch(self, results: SliceResults, lane: Lane) -> None:
         """Bring the data of a slice in and start on it."""
-        arrays = self.inputs.bring(results.first, results.last, lane.upload)
+        arrays = self.inputs.bring(results.first, results.last, lane.parcel)
         layout, there = self.layout, results.there
         FAMILY["solve"](
             results.last - results.first,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from solvers.device import Device
 from solvers.kernels.batch.fallback import solve_where_it_fits
+from solvers.kernels.batch.slices import kept_stream
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
@@ -59,6 +60,8 @@ def solve(
     """
 
     def solve_on(device: Device) -> BatchAnswer:
-        return run(prepare(data, settings), device, options, progress, settings, check=check)
+        prepared = prepare(data, settings)
+        with kept_stream(device):
+            return run(prepared, device, options, progress, settings, check=check)
 
     return solve_where_it_fits(options.device, progress, solve_on)

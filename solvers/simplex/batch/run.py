@@ -46,10 +46,8 @@ def run(
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
     m, n = data.pattern.shape
-    answer = BatchAnswer(
-        **answer_arrays(device, data.count, m, n, check=check),
-        basis=np.empty((data.count, n + m), dtype=np.int8),
-    )
+    statuses = {"basis": ((data.count, n + m), np.int8)}
+    answer = BatchAnswer(**answer_arrays(device, data.count, m, n, check=check, more=statuses))
     launcher = _Launcher(prepared, device, options, settings)
     if answer.figures is not None:
         launcher.check = DeviceCheck(device, data.pattern, (Ending.OPTIMAL,))
@@ -133,7 +131,7 @@ class _Launcher:
 
     def launch(self, results: SliceResults, lane: Lane) -> None:
         """Bring the data of a slice in and start on it."""
-        arrays = self.inputs.bring(results.first, results.last, lane.upload)
+        arrays = self.inputs.bring(results.first, results.last, lane.parcel)
         layout, there = self.layout, results.there
         FAMILY["simplex_held" if layout.held else "simplex"](
             results.last - results.first,

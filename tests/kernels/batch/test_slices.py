@@ -10,10 +10,9 @@ import pytest
 from solvers.device import Device, cpu
 from solvers.kernels.batch.answer import NOT_REACHED, LpAnswers
 from solvers.kernels.batch.fallback import solve_where_it_fits
-from solvers.kernels.batch.inputs import Inputs
+from solvers.kernels.batch.inputs import Inputs, Parcel
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Pace, make_lanes, solve_slices
-from solvers.kernels.upload import Upload
 from solvers.progress import Progress
 
 
@@ -45,7 +44,8 @@ def run(count, pace, progress=None, stop_after=None):
     return answer, events
 
 
-def test_every_slice_is_finished_while_the_next_ones_are_on_their_way():
+def test_every_slice_is_finished_while_the_next_ones_are_on_their_way(monkeypatch):
+    monkeypatch.setattr("solvers.kernels.batch.slices.STREAMS", 2)
     answer, events = run(7, Pace(most=3, first=1, seconds=1.0))
     np.testing.assert_array_equal(answer.x[:, 2], np.arange(7))
     np.testing.assert_array_equal(answer.row_dual[:, 0], -np.arange(7))
@@ -94,7 +94,7 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     assert inputs.is_own("cost")
     assert not inputs.is_own("lower")
     assert inputs.most_in_slice(100) == 100 // (3 * 8 + 2 * 4)
-    arrays = inputs.bring(1, 3, Upload(cpu(), 4))
+    arrays = inputs.bring(1, 3, Parcel(cpu(), 4))
     cost, lower, given = (arrays[name] for name in ("cost", "lower", "given"))
     np.testing.assert_array_equal(cost, own[1:3].reshape(-1))
     np.testing.assert_array_equal(lower, [7.0, 8.0])

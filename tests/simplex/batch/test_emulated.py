@@ -173,6 +173,9 @@ class ArrayThere(np.ndarray):
     def get(self, stream, out, blocking):
         out[:] = self
 
+    def set(self, array, stream):
+        self[:] = array
+
 
 def empty_there(size, dtype=np.float64):
     return np.empty(size, dtype).view(ArrayThere)
