@@ -29,9 +29,9 @@ hundredths of a second for them."""
 IMPROVE_SHARE = 50.0
 """Share of one-opt and two-opt for a new best point: they take moments."""
 
-MEND_SHARE, SLOW_MEND_SHARE = 8.0, 4.0
-"""Shares of mending while a nearly feasible point is known: while less and less is violated, and
-after a turn without success."""
+MEND_SHARE, QUICK_MEND_SHARE, SLOW_MEND_SHARE = 8.0, 24.0, 4.0
+"""Shares of mending while a nearly feasible point is known: at first, while less and less is
+violated, which is a sign that a point is near, and after a turn without success."""
 
 FEW_VIOLATED = 30
 """Violated rows up to which a point is worth mending before the relaxation is solved: that may take
@@ -253,7 +253,7 @@ class MendTurns:
             return MEND_SHARE
         if not self._mending.has_work(points):
             return 0.0
-        return MEND_SHARE if self._mending.is_getting_on else SLOW_MEND_SHARE
+        return QUICK_MEND_SHARE if self._mending.is_getting_on else SLOW_MEND_SHARE
 
     def work(self, budget: Budget, seed: int) -> None:
         """Mend one of the points."""

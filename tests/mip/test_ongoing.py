@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.ongoing import FEW_VIOLATED, MEND_SHARE, LatticeTurns, MendTurns, RootTurn
+from solvers.mip.neighbourhoods import Mending
+from solvers.mip.ongoing import (
+    FEW_VIOLATED,
+    MEND_SHARE,
+    QUICK_MEND_SHARE,
+    SLOW_MEND_SHARE,
+    LatticeTurns,
+    MendTurns,
+    RootTurn,
+)
 from tests.mip.polish.test_polisher import model_of
 from tests.mip.shared_of import shared_of
 from tests.mip.substitution.schedules import schedule
@@ -32,6 +41,21 @@ def test_points_that_violate_much_are_mended_after_the_relaxation():
     root.work(Budget(), 0)
     assert shared.root is not None
     assert mends.share() == MEND_SHARE
+
+
+@pytest.mark.parametrize(
+    ("is_getting_on", "share"), [(True, QUICK_MEND_SHARE), (False, SLOW_MEND_SHARE)]
+)
+def test_mending_is_due_more_while_less_and_less_is_violated(monkeypatch, is_getting_on, share):
+    def run(self, points, budget, seed):
+        self.is_getting_on = is_getting_on
+        return False
+
+    monkeypatch.setattr(Mending, "run", run)
+    _, _, mends = mending_of(3)
+    assert mends.share() == MEND_SHARE
+    mends.work(Budget(work=1e6), 0)
+    assert mends.share() == share
 
 
 def test_a_relaxation_that_fails_is_over_too(monkeypatch):
