@@ -82,7 +82,9 @@ def test_every_ending_from_the_gpu():
     assert {outcome.engine for outcome in found} == {"simplex"}
 
 
-def test_data_that_comes_in_several_slices(monkeypatch):
+@pytest.mark.parametrize("together", [0, 2**23])
+def test_data_that_comes_in_several_slices(monkeypatch, together):
+    monkeypatch.setattr("solvers.kernels.batch.inputs.TOGETHER_BYTES", together)
     run = importlib.import_module("solvers.simplex.batch.run")
     monkeypatch.setattr(run, "SLICE_BYTES", 2**20)
     monkeypatch.setattr("solvers.kernels.upload.DIRECT_BYTES", 0)

@@ -155,6 +155,7 @@ def test_large_data_goes_through_locked_memory(monkeypatch):
     batch = boxed_family(9, 3000, 10, 20, ["coefficients", "cost"])
     options = EngineOptions(device="cuda", tolerance=1e-6)
     direct = engine.solve(engine_data(batch), options, Progress())
+    monkeypatch.setattr("solvers.kernels.batch.inputs.TOGETHER_BYTES", 0)
     monkeypatch.setattr("solvers.kernels.upload.DIRECT_BYTES", 0)
     # the package has a function of the module's name
     monkeypatch.setattr(sys.modules["solvers.pdlp.batch.run"], "SLICE_BYTES", 2**20)
