@@ -47,10 +47,6 @@ WORK_PER_ITERATION = 1.0
 
 SOURCE = "clause search"
 
-MOST_ENTRIES, MOST_INTEGERS = 5_000_000, 500_000
-"""Entries and integer columns of a model up to which it is searched: an entry takes up to 48 bytes,
-a column 150, or 700 if it is no binary."""
-
 Settle = Callable[[FloatArray, str, float], Polished]
 
 
@@ -64,11 +60,6 @@ class Status(Enum):
 
     SPENT = "the budget was spent"
     EXHAUSTED = "nothing is left to search"
-
-
-def suits(model: MipModel) -> bool:
-    """Whether a model is one to search: with integers, and not too large."""
-    return 0 < int(model.integers.size) <= MOST_INTEGERS and model.num_nonzeros <= MOST_ENTRIES
 
 
 class ClauseSearch:
