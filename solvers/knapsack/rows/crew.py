@@ -93,7 +93,7 @@ class Crew:
         before = sum(tree.nodes for tree in trees)
         jobs: list[Future[BoolArray | None]] = [
             pool.submit(scout, best.x, best.profit, stop)
-            for scout in self._scouts.beside(work, self._spent)
+            for scout in self._scouts.beside(work, self._spent, best.profit)
         ]
         jobs += [pool.submit(run_tree, rows, tree, target, work, stop) for tree in trees]
         if self._forest is not None and not self._forest.is_done:

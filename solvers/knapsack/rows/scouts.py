@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from solvers.device import Device
 from solvers.knapsack.rows.breeding import Breeding
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
@@ -25,11 +27,13 @@ Scout = Callable[[BoolArray, int, Int8Array], BoolArray | None]
 FIRST_SCOUTS = 4
 """Tabu searches before anything else, one for each way to charge for capacity."""
 
-TABU = 1
-"""Tabu searches that go on at a time beside trees that take long."""
+BREEDINGS = 3
+"""Searches at a time beside trees that take long, which combine what walkers find; each has a
+ladder and good packings of its own. The more there are the later each of them gets somewhere, and
+the more differ in what they find: of two on the same problem one took one second and one eleven."""
 
-BREEDINGS = 4
-"""Searches beside these that combine what walkers find; each has a ladder of its own."""
+TABU_SHARE = 4
+"""One tabu search goes on beside these, for this part of the time of each."""
 
 LADDERS = 2
 """Sets of ladders on a GPU."""
@@ -37,25 +41,28 @@ LADDERS = 2
 NEWCOMERS = 8
 """Packings of each set's walkers that are shared out among the breedings in a round."""
 
-MOST_LONGER = 4
-"""How much longer than a tree each of the CPU's goes on in a round, at most: together they take two
-or three times as long as the eight trees then."""
+MOST_LONGER = 8
+"""How much longer than a tree each of these goes on in a round, at most: together they take about
+three times as long as the eight trees then."""
 
 LEAST_WORK = 1_000_000
 """Elementary steps below which these are not worth their set-up."""
 
-MANY_ROWS = 20
-"""Rows from which a proof is hardly hoped for: these searches go on from the beginning, and get
-what they get for what is ``HOPELESS``. With fewer rows they get as much time as trees have had
-after ``PATIENCE``."""
-
 PATIENCE = 100_000_000
-"""Elementary steps of all trees before: about half a second of a core."""
+"""Elementary steps of all trees before these searches begin: about half a second of a core. Then
+they get as much time as trees have had since."""
 
-HOPELESS, BONUS, MOST_BONUS = 2_000_000_000, 3, 20_000_000_000
-"""Elementary steps of all trees, some ten seconds of a core, after which these searches get so many
-times as much again, and so much at most: nearly all problems that can be proven within a few
-minutes were proven before, and a proof that takes hours loses minutes."""
+HOPELESS_ENTRIES = 1_500
+"""Rows times items that reduced costs leave undecided, from which a proof is hardly hoped for: of
+published problems, those with 5 rows and 250 items had some 600 and took seconds, 5 rows and 500
+items 800, 10 rows and 100 items 1,000 and seconds again, 10 rows and 250 items 2,000 and hours."""
+
+HOPELESS_STEPS = 2_000_000_000
+"""Elementary steps of all trees, some ten seconds of a core, after which it is not either."""
+
+BONUS, MOST_BONUS = 3, 20_000_000_000
+"""Where a proof is hardly hoped for, these searches get so many times as much again, and so much at
+most: a proof that takes hours loses minutes."""
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
@@ -100,19 +107,21 @@ class Scouts:
         """Return searches to begin with, each of so many elementary steps."""
         return [self._tabu(work, brief=True) for _ in range(FIRST_SCOUTS)]
 
-    def beside(self, work: int, spent: int) -> list[Scout]:
+    def beside(self, work: int, spent: int, profit: int) -> list[Scout]:
         """Return searches to go on beside trees.
 
-        Trees get ``work`` elementary steps each, and all together have had ``spent`` before.
+        Trees get ``work`` elementary steps each, and all together have had ``spent`` before; the
+        best packing is worth ``profit``.
         """
-        each = min((self._share(spent) - self._used) // (TABU + BREEDINGS), MOST_LONGER * work)
+        share = self._share(spent, profit) - self._used
+        each = min(share // BREEDINGS, MOST_LONGER * work)
         if each < LEAST_WORK:  # not worth the start of a GPU either
             return [self._tabu(work, brief=True)]
-        self._used += (TABU + BREEDINGS) * each
+        self._used += BREEDINGS * each
         if self._breedings is None:
             self._breedings = [Breeding(*self._data, seed) for seed in range(BREEDINGS)]
-        found = [self._tabu(each) for _ in range(TABU)]
-        found += [self._breed(breeding, each) for breeding in self._breedings]
+        found = [self._breed(breeding, each) for breeding in self._breedings]
+        found.append(self._tabu(each // TABU_SHARE))
         if self._device.kind != "cuda" or not suits(self._problem):
             return found
         if self._ladders is None:
@@ -122,11 +131,14 @@ class Scouts:
             breeding.welcome(newcomers[number::BREEDINGS])
         return [*found, self._on_gpu(self._ladders, work)]
 
-    def _share(self, spent: int) -> int:
+    def _share(self, spent: int, profit: int) -> int:
         """Return how many elementary steps to have used when trees have used so many."""
-        if self._problem.num_rows >= MANY_ROWS:
+        problem, _, reduced, bound = self._data
+        undecided = int((np.abs(reduced) <= bound - profit).sum())
+        if undecided * problem.num_rows >= HOPELESS_ENTRIES:
             return spent + min(BONUS * spent, MOST_BONUS)
-        return spent - PATIENCE + min(BONUS * max(spent - HOPELESS, 0), MOST_BONUS)
+        late = max(spent - HOPELESS_STEPS, 0)
+        return spent - PATIENCE + min(BONUS * late, MOST_BONUS)
 
     def _set_up(self) -> list[Ladders]:
         count = ladders_for(self._device)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.device import cpu
 from solvers.knapsack.rows import RowsKnapsack, solve_rows
 from solvers.knapsack.rows import breeding as breedings
 from solvers.knapsack.rows.breeding import Breeding
@@ -15,18 +16,23 @@ from solvers.knapsack.rows.greedy import greedy
 from solvers.knapsack.rows.neighbourhood import Neighbourhoods
 from solvers.knapsack.rows.node import make_rows, root_node
 from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.knapsack.rows.scouts import BREEDINGS, PATIENCE, Scouts
 from solvers.progress import Progress
 from tests.knapsack.rows.instances import best_profit, drawn
 
 GO, STOP = np.zeros(1, dtype=np.int8), np.ones(1, dtype=np.int8)
 
 
-def bred(problem, seed=0):
+def relaxed(problem):
     rows = make_rows(problem.profit, problem.weight)
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
-    dual = root.dual * rows.scale
-    return Breeding(problem, dual, root.reduced, float(root.bound[0]), seed), greedy(problem, dual)
+    return problem, root.dual * rows.scale, root.reduced, float(root.bound[0])
+
+
+def bred(problem, seed=0):
+    data = relaxed(problem)
+    return Breeding(*data, seed), greedy(problem, data[1])
 
 
 def packed(problem, x):
@@ -139,3 +145,14 @@ def test_newcomers_are_combined_with_what_is_there(monkeypatch):
     breeding.welcome([one, one, np.ones(40, dtype=np.bool_)])
     better = breeding.run(other, packed(problem, other), 1, GO)
     assert packed(problem, better) >= packed(problem, optimum)
+
+
+def test_searches_beside_trees_wait_only_where_a_proof_may_be_near():
+    small, large = drawn(40, 3, 0.5, seed=1), drawn(150, 30, 0.5, seed=1)
+    for problem, waits in ((small, True), (large, False)):
+        data = relaxed(problem)
+        profit = packed(problem, greedy(problem, data[1]))
+        scouts = Scouts(*data, cpu())
+        assert len(scouts.beside(10**6, 0, profit)) == 1
+        assert (len(scouts.beside(10**6, PATIENCE, profit)) == 1) == waits
+        assert len(scouts.beside(10**6, 2 * PATIENCE, profit)) == BREEDINGS + 1
