@@ -11,18 +11,24 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
 from gpu_bridge.race import LOOK_AGAIN
 from gpu_bridge.race_progress import Deputy
+from solvers.errors import EngineError
 from solvers.left_behind import leave
-from solvers.outcome import Outcome, SolutionStatus
+from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.progress import Progress
 
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.4, 3.0
 """How long work may go on after the limit or an interruption to hand over what it has: this part of
 the time used, within bounds."""
+
+STAND_IN_SHARE = 0.3
+"""Part of the time left after which an engine that needs no compiler begins beside one that is
+still being compiled."""
 
 COMPILED = {"cpu": "solvers.pdlp.kernels.decide_cpu", "cuda": "cupy"}
 """Modules that are there once an engine has run on a device in this process."""
@@ -39,10 +45,12 @@ def within_limit(
     progress: Progress,
     engine: str,
     patience: float = PATIENCE_LOW,
+    stand_in: Callable[[Progress], Outcome] | None = None,
 ) -> Outcome:
     """Run work in a thread and return what it returns, or nothing soon after the limit.
 
-    ``patience`` is the least number of seconds that count as soon.
+    ``patience`` is the least number of seconds that count as soon. ``stand_in`` needs no compiler;
+    it works beside where the compiler takes a good part of the limit, and then its answer counts.
 
     Raises
     ------
@@ -50,6 +58,7 @@ def within_limit(
         What the work raised.
     """
     deputy = Deputy(progress)
+    substitute = None if stand_in is None else _StandIn(stand_in, progress)
     ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
     thread = threading.Thread(target=_run, args=(work, deputy, ended), name=engine, daemon=True)
     thread.start()
@@ -58,6 +67,8 @@ def within_limit(
         try:
             found = ended.get(timeout=LOOK_AGAIN)
         except queue.Empty:
+            if substitute is not None and substitute.has_settled():
+                break
             if np.isinf(give_up_at) and progress.should_stop() is not None:
                 share = PATIENCE_SHARE * progress.seconds
                 give_up_at = progress.seconds + np.clip(share, patience, PATIENCE_HIGH)
@@ -67,10 +78,52 @@ def within_limit(
         return found
     deputy.abandon()
     leave(thread)
+    found_instead = None if substitute is None else substitute.answer
+    if found_instead is not None:
+        progress.log(f"The reference engine stood in while {engine} was being compiled.")
+        return found_instead
     progress.log(f"The time was up while {engine} was being compiled, or busy.")
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait
     return Outcome(SolutionStatus.NOTHING, stopped, engine=engine)
+
+
+class _StandIn:
+    """An engine that begins where another spends a good part of the limit on being compiled."""
+
+    def __init__(self, work: Callable[[Progress], Outcome], progress: Progress) -> None:
+        self._work = work
+        self._progress = progress
+        self._deputy: Deputy | None = None
+        self._begins_at = progress.seconds + STAND_IN_SHARE * progress.time_left
+        self.answer: Outcome | None = None
+
+    def has_settled(self) -> bool:
+        """Look at the clock and the compiler; return whether there is an answer to return."""
+        if self._deputy is None:
+            if self._progress.seconds >= self._begins_at and _is_compiling():
+                self._deputy = Deputy(self._progress)
+                threading.Thread(target=self._stand_in, name="stand-in", daemon=True).start()
+            return False
+        found = self.answer
+        return found is not None and found.stop_reason is StopReason.CONVERGED
+
+    def _stand_in(self) -> None:
+        assert self._deputy is not None
+        with suppress(EngineError):  # the other engine may still answer
+            self.answer = self._work(self._deputy)
+
+
+def _is_compiling() -> bool:
+    """Whether Numba's compiler is at work in another thread of the process."""
+    module = sys.modules.get("numba.core.compiler_lock")
+    lock = getattr(getattr(module, "global_compiler_lock", None), "_lock", None)
+    if lock is None:  # nothing was compiled yet, or Numba keeps its lock elsewhere
+        return False
+    if not lock.acquire(blocking=False):
+        return True
+    lock.release()
+    return False
 
 
 def _run(

@@ -334,7 +334,7 @@ def _run(
 
 
 def _run_highs(
-    problem: Problem, options: Options, progress: BridgeProgress, start: Start | None
+    problem: Problem, options: Options, progress: Progress, start: Start | None
 ) -> solvers.outcome.Outcome:
     from solvers import highs
 
@@ -345,6 +345,11 @@ def _run_exactly(
     problem: Problem, options: Options, choice: Choice, progress: BridgeProgress
 ) -> solvers.outcome.Outcome:
     """Run a knapsack engine, and branch and bound if that is to go on."""
+    exactly = dataclasses.replace(options, rel_gap=0.0, threads=1)
+
+    def stand_in(deputy: Progress) -> solvers.outcome.Outcome:
+        return _run_highs(problem, exactly, deputy, None)
+
     allowed = progress.time_left
     if choice.then:
         allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
@@ -354,6 +359,7 @@ def _run_exactly(
             progress,
             choice.method,
             KNAPSACK_PATIENCE,
+            stand_in if options.method == "auto" and not options.deterministic else None,
         )
     if not choice.then or progress.should_stop() is not None:
         return answer

@@ -77,6 +77,62 @@ def test_work_that_notices_the_limit_hands_over_what_it_has() -> None:
     assert within_limit(work, progress, "pdlp") is ANSWER
 
 
+@pytest.mark.parametrize("converged", [True, False])
+def test_another_engine_stands_in_while_one_is_compiled(
+    converged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_LOW", 0.01)
+    monkeypatch.setattr(deadline, "_is_compiling", lambda: True)
+    reason = StopReason.CONVERGED if converged else StopReason.TIME_LIMIT
+    theirs = Outcome(SolutionStatus.FEASIBLE, reason, objective=2.0, x=np.ones(1))
+    compiled = threading.Event()
+    progress = BridgeProgress(60.0 if converged else 0.3)
+    monkeypatch.setattr(deadline, "STAND_IN_SHARE", 0.001)
+
+    def work(_: Progress) -> Outcome:
+        compiled.wait(60.0)
+        return ANSWER
+
+    found = within_limit(work, progress, "knapsack", stand_in=lambda _: theirs)
+    assert found is theirs
+    assert "stood in while knapsack was being compiled" in progress.text
+    compiled.set()
+
+
+def test_the_compiler_is_seen_at_work() -> None:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    taken, seen = threading.Event(), threading.Event()
+
+    def compile_something() -> None:
+        with global_compiler_lock:
+            taken.set()
+            seen.wait(60.0)
+
+    assert not deadline._is_compiling()
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    assert taken.wait(60.0)
+    assert deadline._is_compiling()
+    seen.set()
+    thread.join()
+    assert not deadline._is_compiling()
+
+
+def test_nobody_stands_in_for_an_engine_that_is_only_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "_is_compiling", lambda: False)
+    monkeypatch.setattr(deadline, "STAND_IN_SHARE", 0.0)
+
+    def work(_: Progress) -> Outcome:
+        threading.Event().wait(0.2)
+        return ANSWER
+
+    def fail(_: Progress) -> Outcome:
+        raise AssertionError("nobody asked for this")
+
+    assert within_limit(work, Progress(60.0), "knapsack", stand_in=fail) is ANSWER
+
+
 @pytest.mark.parametrize("device", ["cpu", "cuda", "cuda:1"])
 def test_only_a_first_solve_with_a_limit_needs_this(
     device: str, monkeypatch: pytest.MonkeyPatch
