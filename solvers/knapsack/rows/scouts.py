@@ -32,6 +32,10 @@ BREEDINGS = 3
 ladder and good packings of its own. The more there are the later each of them gets somewhere, and
 the more differ in what they find: of two on the same problem one took one second and one eleven."""
 
+FOLLOWERS = 1
+"""So many of them go on from the best packing that any search has found; the others know their own
+only."""
+
 TABU_SHARE = 4
 """One tabu search goes on beside these, for this part of the time of each."""
 
@@ -119,7 +123,9 @@ class Scouts:
             return [self._tabu(work, brief=True)]
         self._used += BREEDINGS * each
         if self._breedings is None:
-            self._breedings = [Breeding(*self._data, seed) for seed in range(BREEDINGS)]
+            self._breedings = [
+                Breeding(*self._data, seed, follows=seed < FOLLOWERS) for seed in range(BREEDINGS)
+            ]
         found = [self._breed(breeding, each) for breeding in self._breedings]
         found.append(self._tabu(each // TABU_SHARE))
         if self._device.kind != "cuda" or not suits(self._problem):

@@ -156,3 +156,30 @@ def test_searches_beside_trees_wait_only_where_a_proof_may_be_near():
         assert len(scouts.beside(10**6, 0, profit)) == 1
         assert (len(scouts.beside(10**6, PATIENCE, profit)) == 1) == waits
         assert len(scouts.beside(10**6, 2 * PATIENCE, profit)) == BREEDINGS + 1
+
+
+def test_what_is_given_up_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr(breedings, "TURNS", 1)
+    monkeypatch.setattr(breedings, "MOST_BARREN", -1)  # given up at every turn
+    problem = drawn(60, 10, 0.5, seed=9)
+    breeding, _ = bred(problem)
+    x, profits = np.zeros(60, dtype=np.bool_), [0]
+    for _ in range(5):
+        x = breeding.run(np.zeros(60, dtype=np.bool_), 0, 10_000_000, GO)
+        assert problem.fits(x)
+        profits.append(packed(problem, x))
+    assert profits == sorted(profits)
+
+
+def test_who_goes_his_own_way_takes_nothing_over(monkeypatch):
+    monkeypatch.setattr(Breeding, "_walk", lambda *arguments: None)
+    monkeypatch.setattr(Breeding, "_search", lambda *arguments: None)
+    problem = drawn(40, 5, 0.5, seed=9)
+    data = relaxed(problem)
+    good, nothing = greedy(problem, data[1]), np.zeros(40, dtype=np.bool_)
+    for follows in (True, False):
+        breeding = Breeding(*data, 0, follows=follows)
+        assert breeding.run(nothing, 0, 0, GO) is None
+        breeding.run(good, packed(problem, good), 0, GO)
+        best = breeding.run(nothing, 0, 0, GO)
+        assert (best is not None and np.array_equal(best, good)) == follows
