@@ -6,9 +6,7 @@ much as the pieces of the search between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +16,11 @@ from solvers.knapsack.core import CoreSearch, Watch
 from solvers.knapsack.descending import descend_from_heaviest
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.exchanges import two_exchanges
-from solvers.knapsack.fill import fill
 from solvers.knapsack.intercepts import Lines, find_lines
 from solvers.knapsack.lists.elsewhere import Elsewhere
-from solvers.knapsack.relaxations import (
-    PIVOTS,
-    SET_UP_PER_ITEM,
-    CountBounds,
-    Solve,
-    Solved,
-    surrogate_bound,
-)
-from solvers.knapsack.tables import Tables
+from solvers.knapsack.relaxations import PIVOTS, SET_UP_PER_ITEM, CountBounds, Solved
+from solvers.knapsack.tables import MOST_BYTES, Tables
+from solvers.knapsack.ways import Step, by_lines, in_turn, lower_by_relaxations
 
 FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
 """States of the search before lines are looked for, altogether and for each item: that takes about
@@ -68,8 +59,8 @@ CLIMB = (10, 100, 400)
 are clusters it is what helps most, and elsewhere it costs nothing."""
 
 
-Step: TypeAlias = tuple[int, Callable[[int], str]]
-"""States that a step may visit, and the step: told how many it may, it says what it settled."""
+CLIMB_STATE = 4
+"""States of other searches that take as long as one of a search by clusters, with its bounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +82,7 @@ def search_in_rounds(
     *,
     rounds: int = len(SIDES),
     nested: bool = False,
+    table_bytes: int = MOST_BYTES,
     elsewhere: Elsewhere | None = None,
 ) -> Found:
     """Search, and between its first pieces look for bounds and packings in other ways.
@@ -100,14 +92,14 @@ def search_in_rounds(
     all ``rounds``.
     """
     search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
-    tables = Tables(items)
+    tables = Tables(items, table_bytes)
     path = "core"
     brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
     settled = search.run(watch, brief)
     if not settled and not watch(search.profit, search.target):
         lines = find_lines(items)
         if lines is not None:
-            path += _by_lines(items, search, lines, SIDES[0])
+            path += by_lines(items, search, lines, SIDES[0])
         settled = search.run(watch, BRIEF_TO_LONG * brief)
         if not settled and not watch(search.profit, search.target):
             path += _by_other_ways(items, search, lines, tables, most_states, watch, rounds, nested)
@@ -116,18 +108,6 @@ def search_in_rounds(
     result = search.result()
     flags = found.flags if result.flags is None else result.flags
     return Found(flags, result.profit, result.bound, path, result.states)
-
-
-def _by_lines(items: Ordered, search: CoreSearch, lines: Lines, side: int) -> str:
-    """Lower the bound by numbers of items on lines, and look for a packing that reaches it."""
-    path = ""
-    if lines.bound < search.target:
-        search.lower(lines.bound)
-        path = ", bound by counts"
-    if not search.is_settled:
-        filled = fill(items, lines, lines.least_weight(search.target), side)
-        search.improve(int(items.profit[filled.flags].sum()), filled.flags)
-    return path
 
 
 def _by_other_ways(
@@ -144,7 +124,7 @@ def _by_other_ways(
     path = ""
 
     def solve(relaxation: Ordered, floor: int) -> Solved:
-        solved = _solve_relaxation(relaxation, floor, search, most_states, watch, k + 1)
+        solved = _solve_relaxation(relaxation, floor, search, tables, most_states, watch, k + 1)
         tables.count(solved.states + SET_UP_PER_ITEM * items.num_items)
         return solved
 
@@ -152,13 +132,13 @@ def _by_other_ways(
         return watch(search.profit, search.target)
 
     def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, most_states, work, watch)
+        return _by_clusters(items, search, tables, most_states, work, watch)
 
     def by_descent(work: int) -> str:
         return _by_descent(items, search, most_states, work, watch)
 
     def by_relaxations(work: int) -> str:
-        return _by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
+        return lower_by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
 
     def by_search(work: int) -> str:
         search.run(watch, work)
@@ -175,34 +155,22 @@ def _by_other_ways(
             break
         search.improve(*two_exchanges(items, side))
         if lines is not None and not search.is_settled and k > 0:
-            _by_lines(items, search, lines, side)
+            by_lines(items, search, lines, side)
         tables.count(EXCHANGE * exchanges + filling)
         gap = search.target - search.profit
         likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
         steps: list[Step] = []
         if not nested:
-            steps = [(CLIMB[k] * unit, by_clusters), (DESCENT[k] * unit, by_descent)]
+            steps = [
+                (CLIMB[k] * unit, CLIMB_STATE, by_clusters),
+                (DESCENT[k] * unit, 1, by_descent),
+            ]
             if k > 0 or not likely:
                 last = k + 1 == len(SIDES)
                 work = RELAXATIONS * (unit + SET_UP_PER_ITEM * items.num_items)
-                steps.insert(2 if last else 1, (work, by_relaxations))
-        path += _in_turn([*steps, (unit, by_search)], search, tables, watch, path)
+                steps.insert(2 if last else 1, (work, 1, by_relaxations))
+        path += in_turn([*steps, (unit, 1, by_search)], search, tables, watch, path)
     return path
-
-
-def _in_turn(steps: list[Step], search: CoreSearch, tables: Tables, watch: Watch, path: str) -> str:
-    """Take steps until the search is settled; return what is to be said that ``path`` does not.
-
-    A table is made as soon as it is due, and no step gets more work than is left up to there.
-    """
-    more = ""
-    for work, step in steps:
-        more += tables.settle(search, watch)
-        if search.is_settled:
-            break
-        said = step(int(min(work, tables.left(search))))
-        more += said if said not in path + more else ""
-    return more
 
 
 def _to_the_end(
@@ -217,15 +185,18 @@ def _to_the_end(
     """Search until the best packing is proven or time is up; return what is to be said of how."""
 
     def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, most_states, work, watch)
+        return _by_clusters(items, search, tables, most_states, work, watch)
 
     def by_descent(work: int) -> str:
         return _by_descent(items, search, most_states, work, watch)
 
     more = ""
     if not nested:
-        steps: list[Step] = [(LONG_DESCENT, by_clusters), (LONG_DESCENT, by_descent)]
-        more = _in_turn(steps, search, tables, watch, path)
+        steps: list[Step] = [
+            (LONG_DESCENT, CLIMB_STATE, by_clusters),
+            (LONG_DESCENT, 1, by_descent),
+        ]
+        more = in_turn(steps, search, tables, watch, path)
     while not search.is_settled and not watch(search.profit, search.target):
         more += tables.settle(search, watch)
         search.run(watch, tables.left(search))
@@ -247,13 +218,19 @@ def _by_descent(
 
 
 def _by_clusters(
-    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
+    items: Ordered,
+    search: CoreSearch,
+    tables: Tables,
+    most_states: int,
+    work: int,
+    watch: Watch,
 ) -> str:
     """Go up through clusters of weights, if there are any; return what is to be said of that."""
     found = climb_clusters(items, search.profit, search.target, most_states, work, watch)
     if found is None:
         return ""
     search.count_states(found.states)
+    tables.count((CLIMB_STATE - 1) * found.states)
     if found.flags is not None:
         search.improve(found.profit, found.flags)
     if found.bound >= search.target and not search.is_settled:
@@ -262,34 +239,14 @@ def _by_clusters(
     return ", by clusters of weights"
 
 
-def _by_relaxations(
-    items: Ordered,
-    search: CoreSearch,
-    counts: CountBounds,
-    pivots: tuple[int, ...],
-    work: int,
-    solve: Solve,
-    stop: Callable[[], bool],
-) -> str:
-    """Lower the search's bound by numbers of items and by surrogates; return what did."""
-    path = ""
-    for pivot in pivots:
-        if search.is_settled or stop():
-            break
-        bound = counts.improve(search, pivot, work)
-        if bound < search.target:
-            search.lower(bound)
-            path = ", bound by differences"
-    if not search.is_settled:
-        bound = surrogate_bound(items, search, solve, stop)
-        if bound < search.target:
-            search.lower(bound)
-            path = ", bound by a surrogate"
-    return path
-
-
 def _solve_relaxation(
-    items: Ordered, floor: int, search: CoreSearch, most_states: int, watch: Watch, rounds: int
+    items: Ordered,
+    floor: int,
+    search: CoreSearch,
+    tables: Tables,
+    most_states: int,
+    watch: Watch,
+    rounds: int,
 ) -> Solved:
     """Solve another problem as far as its packings may be worth more than ``floor``."""
 
@@ -300,6 +257,14 @@ def _solve_relaxation(
     start = Found(np.zeros(items.num_items, dtype=np.bool_), floor, items.dantzig_bound, "")
     if floor >= start.bound:
         return Solved(None, floor)
-    found = search_in_rounds(items, start, most_states, silent, rounds=rounds, nested=True)
+    found = search_in_rounds(
+        items,
+        start,
+        most_states,
+        silent,
+        rounds=rounds,
+        nested=True,
+        table_bytes=tables.most_bytes,
+    )
     flags = found.flags if found.profit > floor else None
     return Solved(flags, found.bound, found.states)

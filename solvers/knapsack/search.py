@@ -16,6 +16,7 @@ from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.rounds import Found, search_in_rounds
+from solvers.knapsack.tables import MOST_BYTES
 from solvers.progress import Progress
 
 MOST_SINGLE_ITEMS = 200_000
@@ -31,6 +32,7 @@ def solve_knapsack(
     progress: Progress | None = None,
     *,
     most_states: int = MOST_STATES,
+    table_bytes: int = MOST_BYTES,
     tell: Callable[[int, int], None] | None = None,
     device: str = "cpu",
 ) -> Packing:
@@ -43,6 +45,8 @@ def solve_knapsack(
         Keeps the time limit; when it is up, the best packing so far comes with a valid bound.
     most_states : int
         Largest length of a list of states, which is what memory is needed for.
+    table_bytes : int
+        Memory that a table over capacities may take; without any there are no tables.
     tell : callable, optional
         Told the best profit and the bound now and then.
     device : str
@@ -68,7 +72,7 @@ def solve_knapsack(
 
     if found.profit < found.bound:
         elsewhere = Elsewhere(device, stopping.log)
-        items, found = _settle(small, items, found, most_states, watch, elsewhere)
+        items, found = _settle(small, items, found, most_states, table_bytes, watch, elsewhere)
         elsewhere.end()
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
@@ -88,6 +92,7 @@ def _settle(
     items: Ordered,
     found: Found,
     most_states: int,
+    table_bytes: int,
     watch: Watch,
     elsewhere: Elsewhere,
 ) -> tuple[Ordered, Found]:
@@ -99,10 +104,14 @@ def _settle(
     if items.num_items < int(knapsack.copies.sum()) <= MOST_SINGLE_ITEMS:
         once = replace(knapsack, copies=np.ones_like(knapsack.copies))
         rounds = 1 if find_lines(by_efficiency(once)) is None else 0
-        found = search_in_rounds(items, found, most_states, watch, rounds=rounds)
+        found = search_in_rounds(
+            items, found, most_states, watch, rounds=rounds, table_bytes=table_bytes
+        )
         if found.profit == found.bound or watch(found.profit, found.bound):
             return items, found
         copies = flags_to_copies(items, found.flags, knapsack.num_items)
         items = by_efficiency(knapsack, single=True)
         found = replace(found, flags=copies_to_flags(items, copies))
-    return items, search_in_rounds(items, found, most_states, watch, elsewhere=elsewhere)
+    return items, search_in_rounds(
+        items, found, most_states, watch, table_bytes=table_bytes, elsewhere=elsewhere
+    )

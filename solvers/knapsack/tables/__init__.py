@@ -8,6 +8,7 @@ them is due. Importing this package compiles nothing.
 
 from __future__ import annotations
 
+from solvers.knapsack.tables.dense import MOST_BYTES
 from solvers.knapsack.tables.offer import Tables
 
-__all__ = ["Tables"]
+__all__ = ["MOST_BYTES", "Tables"]

@@ -95,13 +95,13 @@ class Tables:
     ----------
     items : Ordered
     most_bytes : int
-        Memory that a table may take.
+        Memory that a table may take; without any there are none.
     """
 
     def __init__(self, items: Ordered, most_bytes: int = MOST_BYTES) -> None:
-        self._items, self._most_bytes = items, most_bytes
+        self._items, self.most_bytes = items, most_bytes
         self._other = 0.0
-        self._closed = items.break_item >= items.num_items
+        self._closed = most_bytes == 0 or items.break_item >= items.num_items
         self._profit = -1
         self._types: Types | None = None
         self._changes: Changes | None = None
@@ -111,9 +111,12 @@ class Tables:
         """Count work that the search itself does not know of, in states."""
         self._other += states
 
-    def left(self, search: Search) -> float:
-        """Return the states that may be visited before a table is due: none if it is now."""
-        if search.spent + self._other < FEWEST_STATES:
+    def left(self, search: Search, ahead: float = 0.0) -> float:
+        """Return the states that may be visited before a table is due: none if it is now.
+
+        Nothing is planned before many states are visited, or the next step may take ``ahead``.
+        """
+        if search.spent + self._other + ahead < FEWEST_STATES:
             return float("inf")
         if not self._closed and search.profit > self._profit:
             self._profit, self._offer = search.profit, None
@@ -127,7 +130,7 @@ class Tables:
             planning = PLANNED_ITEM * self._changes.origin.size / STATE
             if planning > spent:
                 return planning - spent
-            self._offer = find_offer(self._items, self._changes, search.target, self._most_bytes)
+            self._offer = find_offer(self._items, self._changes, search.target, self.most_bytes)
             self._changes = None
             spent += planning
             self.count(planning)
@@ -140,7 +143,7 @@ class Tables:
 
         It is also due where the next step takes ``ahead`` states at once and more than are left.
         """
-        if search.is_settled or self.left(search) > ahead or self._offer is None:
+        if search.is_settled or self.left(search, ahead) > ahead or self._offer is None:
             return ""
         return self._make(self._offer, search, watch)
 
@@ -154,7 +157,7 @@ class Tables:
             if offer.of_sums:
                 made = fill_sums(offer.plan, search.profit, search.target, stop)
             else:
-                made = fill_table(offer.plan, search.profit, search.target, stop, self._most_bytes)
+                made = fill_table(offer.plan, search.profit, search.target, stop, self.most_bytes)
         except MemoryError:
             return ""
         if not made.is_complete:
