@@ -1,4 +1,7 @@
-"""When to begin anew: contradictions until then, by Luby's sequence (Luby, Sinclair, Zuckerman)."""
+"""When to begin anew: contradictions until then, by Luby's sequence (Luby, Sinclair, Zuckerman).
+
+A unit of them is also what a target may take (``targets``).
+"""
 
 from __future__ import annotations
 

@@ -124,6 +124,7 @@ class ClauseSearch:
         self._is_over = False
         self._restarts = self._aimed_at = 0
         self._limit = FIRST_CLAUSES
+        self._patience = RESTART_UNIT
         self._begin(rng)
         self._aim()
         self._plain_least = self.least
@@ -257,20 +258,20 @@ class ClauseSearch:
             watch_clauses(self._sides, state)
             self._limit += MORE_CLAUSES
         self._restarts += 1
-        unit = unit_of(self.conflicts, int(counts[WORK]))
-        counts[UNTIL_RESTART] = unit * luby(self._restarts)
+        self._patience = unit_of(self.conflicts, int(counts[WORK]))
+        counts[UNTIL_RESTART] = self._patience * luby(self._restarts)
         if self._next is not None:
             state.wish[:-1] = self._next
             self._next = None
         elif np.isfinite(self.most):
-            self._try_another_target(unit)
+            self._try_another_target()
         elif self._restarts % WISHES_EVERY == 0:
             self._wishes.anew(state)
         return status
 
-    def _try_another_target(self, unit: int) -> None:
+    def _try_another_target(self) -> None:
         """Take another target, and other values, where the present one has taken too long."""
-        if self.conflicts - self._aimed_at >= self.targets.patience(unit):
+        if self.conflicts - self._aimed_at >= self._patience:
             self.targets.spent()
             self._wishes.better(self.state, self._best)
             self._aim()

@@ -2,10 +2,8 @@
 
 A descent keeps the values that columns had (Pipatsrisawat, Darwiche 2007), and now and then takes
 them anew: while there is no point, from where most columns were fixed and from plain or random
-ends; afterwards from the relaxation, from the best point and from the ends that the objective
-wants, one for each target (as in solution-guided search; Demirovic, Chu, Stuckey 2018). With 300
-million entries visited, 20 models of pure integers came to better points on 16 and worse ones on 2
-than with the values of before.
+ends; afterwards from the relaxation, from the ends that the objective wants and from the best
+point, one for each target (as in solution-guided search; Demirovic, Chu, Stuckey 2018).
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from solvers.mip.learning.state import MOST_FIXED, State
 from solvers.mip.model import MipModel
 from solvers.problem import BoolArray, FloatArray
 
-BETTER = ("start", "best", "objective", "best")
+BETTER = ("start", "objective", "best")
 """Sources of values for one attempt after the other at a better point."""
 
 
