@@ -4,7 +4,8 @@
 from cheap to dear: ``normal_form`` makes a problem smaller without changing it, ``greedy``,
 ``exchanges`` and ``fill`` find packings, ``intercepts`` and ``surrogate`` bound them, and ``core``
 with ``states`` is dynamic programming over undominated states, from the break item outwards, which
-ends every argument. ``engine`` is the front door. Importing this package compiles nothing.
+ends every argument, unless ``tables`` do so for less. ``engine`` is the front door. Importing this
+package compiles nothing.
 """
 
 from __future__ import annotations

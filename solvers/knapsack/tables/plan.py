@@ -15,6 +15,10 @@ in and go out, it cannot become better than the best packing unless
 where ``bound`` is the relaxation's value. It also lies between the weights of all that went out and
 of all that came in so far, and no farther from r than what is still to come can bring it. A stage
 treats these columns and no others; the others keep what they had, which are packings too.
+
+Copies of an item come in by powers of two and a rest, a stage for each, or in one stage where there
+are as many as the table has room for. A queue of the best numbers of copies would need one stage
+too, but 8 nanoseconds for a column where a power of two needs a quarter of one (measured).
 """
 
 from __future__ import annotations
