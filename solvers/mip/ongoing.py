@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.mip import lattice
 from solvers.mip.budget import Budget
+from solvers.mip.learning import SOURCE as CLAUSES
 from solvers.mip.learning import ClauseSearch, Status, suits
 from solvers.mip.neighbourhoods import Mending
 from solvers.mip.opt import improve
@@ -42,14 +43,14 @@ class ClauseTurns:
     """Searches that learn clauses, one for each turn that runs at a time, until one is through.
 
     ``prove`` is told of objectives that no feasible point is below, in the minimised sense, where
-    a search has proven them without rounding errors.
+    a search has proven them without rounding errors, and who has.
     """
 
     def __init__(
         self,
         shared: Shared,
         share: Callable[[], float],
-        prove: Callable[[float], object] | None = None,
+        prove: Callable[[float, str], object] | None = None,
     ) -> None:
         self._shared = shared
         self._share = share
@@ -83,7 +84,7 @@ class ClauseTurns:
         if proven == np.inf:
             self._shared.prove_infeasible()
         elif self._prove is not None and np.isfinite(proven):
-            self._prove(proven)
+            self._prove(proven, CLAUSES)
 
     def _make(self, number: int) -> ClauseSearch:
         shared = self._shared

@@ -8,7 +8,7 @@ objective's count (``grid``), so that it may be assumed to be small (``targets``
 learned from that holds without the assumption.
 """
 
-from solvers.mip.learning.search import ClauseSearch, Status
+from solvers.mip.learning.search import SOURCE, ClauseSearch, Status
 from solvers.mip.learning.suits import suits
 
-__all__ = ["ClauseSearch", "Status", "suits"]
+__all__ = ["SOURCE", "ClauseSearch", "Status", "suits"]

@@ -18,7 +18,7 @@ def turns_of(model, **changes):
     """Return what is shared, the turns, and what they say is proven."""
     shared = dataclasses.replace(shared_of(model), **changes)
     told: list[float] = []
-    return shared, ClauseTurns(shared, lambda: 2.0, told.append), told
+    return shared, ClauseTurns(shared, lambda: 2.0, lambda bound, source: told.append(bound)), told
 
 
 def through(turns: ClauseTurns) -> None:
