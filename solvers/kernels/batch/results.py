@@ -98,9 +98,10 @@ class SliceResults:
         shapes = {name: (array.shape, array.dtype) for name, array in self._targets.items()}
         self._here = side_by_side(self._block_here, shapes)
 
-    def add_there(self, name: str, width: int) -> None:
-        """Have the kernel write another array of floats, which stays on the device."""
-        self.there[name] = self.device.xp.empty((self.last - self.first) * width)
+    def add_there(self, name: str, width: int, kind: npt.DTypeLike = np.float64) -> None:
+        """Have the kernel write another array, which stays on the device."""
+        size = (self.last - self.first) * width
+        self.there[name] = self.device.xp.empty(size, dtype=kind)
 
     def send_home(self) -> None:
         """Have everything copied to the host when the work queued on this stream is done."""

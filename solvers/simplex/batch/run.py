@@ -9,6 +9,7 @@ import numpy as np
 from solvers.device import Device
 from solvers.kernels.batch.check import DeviceCheck
 from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs, to_device_together
+from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW
 from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
@@ -57,6 +58,7 @@ def run(
     def make_results(first: int, last: int) -> SliceResults:
         results = SliceResults(device, answer, first, last, more)
         results.add_there("ray", n)
+        results.add_there("statuses", n + m, np.int32)
         return results
 
     def finish(results: SliceResults) -> None:
@@ -152,11 +154,13 @@ class _Launcher:
             there["x"],
             there["row_dual"],
             there["ray"],
-            there["basis"],
+            there["statuses"],
             there["ending"],
             there["iterations"],
             threads=self.threads,
         )
+        wide = there["statuses"]
+        NARROW["narrow"](wide.size, wide, there["basis"], threads=self.threads)
         if self.check is not None:
             self.check.launch(results, self.inputs, arrays, self.pattern)
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from gpu_bridge.verify import bound_violations, dual_point, lp_residuals
 from solvers.kernels.batch.check import columns_of, is_full
 from solvers.kernels.batch.kernels.check import CHECK, FAMILY, FIGURES, INSIDE
+from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW
 from solvers.kernels.family import C_TYPES
 from solvers.problem import Problem
 from tests.kernels.batch.checks import CLAIMED, SHAPES, random_case, run_check
@@ -102,6 +103,12 @@ def test_a_pattern_by_columns():
     assert is_full(sp.csr_array(np.ones((2, 3))))
     turned = sp.csr_array((np.ones(2), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
     assert not is_full(turned)
+
+
+def test_narrow_numbers():
+    narrow = np.full(6, 77, dtype=np.uint8)
+    NARROW["narrow"](4, np.array([0, 3, 255, 1], dtype=np.int32), narrow)
+    assert narrow.tolist() == [0, 3, 255, 1, 77, 77]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.kernels.batch.kernels.check import FAMILY, INSIDE
+from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW
 from tests.kernels.batch.checks import SHAPES, Case, random_case, run_check
 
 pytestmark = pytest.mark.gpu
@@ -46,3 +47,13 @@ def test_repeated_checks_give_the_same_bits():
         run_check(case, lambda values: FAMILY["check"](*values), cupy.asarray)[0] for _ in range(2)
     ]
     np.testing.assert_array_equal(*(cupy.asnumpy(figures) for figures in found))
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_003])
+def test_narrow_numbers(size):
+    import cupy
+
+    wide = np.random.default_rng(0).integers(0, 256, size).astype(np.int32)
+    there = cupy.full(size + 3, 77, dtype=np.uint8)
+    NARROW["narrow"](size, cupy.asarray(wide), there)
+    np.testing.assert_array_equal(cupy.asnumpy(there), [*wide.tolist(), 77, 77, 77])

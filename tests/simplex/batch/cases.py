@@ -136,7 +136,7 @@ def run_kernel(data: BatchData, run: Run, layout: Layout | None = None) -> dict[
         "x": np.full(count * n, np.nan),
         "y": np.full(count * m, np.nan),
         "ray": np.full(count * n, np.nan),
-        "basis": np.full(count * (n + m), 99, dtype=np.uint8),
+        "basis": np.full(count * (n + m), -9, dtype=np.int32),
         "ending": np.full(count, -9, dtype=np.int32),
         "iterations": np.full(count, -9, dtype=np.int32),
     }

@@ -30,7 +30,7 @@ def build(folder: Path) -> ctypes.CDLL:
     assert DYNAMIC in text
     text = text.replace(DYNAMIC, f"alignas(16) static double memory[{MEMORY}];")
     source = folder / "simplex.cpp"
-    types = {"real[]": "REAL*", "index[]": "INDEX*", "packed[]": "BASIS_T*"}
+    types = {"real[]": "REAL*", "index[]": "INDEX*"}
     parameters = ", ".join(f"{types.get(a.kind, 'int')} {a.name}" for a in SIMPLEX.arguments)
     names = ", ".join(argument.name for argument in SIMPLEX.arguments)
     source.write_text(
@@ -44,7 +44,7 @@ def build(folder: Path) -> ctypes.CDLL:
         f"            held ? simplex_held({names}) : simplex({names});\n"
         "        });\n    }\n}\n"
     )
-    macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types(basis="uint8")]
+    macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types()]
     library = source.with_suffix(".so")
     # else libraries in one process share static variables of equal names
     flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]

@@ -194,7 +194,7 @@ template <bool HELD>
 __device__ __forceinline__ void solve_all(
     AnyLp lp, INDEX count, int limit, const Given& common, int varying, const INDEX* statuses,
     const REAL* dictionary, const INDEX* heads, int start, INDEX* queue, REAL* x, REAL* y,
-    REAL* ray, BASIS_T* basis, INDEX* ending, INDEX* iterations) {
+    REAL* ray, INDEX* basis, INDEX* ending, INDEX* iterations) {
     const int m = lp.m, n = lp.n;
     __shared__ INDEX next;
     const long long width = n, height = m, all = width + height;
@@ -218,7 +218,7 @@ __device__ __forceinline__ void solve_all(
         const int how = run<HELD>(lp, given, counts, &at);
         write_answer(lp, given, how, at, x + k * width, y + k * height, ray + k * width);
         for (int v = threadIdx.x; v < n + m; v += blockDim.x) {
-            basis[k * all + v] = (BASIS_T)lp.status()[v];
+            basis[k * all + v] = (INDEX)lp.status()[v];
         }
         if (threadIdx.x == 0) {
             ending[k] = how;
@@ -249,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) simplex(
     const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
     int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
     INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
-    REAL* __restrict__ ray, BASIS_T* __restrict__ basis, INDEX* __restrict__ ending,
+    REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
     INDEX* __restrict__ iterations) {
     const Given common = {starts, indices, values, row_scale, column_scale, cost,
                           lower, upper, row_lower, row_upper, parameters};
@@ -273,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) simplex_held(
     const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
     int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
     INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
-    REAL* __restrict__ ray, BASIS_T* __restrict__ basis, INDEX* __restrict__ ending,
+    REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
     INDEX* __restrict__ iterations) {
     const Given common = {starts, indices, values, row_scale, column_scale, cost,
                           lower, upper, row_lower, row_upper, parameters};

@@ -82,7 +82,7 @@ _ARGUMENTS = (
     Argument("x", "real[]", "out"),
     Argument("y", "real[]", "out"),
     Argument("ray", "real[]", "out"),
-    Argument("basis", "packed[]", "out"),
+    Argument("basis", "index[]", "out"),
     Argument("ending", "index[]", "out"),
     Argument("iterations", "index[]", "out"),
 )
