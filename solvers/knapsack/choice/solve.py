@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from solvers.errors import EngineError
-from solvers.knapsack.choice.alarm import alarm
+from solvers.knapsack.alarm import alarm
 from solvers.knapsack.choice.congruence import congruence
 from solvers.knapsack.choice.core_order import core_of
 from solvers.knapsack.choice.items import MultipleChoice, Selection

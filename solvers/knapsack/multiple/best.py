@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack
 from solvers.progress import Progress
 
 Tell = Callable[[int, int], None]
+Int8Array = npt.NDArray[np.int8]
 
 
 class Best:
-    """The best packing of a problem so far, and the bound."""
+    """The best packing of a problem so far, and the bound.
+
+    ``stop`` (1,) int8 is for compiled code, which sees there whether it is to end.
+    """
 
     def __init__(self, problem: MultipleKnapsack, progress: Progress, tell: Tell) -> None:
         self.problem = problem
@@ -24,6 +29,7 @@ class Best:
         self.path = "bound of all profits"
         self.nodes = 0
         self.progress = progress
+        self.stop: Int8Array = np.zeros(1, dtype=np.int8)
         self._tell = tell
 
     def improve(self, place: IntArray) -> int:
@@ -40,7 +46,13 @@ class Best:
             self.bound, self.path = max(bound, self.profit), path
             self._tell(self.profit, self.bound)
 
+    def ring(self) -> None:
+        """End what compiled code is doing, from another thread; nothing goes on after that."""
+        self.stop[0] = 1
+
     @property
     def over(self) -> bool:
         """Whether the best packing is proven to be one, or time is up."""
-        return self.profit >= self.bound or self.progress.should_stop() is not None
+        if self.profit >= self.bound or self.stop[0] != 0:
+            return True
+        return self.progress.should_stop() is not None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.errors import EngineError
+from solvers.knapsack.alarm import alarm
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import completion
 from solvers.knapsack.multiple import tree as trees
@@ -88,7 +89,8 @@ def solve_multiple(
 
     best = Best(form.problem, Progress() if progress is None else progress, report)
     if form.problem.num_items:
-        _solve(best)
+        with alarm(best.progress, best.ring):
+            _solve(best)
     place = form.packing_back(best.place)
     profit = given.profit_of(place)
     if profit != form.profit_back(best.profit) or not given.fits(place):
@@ -168,6 +170,7 @@ def _refill(best: Best, seed: int) -> None:
             best.bound,
             rounds,
             STARTS * seed + start,
+            best.stop,
         )
         best.improve(place)
 
@@ -195,7 +198,7 @@ class ItemSearch:
             control[trees.BEST] = max(control[trees.BEST], best.profit)
             before = control[[trees.BEST, trees.NODES]]
             nodes = max(1, self._visits // problem.num_items)
-            reason = trees.search(self._tree, self._choice, nodes)
+            reason = trees.search(self._tree, self._choice, nodes, best.stop)
             best.nodes += int(control[trees.NODES] - before[1])
             if control[trees.BEST] > before[0]:
                 place = np.full(problem.num_items, NOWHERE, dtype=np.int64)

@@ -9,6 +9,7 @@ was left outside.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.kernels.twin import compiled
 from solvers.knapsack.items import IntArray
@@ -203,10 +204,12 @@ def improve(
     target: int,
     rounds: int,
     seed: int,
+    stop: npt.NDArray[np.int8],
 ) -> int:
     """Refill knapsacks, alone and in pairs, until the profit is ``target``; return the profit.
 
     ``rounds`` is how often, without success, until it is given up, and a tenth of how often at all.
+    It ends where ``stop[0]`` is set, too.
     """
     state = np.full(1, seed, dtype=np.int64)
     m = capacity.size
@@ -215,10 +218,11 @@ def improve(
         if place[i] >= 0:
             now += profit[i]
     for j in range(m):
-        now += refill(profit, weight, place, j, capacity[j])
+        if stop[0] == 0:
+            now += refill(profit, weight, place, j, capacity[j])
     idle = 0
     for _ in range(10 * rounds):
-        if now >= target or idle >= rounds or m < 2:
+        if now >= target or idle >= rounds or m < 2 or stop[0] != 0:
             break
         a, b = drawn(state, m), drawn(state, m - 1)
         b += b >= a

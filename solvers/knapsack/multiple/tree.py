@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.kernels.twin import compiled
 from solvers.knapsack.items import IntArray
@@ -117,8 +118,13 @@ def _is_dominated(tree: Tree, i: int, choice: int) -> bool:
 
 
 @compiled
-def search(tree: Tree, best: IntArray, nodes: int) -> int:  # noqa: C901 (one hot loop)
-    """Search for packings; ``best`` (n,) gets the choices of the best one."""
+def search(  # noqa: C901 (one hot loop)
+    tree: Tree, best: IntArray, nodes: int, stop: npt.NDArray[np.int8]
+) -> int:
+    """Search for packings; ``best`` (n,) gets the choices of the best one.
+
+    The search pauses after ``nodes`` nodes, and between two where ``stop[0]`` is set.
+    """
     control, n, m = tree.control, tree.profit.size, tree.room.size
     least = tree.weight[0]
     for i in range(n):
@@ -127,6 +133,8 @@ def search(tree: Tree, best: IntArray, nodes: int) -> int:  # noqa: C901 (one ho
         i = control[DEPTH]
         if i < 0:
             return FINISHED
+        if stop[0] != 0:
+            return PAUSED
         control[NODES] += 1
         last = tree.choice[i] if i < n else UNTRIED
         if 0 <= last < m:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.knapsack.alarm import alarm
 from solvers.knapsack.choice import search, solve_choice, stages
-from solvers.knapsack.choice.alarm import alarm
 from solvers.knapsack.choice.congruence import Congruence
 from solvers.knapsack.choice.control import COUNT, PLACE, STAGE, STOP, STOPPED
 from solvers.knapsack.choice.core_order import core_of

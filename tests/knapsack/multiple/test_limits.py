@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.knapsack.multiple import search as searches
 from solvers.knapsack.multiple import solve_multiple
+from solvers.knapsack.multiple import tree as trees
+from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.engine import solve
+from solvers.knapsack.multiple.items import NOWHERE
+from solvers.knapsack.multiple.split import improve
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from tests.knapsack.looks import Looks
@@ -63,3 +68,26 @@ def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.bound <= -best <= outcome.objective
     assert outcome.x.shape == (64,)
+
+
+def test_compiled_loops_end_where_they_are_told_to():
+    problem = drawn("weakly", 16, 4, seed=16)
+    stop = np.ones(1, dtype=np.int8)
+    place = np.full(16, NOWHERE, dtype=np.int64)
+    numbers = problem.profit, problem.weight, problem.capacity
+    assert improve(*numbers, place, 10**9, 100, 1, stop) == 0
+    assert (place == NOWHERE).all()
+    tree, choice = trees.make_tree(problem, 0), np.zeros(16, dtype=np.int64)
+    assert trees.search(tree, choice, 1000, stop) == trees.PAUSED
+    assert tree.control[trees.NODES] == 0
+    stop[0] = 0
+    assert improve(*numbers, place, 10**9, 100, 1, stop) == problem.profit_of(place) > 0
+    trees.search(tree, choice, 1000, stop)
+    assert tree.control[trees.NODES] == 1000
+
+
+def test_who_was_told_to_end_is_over_for_good():
+    best = Best(drawn("weakly", 16, 4, seed=16), Looks(10**9), lambda profit, bound: None)
+    assert not best.over
+    best.ring()
+    assert best.over
