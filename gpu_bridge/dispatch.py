@@ -33,6 +33,7 @@ from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
 from gpu_bridge.simplex_road import simplex_place, simplex_road
+from gpu_bridge.starts import checked_start
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import EngineError, OptionError
@@ -223,7 +224,7 @@ def solve(
     if options.relax and problem.is_mip:
         problem = problem.relaxation()
     if start is not None:
-        _check_start(problem, start)
+        start = checked_start(problem, start)
     choice = choose(problem, options)
     with ExitStack() as stack:
         progress = BridgeProgress(
@@ -384,17 +385,6 @@ def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:
     if conflict is not None:
         progress.log(str(conflict))
     return conflict
-
-
-def _check_start(problem: Problem, start: Start) -> None:
-    for name, values, size in (
-        ("x", start.x, problem.num_columns),
-        ("row_dual", start.row_dual, problem.num_rows),
-    ):
-        if values is not None and values.shape != (size,):
-            raise OptionError(
-                f"The starting '{name}' has shape {values.shape}; it must be ({size},)."
-            )
 
 
 def _device_name(choice: Choice) -> str:

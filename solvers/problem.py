@@ -128,7 +128,15 @@ class Problem:
         c = _vector(cost, np.size(cost), "cost")
         n = c.size
         A = sp.csr_array((0, n)) if matrix is None else matrix
-        m = A.shape[0] if hasattr(A, "shape") else len(A)
+        if np.ndim(A) != 2 and not sp.issparse(A):
+            raise ProblemError(
+                f"The constraint matrix must have rows and columns; a {type(A).__name__} of "
+                f"{np.ndim(A)} dimensions was given."
+            )
+        m = np.shape(A)[0]
+        if maximize not in (True, False):
+            raise ProblemError(f"'maximize' must be True or False; {maximize!r} was given.")
+        constant = float(_vector(offset, 1, "offset")[0])
         sign = -1.0 if maximize else 1.0
         return cls(
             cost=sign * c if maximize else c,
@@ -137,9 +145,11 @@ class Problem:
             row_upper=_spread(row_upper, m),
             lower=_spread(lower, n),
             upper=_spread(upper, n),
-            integrality=np.array(np.broadcast_to(np.asarray(integrality), (n,))),
-            offset=sign * offset,
-            maximize=maximize,
+            integrality=_flags(
+                np.full(n, integrality) if np.ndim(integrality) == 0 else integrality, n
+            ),
+            offset=sign * constant,
+            maximize=bool(maximize),
             name=name,
             column_names=column_names,
             row_names=row_names,
@@ -275,7 +285,7 @@ def side_sizes(low: FloatArray, high: FloatArray) -> FloatArray:
 def _vector(values: npt.ArrayLike, size: int, field: str) -> FloatArray:
     try:
         array = np.array(values, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"'{field}' is not an array of numbers: {error}") from error
     if array.shape != (size,):
         raise ProblemError(f"'{field}' has shape {array.shape}; it must be ({size},).")
@@ -292,5 +302,6 @@ def _flags(values: npt.ArrayLike, size: int) -> BoolArray:
 
 
 def _spread(values: npt.ArrayLike | float, size: int) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    return np.array(np.broadcast_to(array, (size,))) if array.ndim == 0 else array
+    if np.ndim(values) > 0:
+        return np.asarray(values)  # looked at by :class:`Problem`
+    return np.full(size, _vector(values, 1, "a side or bound")[0])

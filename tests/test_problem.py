@@ -135,3 +135,20 @@ def test_relaxation_drops_integrality_only() -> None:
     assert problem.is_mip
     assert not relaxed.is_mip
     assert np.array_equal(problem.cost, relaxed.cost)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"matrix": 5}, "matrix must have rows and columns"),
+        ({"matrix": [1.0, 1.0]}, "matrix must have rows and columns"),
+        ({"maximize": "no"}, "'maximize' must be True or False; 'no' was given"),
+        ({"offset": "ten"}, "'offset' is not an array of numbers"),
+        ({"cost": [10**400, 1]}, "'cost' is not an array of numbers"),
+        ({"upper": "many"}, "is not an array of numbers"),
+        ({"integrality": [True]}, r"'integrality' has shape \(1,\); it must be \(2,\)"),
+    ],
+)
+def test_data_of_the_wrong_kind_are_named(changes: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ProblemError, match=sentence):
+        small(**changes)

@@ -1,0 +1,41 @@
+"""What a caller gives to start from is checked at the door, and lists are as good as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpu_bridge as gb
+from solvers.errors import OptionError
+from solvers.outcome import Basis
+from solvers.problem import Problem
+
+PROBLEM = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "sentence"),
+    [
+        ([1.0, 0.0], "must be a gpu_bridge.Start"),
+        (gb.Start(x=np.ones(3)), r"'x' has shape \(3,\); it must be \(2,\)"),
+        (gb.Start(x=np.array(["a", "b"])), "'x' is not an array of numbers"),
+        (gb.Start(row_dual=np.ones(2)), r"'row_dual' has shape \(2,\); it must be \(1,\)"),
+        (gb.Start(basis="slack"), "'basis' must be a Basis"),  # type: ignore[arg-type]
+        (
+            gb.Start(basis=Basis(np.ones(3, dtype=np.int8), np.ones(1, dtype=np.int8))),
+            r"shape \(3,\) and \(1,\); they must be \(2,\)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("method", ["highs", "simplex", "pdlp"])
+def test_what_is_no_start_is_refused(start: gb.Start, sentence: str, method: str) -> None:
+    with pytest.raises(OptionError, match=sentence):
+        gb.solve(PROBLEM, start=start, method=method, device="cpu")
+
+
+@pytest.mark.parametrize("method", ["auto", "highs", "simplex"])
+@pytest.mark.parametrize("x", [[1, 0], [1, None], [np.nan, np.inf]])
+def test_lists_and_gaps_are_taken(x: list[float], method: str) -> None:
+    values = [np.nan if value is None else value for value in x]
+    outcome = gb.solve(PROBLEM, start=gb.Start(x=values), method=method, device="cpu")  # type: ignore[arg-type]
+    assert outcome.objective == pytest.approx(1.0)
