@@ -149,7 +149,7 @@ def _hedged(
         return Outcome(SolutionStatus.NOTHING, reason, engine="crossover")
 
     lanes = [Lane("pdlp", first_order), Lane("crossover", to_vertex)]
-    return race(problem, lanes, options, progress, prefer="crossover")
+    return race(problem, lanes, options, progress, prefer="crossover", within=True)
 
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:

@@ -36,9 +36,9 @@ PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
 """How long engines may go on after a limit or an interruption before they are left behind: this
 part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
 
-PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.01, 0.005, 0.1
+PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.003, 0.002, 0.1
 """How long the winner waits for the others to be gone: this part of its time, within bounds. Most
-are gone at once; a race within a race waits twice."""
+are gone at once, and it is for the caller's next solve only that anybody waits."""
 
 GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
 """How long a preferred lane may go on after another was first: this part of the time used, within
@@ -89,6 +89,7 @@ def race(
     progress: Progress,
     *,
     prefer: str = "",
+    within: bool = False,
 ) -> Outcome:
     """Run all lanes at once and return the first verified answer.
 
@@ -104,6 +105,8 @@ def race(
         Keeps the time limit and the interruption; told who won, and how the others stood.
     prefer : str
         Name of a lane whose answer is worth a short wait when another was first.
+    within : bool
+        Whether this is a race within a race; the outer one waits for whoever is still at work.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def race(
     finally:
         for runner in runners:
             runner.progress.abandon()
-        _part(runners, progress.seconds)
+        _part(runners, 0.0 if within else _patience(progress.seconds))
     if winner is not None and winner.answer is not None:
         progress.log(_report(winner, ended, runners))
         return winner.answer
@@ -215,9 +218,13 @@ def _later(progress: Progress, share: float, low: float, high: float) -> float:
     return now + float(np.clip(share * now, low, high))
 
 
-def _part(runners: Sequence[_Runner], seconds: float) -> None:
+def _patience(seconds: float) -> float:
+    """Return how long to wait for lanes to end after a race of so many seconds."""
+    return float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
+
+
+def _part(runners: Sequence[_Runner], patience: float) -> None:
     """Give the lanes a moment to end, which children need, and leave the rest behind."""
-    patience = float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
     deadline = time.monotonic() + patience
     for runner in runners:
         thread = runner.thread
