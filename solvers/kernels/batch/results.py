@@ -8,7 +8,6 @@ ordinary memory; see ``memory``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,7 @@ import numpy.typing as npt
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
 from solvers.kernels.batch.kernels.check import FIGURES
-from solvers.kernels.batch.memory import Shapes, bytes_of, locked_array, side_by_side, used_again
-
-COPIERS = 4
-"""Threads that copy large results to the answer: what limits them is that its memory is new."""
-
-FEW_BYTES = 8 * 2**20
-"""Results up to this are copied at once: waking threads takes longer."""
+from solvers.kernels.batch.memory import Shapes, bytes_of, locked_array, side_by_side
 
 RESULTS = ("x", "row_dual", "ending", "iterations")
 """Results of every engine, by their names in :class:`LpAnswers`."""
@@ -49,12 +42,10 @@ def answer_arrays(
         "iterations": ((count,), np.int32),
         **(more or {}),
     }
-    if device.kind == "cpu":
-        found = {name: np.empty(shape, dtype=kind) for name, (shape, kind) in shapes.items()}
-        return {**found, "device": device.kind}
-    if check:
+    if check and device.kind == "cuda":
         shapes["figures"] = ((count, len(FIGURES)), np.float64)
-    return {**side_by_side(used_again(bytes_of(shapes)), shapes), "device": device.kind}
+    found = {name: np.empty(shape, dtype=kind) for name, (shape, kind) in shapes.items()}
+    return {**found, "device": device.kind}
 
 
 class SliceResults:
@@ -110,16 +101,13 @@ class SliceResults:
         stream = self.device.xp.cuda.get_current_stream()
         self._block_there.get(stream=stream, out=self._block_here, blocking=False)
 
-    def put_down(self, pool: ThreadPoolExecutor) -> None:
-        """Copy what has arrived to its place in the answer."""
+    def put_down(self) -> None:
+        """Copy what has arrived to its place in the answer.
+
+        One core does: the device is busy with other slices meanwhile, and waking threads took
+        longer than they gained, from 3 to 7 MB.
+        """
         if self.device.kind == "cpu":
             return
-        if self._block_here.nbytes <= FEW_BYTES:
-            self._copy(slice(None))
-            return
-        ends = np.linspace(0, self.last - self.first, COPIERS + 1).astype(int).tolist()
-        list(pool.map(self._copy, map(slice, ends[:-1], ends[1:])))
-
-    def _copy(self, rows: slice) -> None:
         for name, target in self._targets.items():
-            target[rows] = self._here[name][rows]
+            target[:] = self._here[name]

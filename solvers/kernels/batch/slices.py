@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,7 +19,7 @@ import numpy as np
 from solvers.device import Device
 from solvers.kernels.batch.answer import LpAnswers
 from solvers.kernels.batch.inputs import Parcel
-from solvers.kernels.batch.results import COPIERS, SliceResults
+from solvers.kernels.batch.results import SliceResults
 from solvers.progress import Progress
 
 STREAMS = 3
@@ -162,20 +161,19 @@ def solve_slices(
     def arrive(results: SliceResults, lane: Lane) -> None:
         with lane.stream:
             device.synchronize()
-            results.put_down(copiers)
+            results.put_down()
             if finish is not None:
                 finish(results)
 
-    with ThreadPoolExecutor(max_workers=COPIERS) as copiers:
-        began = time.perf_counter()
+    began = time.perf_counter()
+    launch_more()
+    while on_their_way:
+        results, lane = on_their_way.popleft()
+        arrive(results, lane)
+        if watched:
+            size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
+            began = time.perf_counter()
         launch_more()
-        while on_their_way:
-            results, lane = on_their_way.popleft()
-            arrive(results, lane)
-            if watched:
-                size = pace.next_size(size, time.perf_counter() - began, progress.time_left)
-                began = time.perf_counter()
-            launch_more()
     answer.leave_out(first)
     if device.kind == "cuda":
         _give_back([lane.stream for lane in lanes], device)
