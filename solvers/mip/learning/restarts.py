@@ -6,14 +6,16 @@ A unit of them is also what a target may take (``targets``).
 from __future__ import annotations
 
 RESTART_UNIT = 100
-"""Contradictions before the first restart, times Luby's sequence, unless they take long."""
+"""Contradictions before the first restart, times Luby's sequence; fewer where they take long and
+there is a point."""
 
 LEAST_UNIT = 10
 """The same where they take longest."""
 
 WORK_PER_UNIT = 1e7
 """Entries visited in as many contradictions as a unit has at most: a tenth of a second. Where one
-takes 400,000, a hundred of them would leave five restarts for a minute's turn."""
+takes 400,000, a hundred of them would leave time for two targets in a second. While there is no
+point they are not cut short: tbfp-network came to its first one later, or not at all."""
 
 
 def unit_of(conflicts: int, work: int) -> int:

@@ -258,7 +258,8 @@ class ClauseSearch:
             watch_clauses(self._sides, state)
             self._limit += MORE_CLAUSES
         self._restarts += 1
-        self._patience = unit_of(self.conflicts, int(counts[WORK]))
+        if np.isfinite(self.most):
+            self._patience = unit_of(self.conflicts, int(counts[WORK]))
         counts[UNTIL_RESTART] = self._patience * luby(self._restarts)
         if self._next is not None:
             state.wish[:-1] = self._next
