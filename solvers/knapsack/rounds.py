@@ -59,10 +59,6 @@ CLIMB = (10, 100, 400)
 are clusters it is what helps most, and elsewhere it costs nothing."""
 
 
-CLIMB_STATE = 4
-"""States of other searches that take as long as one of a search by clusters, with its bounds."""
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The best packing known (flags of items), the bound, and what proved it."""
@@ -132,7 +128,7 @@ def _by_other_ways(
         return watch(search.profit, search.target)
 
     def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, tables, most_states, work, watch)
+        return _by_clusters(items, search, most_states, work, watch)
 
     def by_descent(work: int) -> str:
         return _by_descent(items, search, most_states, work, watch)
@@ -162,14 +158,14 @@ def _by_other_ways(
         steps: list[Step] = []
         if not nested:
             steps = [
-                (CLIMB[k] * unit, CLIMB_STATE, by_clusters),
-                (DESCENT[k] * unit, 1, by_descent),
+                (CLIMB[k] * unit, by_clusters),
+                (DESCENT[k] * unit, by_descent),
             ]
             if k > 0 or not likely:
                 last = k + 1 == len(SIDES)
                 work = RELAXATIONS * (unit + SET_UP_PER_ITEM * items.num_items)
-                steps.insert(2 if last else 1, (work, 1, by_relaxations))
-        path += in_turn([*steps, (unit, 1, by_search)], search, tables, watch, path)
+                steps.insert(2 if last else 1, (work, by_relaxations))
+        path += in_turn([*steps, (unit, by_search)], search, tables, watch, path)
     return path
 
 
@@ -185,7 +181,7 @@ def _to_the_end(
     """Search until the best packing is proven or time is up; return what is to be said of how."""
 
     def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, tables, most_states, work, watch)
+        return _by_clusters(items, search, most_states, work, watch)
 
     def by_descent(work: int) -> str:
         return _by_descent(items, search, most_states, work, watch)
@@ -193,8 +189,8 @@ def _to_the_end(
     more = ""
     if not nested:
         steps: list[Step] = [
-            (LONG_DESCENT, CLIMB_STATE, by_clusters),
-            (LONG_DESCENT, 1, by_descent),
+            (LONG_DESCENT, by_clusters),
+            (LONG_DESCENT, by_descent),
         ]
         more = in_turn(steps, search, tables, watch, path)
     while not search.is_settled and not watch(search.profit, search.target):
@@ -218,19 +214,13 @@ def _by_descent(
 
 
 def _by_clusters(
-    items: Ordered,
-    search: CoreSearch,
-    tables: Tables,
-    most_states: int,
-    work: int,
-    watch: Watch,
+    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
 ) -> str:
     """Go up through clusters of weights, if there are any; return what is to be said of that."""
     found = climb_clusters(items, search.profit, search.target, most_states, work, watch)
     if found is None:
         return ""
     search.count_states(found.states)
-    tables.count((CLIMB_STATE - 1) * found.states)
     if found.flags is not None:
         search.improve(found.profit, found.flags)
     if found.bound >= search.target and not search.is_settled:

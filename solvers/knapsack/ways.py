@@ -12,9 +12,8 @@ from solvers.knapsack.intercepts import Lines
 from solvers.knapsack.relaxations import CountBounds, Solve, surrogate_bound
 from solvers.knapsack.tables import Tables
 
-Step: TypeAlias = tuple[int, int, Callable[[int], str]]
-"""States that a step may visit, how many of the search each is worth, and the step: told how many
-it may visit, it says what it settled."""
+Step: TypeAlias = tuple[int, Callable[[int], str]]
+"""States that a step may visit, and the step: told how many it may, it says what it settled."""
 
 
 def in_turn(steps: list[Step], search: CoreSearch, tables: Tables, watch: Watch, path: str) -> str:
@@ -23,12 +22,11 @@ def in_turn(steps: list[Step], search: CoreSearch, tables: Tables, watch: Watch,
     A table is made as soon as it is due, and no step gets more work than is left up to there.
     """
     more = ""
-    for work, price, step in steps:
+    for work, step in steps:
         more += tables.settle(search, watch)
         if search.is_settled:
             break
-        left = tables.left(search, work * price)
-        said = step(int(min(work, left / price)))
+        said = step(int(min(work, tables.left(search, work))))
         more += said if said not in path + more else ""
     return more
 
