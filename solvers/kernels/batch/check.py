@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from solvers.device import Device
 from solvers.kernels.batch.inputs import Inputs
-from solvers.kernels.batch.kernels.check import FAMILY, FIGURES, VARYING
+from solvers.kernels.batch.kernels.check import FAMILY, VARYING
 from solvers.kernels.batch.results import SliceResults
 
 IndexArray = npt.NDArray[np.int32]
@@ -77,11 +77,6 @@ class DeviceCheck:
 def claims_mask(endings: Iterable[int]) -> int:
     """Return the bits of endings, as the kernel takes them."""
     return sum(1 << int(ending) for ending in endings)
-
-
-def figures_array(count: int) -> npt.NDArray[np.float64]:
-    """Return room for the figures of so many LPs, of none of which anything is known."""
-    return np.full((count, len(FIGURES)), np.nan)
 
 
 def is_full(pattern: sp.csr_array) -> bool:
