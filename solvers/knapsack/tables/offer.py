@@ -29,14 +29,15 @@ from solvers.knapsack.tables.plan import Plan, make_plan
 from solvers.knapsack.tables.reduce import Changes, Types, find_changes, find_types
 from solvers.knapsack.tables.sums import fill_sums, fits, unit_profit
 
-STATE = 10.0
-"""Nanoseconds for a state of a list on one core (``benchmarks.knapsack_tables``)."""
+STATE = 11.0
+"""Nanoseconds for a state of a list on one core: 11.4 (``benchmarks.knapsack_tables``)."""
 
 CELL = {np.int32: 0.25, np.int64: 0.4}
-"""Nanoseconds for a column that a stage treats, by the type of profits (as above)."""
+"""Nanoseconds for a column that a stage treats, by the type of profits: 0.25, 0.38 (as above)."""
 
-RECORDED_CELL = {np.int32: 0.5, np.int64: 0.7}
-"""The same where bits are recorded, from which the packing is read off (as above)."""
+RECORDED_CELL = {np.int32: 0.5, np.int64: 0.6}
+"""The same where bits are recorded, from which the packing is read off: 0.48, 0.50 (as above; more
+on a machine that is busy)."""
 
 FETCHED = {np.int32: 0.3, np.int64: 0.55}
 """Nanoseconds more for a column that comes from memory, once for all stages that follow each other
@@ -45,11 +46,11 @@ FETCHED = {np.int32: 0.3, np.int64: 0.55}
 CACHED = 1 << 19
 """Columns that a core's own cache holds."""
 
-WORD = 1.4
-"""Nanoseconds for a word of 64 columns of a table of sums (as above)."""
+WORD = 1.7
+"""Nanoseconds for a word of 64 columns of a table of sums: 1.67 (as above)."""
 
 MARKED_COLUMN = 5.0
-"""Nanoseconds to mark a column of it, which happens once to each (as above)."""
+"""Nanoseconds to mark a column of it, which happens once to each, and for the memory it needs."""
 
 FEWEST_STATES = 500_000
 """States, some milliseconds, before which nobody thinks of a table: most searches are over then."""
