@@ -11,6 +11,7 @@ is.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -221,6 +222,7 @@ def solve(
     OptionError, DeviceError, FileFormatError
         For a wish that cannot be met. Limits, infeasibility and interruption never raise.
     """
+    began = time.monotonic()
     if options.relax and problem.is_mip:
         problem = problem.relaxation()
     if start is not None:
@@ -233,6 +235,7 @@ def solve(
             live=options.log,
             maximize=problem.maximize,
             watcher=watcher,
+            began=began,  # to see what a large model is takes a second
         )
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))

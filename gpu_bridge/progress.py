@@ -43,7 +43,7 @@ class BridgeProgress(Progress):
     Parameters
     ----------
     time_limit : float
-        Seconds from now; inf for none.
+        Seconds from the beginning; inf for none.
     streams : sequence of TextIO
         Where log lines go, each once; a stream that breaks is left out with a note in the log.
     live : bool
@@ -52,6 +52,8 @@ class BridgeProgress(Progress):
         The model maximises, so that objectives and bounds are shown with their sign turned.
     watcher : Watcher, optional
         Told of every better point whose values the engine gives.
+    began : float, optional
+        The beginning by ``time.monotonic()``, where that was before now.
     """
 
     def __init__(
@@ -62,8 +64,9 @@ class BridgeProgress(Progress):
         live: bool = False,
         maximize: bool = False,
         watcher: Watcher | None = None,
+        began: float | None = None,
     ) -> None:
-        super().__init__(time_limit)
+        super().__init__(time_limit, began=began)
         self.maximize = maximize
         self._watcher = watcher
         self._source = ""

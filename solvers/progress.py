@@ -26,12 +26,14 @@ class Progress:
     Parameters
     ----------
     time_limit : float
-        Seconds from now after which :meth:`should_stop` says TIME_LIMIT; 0 stops at once.
+        Seconds from the beginning after which :meth:`should_stop` says TIME_LIMIT; 0 stops at once.
+    began : float, optional
+        The beginning by ``time.monotonic()``, where that was before now.
     """
 
-    def __init__(self, time_limit: float = np.inf) -> None:
+    def __init__(self, time_limit: float = np.inf, *, began: float | None = None) -> None:
         self.time_limit = time_limit
-        self._started = time.monotonic()
+        self._started = time.monotonic() if began is None else began
         self._interrupted = threading.Event()
         self._lock = threading.RLock()
         self._incumbent = np.nan

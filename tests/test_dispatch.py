@@ -14,10 +14,10 @@ import pytest
 
 import gpu_bridge
 import solvers.outcome
-from gpu_bridge import presolve
+from gpu_bridge import dispatch, presolve
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.dispatch import ENGINES, choose
-from gpu_bridge.options import METHODS, make_options
+from gpu_bridge.options import METHODS, Options, make_options
 from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
@@ -110,6 +110,19 @@ def test_time_limit_zero_stops_at_once() -> None:
         outcome = gpu_bridge.solve(case.problem, time_limit=0)
         assert outcome.solution_status is SolutionStatus.NOTHING
         assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
+def test_the_clock_runs_while_the_model_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = dispatch.choose
+
+    def choose_slowly(problem: Problem, options: Options) -> dispatch.Choice:
+        threading.Event().wait(0.3)
+        return real(problem, options)
+
+    monkeypatch.setattr(dispatch, "choose", choose_slowly)
+    outcome = gpu_bridge.solve(INTEGER[0].problem, time_limit=0.2)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.seconds >= 0.3
 
 
 def test_pdlp_refuses_integers() -> None:
