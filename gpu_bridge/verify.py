@@ -1,7 +1,8 @@
 """The gate: an engine's claim is checked on the original problem before anybody sees it.
 
 Nothing here trusts a number that came from an engine except a bound proven by branch and bound.
-Everything is recomputed in float64 on the CPU:
+Everything is recomputed in float64 on the CPU (for batches solved on a GPU by a kernel there, and
+for a sample of each on the CPU):
 
 * a point's violations of rows, bounds and integrality, after snapping what is within tolerance
   of a bound or an integer exactly on to it (kept only if the rows still hold);

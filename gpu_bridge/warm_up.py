@@ -82,7 +82,9 @@ def _solve_many(device: str) -> None:
     base = next(iter(_problems()))
     costs = base.cost * np.linspace(1.0, 1.1, 8)[:, None]
     for method in ("pdlp", "simplex"):
-        gpu_bridge.solve_many(gpu_bridge.Batch(base, cost=costs), method=method, device=device)
+        batch = gpu_bridge.Batch(base, cost=costs)
+        answers = gpu_bridge.solve_many(batch, method=method, device=device)
+        np.isfinite(answers.reduced_cost)  # computed when asked for
 
 
 def _solve_mip(device: str) -> None:

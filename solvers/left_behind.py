@@ -41,4 +41,4 @@ def wait(seconds: float = LAST_MOMENT) -> None:
             thread.join(max(0.0, began + patience - time.monotonic()))
         names = ", ".join(sorted(thread.name for thread in left()))
         if names and patience < seconds and sys.stderr is not None:
-            print(f"gpu-bridge waits for what cannot be interrupted: {names}", file=sys.stderr)
+            sys.stderr.write(f"gpu-bridge waits for what cannot be interrupted: {names}\n")

@@ -15,7 +15,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy", "llvmlite", "numba"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
-SHARED = {"device", "errors", "kernels", "linalg", "options", "outcome", "problem", "progress"}
+SHARED = {
+    *("device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
+    *("problem", "progress"),
+}
 SHARED |= {"rays", "sparse", "vectors"}
 MAY_USE = {"mip": {"highs", "pdlp"}}
 """Engines that may call other engines; all others share only the modules above."""
