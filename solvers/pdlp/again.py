@@ -27,7 +27,7 @@ from solvers.outcome import StopReason
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import Iterate
+from solvers.pdlp.state import Iterate, overwrite
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.windows import Windows
 from solvers.pdlp.windows_cpu import WindowsOnCpu
@@ -321,13 +321,3 @@ class Clock(Progress):
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
         return self._outer.should_stop() or super().should_stop()
-
-
-def overwrite(target: Any, values: FloatArray, order: Any = None) -> None:
-    """Overwrite an array on the device with one of the host, in the device's order."""
-    if order is not None:
-        values = values[order]
-    if isinstance(target, np.ndarray):
-        target[...] = values
-    else:
-        target.set(np.ascontiguousarray(values, dtype=np.float64))

@@ -15,6 +15,7 @@ from solvers.pdlp.answer import Answer, on_original, to_outcome
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.milestone import Milestone
+from solvers.pdlp.patience import Patience
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
@@ -27,13 +28,19 @@ MILESTONE_RETRY = 0.7
 """Where a point of a part misses the milestone on the whole problem, the part's error has to fall
 to this of what it was before the next trial."""
 
+TRIALS = 2
+"""Windows of a state whose records are waited for before a queue is kept: a GPU tries its ways of
+running a window in them, and whatever were queued behind would run in the first way, which on some
+models takes four times as long as the other (``windows_gpu``)."""
+
 
 @dataclass(eq=False)
 class _Solve:
     """What the loop remembers from window to window.
 
     ``windows`` may run on a part of the problem only (``compaction``); ``state`` is that of the
-    whole, and is brought up to date before anybody looks at a point in it. ``error_then`` is the
+    whole, and is brought up to date before anybody looks at a point in it. Of ``windows``,
+    ``tried`` counts the first records that were taken, up to ``TRIALS``. ``error_then`` is the
     error when a look for a certificate was due last, and before that of the first window.
     """
 
@@ -47,6 +54,7 @@ class _Solve:
     began: float
     record: Record
     submitted: int = 0
+    tried: int = 0
     next_certificate: float = 0.0
     error_then: float = math.inf
     breakdowns: int = 0
@@ -54,6 +62,7 @@ class _Solve:
     milestone: Milestone | None = None
     next_milestone: float = math.inf
     earlier: int = 0
+    patience: Patience | None = None
 
 
 def run(
@@ -63,11 +72,13 @@ def run(
     milestone: Milestone | None = None,
     *,
     earlier: int = 0,
+    patience: Patience | None = None,
 ) -> Outcome:
     """Iterate until the tolerance, a proof or a limit is reached.
 
     A state may be run again: it goes on where it stopped. ``earlier`` iterations in another state
-    are added to those that are told, and are none of the limit's.
+    are added to those that are told, and are none of the limit's. When ``patience`` ends, so does
+    the run, as at a limit on iterations.
     """
     record = Record(state.read_control())
     windows = _windows_of(state, progress)
@@ -85,6 +96,7 @@ def run(
         next_certificate=state.settings.certificate_from,
         milestone=milestone,
         earlier=earlier,
+        patience=patience,
     )
     answer = _judged(solve, state.x.projection, state.y.projection)
     if answer is not None:
@@ -96,7 +108,7 @@ def run(
             outcome = _limit(solve, stopped)
             break
         _submit(solve)
-        solve.record = solve.windows.take()
+        _take(solve)
         outcome = _consider(solve)
     solve.windows.drain()
     solve.compaction.leave(solve.record, with_best=False)
@@ -112,7 +124,10 @@ def _windows_of(state: State, progress: Progress) -> Windows:
 def _submit(solve: _Solve) -> None:
     """Keep as many windows under way as the device takes, within the iteration limit."""
     limit = solve.options.iteration_limit
-    while solve.windows.pending < solve.windows.depth:
+    depth = solve.windows.depth
+    if solve.tried < TRIALS:
+        depth = min(depth, TRIALS - solve.tried)
+    while solve.windows.pending < depth:
         count = solve.state.settings.check_interval
         if limit is not None:
             count = min(count, limit - solve.submitted)
@@ -120,6 +135,12 @@ def _submit(solve: _Solve) -> None:
             return
         solve.windows.submit(count)
         solve.submitted += count
+
+
+def _take(solve: _Solve) -> None:
+    """Wait for the record of the next window."""
+    solve.record = solve.windows.take()
+    solve.tried = min(TRIALS, solve.tried + 1)
 
 
 def _consider(solve: _Solve) -> Outcome | None:
@@ -141,6 +162,9 @@ def _consider(solve: _Solve) -> Outcome | None:
         _hand_out(solve, milestone)
     if record.stop is Stop.OPTIMAL:
         return _accept(solve)
+    patience = solve.patience
+    if patience is not None and patience.is_over(record.iterations, statistics.worst):
+        return _limit(solve, StopReason.ITERATION_LIMIT)
     if solve.compaction.is_due(record):
         _reconsider(solve)
         return None
@@ -170,9 +194,11 @@ def _reconsider(solve: _Solve) -> None:
 def _move(solve: _Solve) -> None:
     """Go on wherever the compaction has gone to."""
     state = solve.compaction.here
-    solve.windows = (
-        solve.whole_windows if state is solve.state else _windows_of(state, solve.progress)
-    )
+    if state is solve.state:
+        solve.windows = solve.whole_windows
+    else:
+        solve.windows = _windows_of(state, solve.progress)
+        solve.tried = 0
     solve.record = Record(state.read_control())
     solve.submitted = solve.record.iterations
 
@@ -181,7 +207,7 @@ def _settle(solve: _Solve) -> None:
     """Wait for the windows under way, and take the last one's record."""
     solve.windows.drain()
     while solve.windows.pending:
-        solve.record = solve.windows.take()
+        _take(solve)
 
 
 def _hand_out(solve: _Solve, milestone: Milestone) -> None:

@@ -21,8 +21,11 @@ class Settings:
     ruiz_passes: int = 10
     """Passes that divide rows and columns at once by the root of their greatest magnitude."""
 
-    first_turn: int | None = 100_000
-    """Iterations after which the solve goes on with Ruiz's scaling alone (``turns``), or None."""
+    first_turn: int | None = 20_000
+    """Iterations after which the solve may go on with Ruiz's scaling alone (``turns``), or None."""
+
+    turn_progress: float = 0.5
+    """It stays while the error falls to this part in the last third of its iterations."""
 
     # Step size
     step_fraction: float = 0.998
@@ -48,7 +51,12 @@ class Settings:
     necessary_decrease: float = 0.5
     """Restart when the metric has fallen to this part and begins to grow again."""
     artificial_share: float = 0.36
-    """Restart when this part of all iterations has passed since the last restart."""
+    """Restart when this part of all iterations has passed since the last restart;"""
+    artificial_share_if_loose: float = 0.2
+    """when this part has, if the tolerance is a loose one, soon reached: the sooner the weight is
+    right the better, and long epochs pay later on only."""
+    loose_from: float = 1e-5
+    """Least tolerance that is a loose one."""
 
     # Primal weight: a PID controller on the logarithm of dual over primal distance
     proportional: float = 0.99

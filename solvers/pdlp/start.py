@@ -147,6 +147,8 @@ def _control(
     """Return the control array before the first window."""
     weight = _first_weight(problem)
     step = settings.step_fraction / max(norm, 1e-300)
+    loose = min(criteria.primal, criteria.dual, criteria.gap) >= settings.loose_from
+    artificial = settings.artificial_share_if_loose if loose else settings.artificial_share
     values = {
         Control.TAU: step / weight,
         Control.SIGMA: step * weight,
@@ -166,7 +168,7 @@ def _control(
         Control.OFFSET: problem.original.offset,
         Control.SUFFICIENT: settings.sufficient_decrease,
         Control.NECESSARY: settings.necessary_decrease,
-        Control.ARTIFICIAL: settings.artificial_share,
+        Control.ARTIFICIAL: artificial,
         Control.PROPORTIONAL: settings.proportional,
         Control.INTEGRAL: settings.integral,
         Control.DERIVATIVE: settings.derivative,

@@ -139,3 +139,13 @@ class State:
         for name, value in values.items():
             control[Control[name.upper()]] = value
         self.control[...] = self.problem.device.to_device(np.asarray(control))
+
+
+def overwrite(target: Any, values: FloatArray, order: Any = None) -> None:
+    """Overwrite an array on the device with one of the host, in the device's order."""
+    if order is not None:
+        values = values[order]
+    if isinstance(target, np.ndarray):
+        target[...] = values
+    else:
+        target.set(np.ascontiguousarray(values, dtype=np.float64))

@@ -6,11 +6,14 @@ two thirds of that, and a step half as long again saves as much of the iteration
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.scaling import prepared
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.state import DeviceProblem
+from solvers.pdlp.state import DeviceProblem, overwrite
 from solvers.problem import FloatArray
 from solvers.progress import Progress
 from solvers.vectors import inner
@@ -43,13 +46,19 @@ def spectral_norm(
     q = device.to_device(device.to_host(first) * np.sqrt(row_metric))
     image = device.xp.empty(coefficients.by_row.rows)
     by_columns = device.xp.empty(coefficients.by_column.rows)
+
+    def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
+        columns, rows = coefficients.by_column.arguments, coefficients.by_row.arguments
+        first = (*columns, problem.column_metric, vector, by_columns)
+        second = (*rows, problem.row_metric, by_columns, into)
+        return tuple(
+            prepared("multiply_scaled", *values, threads=threads) for values in (first, second)
+        )
+
+    steps, steps_back = product(q, image), product(image, q)
     for count in range(1, settings.power_iterations + 1):
-        MATRIX["multiply_scaled"](
-            *coefficients.by_column.arguments, problem.column_metric, q, by_columns, threads=threads
-        )
-        MATRIX["multiply_scaled"](
-            *coefficients.by_row.arguments, problem.row_metric, by_columns, image, threads=threads
-        )
+        for step in steps:
+            step()
         if count % settings.power_check == 0:
             if progress.should_stop():
                 return NORM_AFTER_SCALING
@@ -59,8 +68,8 @@ def spectral_norm(
                 return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
-            image = device.to_device(after / np.sqrt(inner(after, after / row_metric)))
-        q, image = image, q
+            overwrite(image, after / np.sqrt(inner(after, after / row_metric)))
+        q, image, steps, steps_back = image, q, steps_back, steps
     return norm
 
 

@@ -19,6 +19,7 @@ from solvers.pdlp.answer import on_original
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
+from solvers.pdlp.patience import Patience
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
@@ -60,15 +61,20 @@ def run_in_turns(
     earlier: Statistics = {}
     coefficients: Coefficients | None = None
     while True:
-        until = min(limit, made + turn)
         here = dataclasses.replace(
-            options, iteration_limit=None if math.isinf(until) else int(until) - made
+            options, iteration_limit=None if math.isinf(limit) else int(limit) - made
         )
+        patience = None if math.isinf(turn) else Patience(turn, settings.turn_progress)
         with device.activate():
             state = prepare(problem, here, device, progress, start, settings, norms, coefficients)
             coefficients = state.problem.coefficients
             outcome = run(
-                state, here, progress, None if once is None else once.milestone, earlier=made
+                state,
+                here,
+                progress,
+                None if once is None else once.milestone,
+                earlier=made,
+                patience=patience,
             )
             if outcome.stop_reason is not StopReason.CONVERGED:
                 point = on_original(state, state.x.best, state.y.best)

@@ -13,7 +13,7 @@ from solvers.pdlp.settings import DEFAULT
 from solvers.progress import Progress
 from tests.pdlp.active.wide_lps import covering
 
-SHORT = replace(DEFAULT, first_turn=400, compaction=False)
+SHORT = replace(DEFAULT, first_turn=400, turn_progress=0.0, compaction=False)
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
 
 

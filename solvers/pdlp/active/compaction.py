@@ -29,10 +29,9 @@ from solvers.pdlp.active.handover import (
 )
 from solvers.pdlp.active.idle import Kept, Magnitudes, Movement, active_part, wrongly_left_out
 from solvers.pdlp.active.part import Part, leave_out
-from solvers.pdlp.again import overwrite
 from solvers.pdlp.answer import Answer, on_original
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.state import State
+from solvers.pdlp.state import State, overwrite
 from solvers.pdlp.statistics import Record
 from solvers.problem import FloatArray
 from solvers.progress import Progress

@@ -16,12 +16,11 @@ import numpy as np
 from solvers.options import EngineOptions
 from solvers.outcome import Start
 from solvers.pdlp.active.part import Part
-from solvers.pdlp.again import overwrite
 from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import State
+from solvers.pdlp.state import State, overwrite
 from solvers.pdlp.statistics import Record
 from solvers.problem import FloatArray
 from solvers.progress import Progress

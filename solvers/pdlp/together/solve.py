@@ -16,9 +16,10 @@ import numpy as np
 from solvers.device import Device
 from solvers.errors import EngineError
 from solvers.options import EngineOptions
-from solvers.pdlp.again import WEIGHT_RANGE, Clock, Point, overwrite
+from solvers.pdlp.again import WEIGHT_RANGE, Clock, Point
 from solvers.pdlp.control import Stop
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.state import overwrite
 from solvers.pdlp.together.control import FIELDS, Field
 from solvers.pdlp.together.layout import WIDTHS, apart, side_by_side
 from solvers.pdlp.together.prepare import VECTORS, scales_of, state_of

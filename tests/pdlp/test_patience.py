@@ -1,0 +1,42 @@
+"""A turn goes on for as long as its error falls, and not longer."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from solvers.pdlp.patience import Patience
+
+
+def end(patience: Patience, errors) -> int | None:
+    """Return after how many iterations it is over, of 200 in each window."""
+    for window, error in enumerate(errors, 1):
+        if patience.is_over(200 * window, error):
+            return 200 * window
+    return None
+
+
+@pytest.mark.parametrize("progress", [0.0, 0.5])
+def test_a_turn_without_progress_ends_at_its_length(progress: float) -> None:
+    assert end(Patience(6000, progress), [1.0] * 100) == 6000
+
+
+def test_a_turn_goes_on_while_the_error_falls() -> None:
+    falling = [10.0 ** (-window / 5) for window in range(100)]
+    assert end(Patience(6000, 0.5), falling) is None
+    # the look at 13500 iterations still sees a fall since that at 9000, the next one does not
+    assert end(Patience(6000, 0.5), falling[:50] + [falling[50]] * 200) == 20400
+
+
+def test_without_progress_asked_for_it_always_ends() -> None:
+    assert end(Patience(6000, 0.0), [10.0**-window for window in range(100)]) == 6000
+
+
+def test_errors_that_are_no_numbers_are_no_progress() -> None:
+    assert end(Patience(6000, 0.5), [math.nan] * 100) == 6000
+
+
+def test_it_is_the_least_error_that_counts() -> None:
+    waves = [10.0 ** (-window / 5) * (1.0 if window % 10 else 50.0) for window in range(100)]
+    assert end(Patience(6000, 0.5), waves) is None
