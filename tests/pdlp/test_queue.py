@@ -1,0 +1,40 @@
+"""No queue is kept before a GPU knows which way of running a window is fastest."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from solvers import pdlp
+from solvers.device import cpu
+from solvers.options import EngineOptions
+from solvers.outcome import SolutionStatus
+from solvers.pdlp.statistics import Record
+from solvers.pdlp.windows_cpu import WindowsOnCpu
+from solvers.progress import Progress
+from tests.pdlp.lps import random_lp
+
+RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
+
+
+class Deep(WindowsOnCpu):
+    """Keeps a queue, and notes how long it is when a record is taken."""
+
+    depth = 8
+    lengths: list[int]
+
+    def take(self) -> Record:
+        self.lengths.append(self.pending)
+        return super().take()
+
+
+def test_the_queue_begins_after_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    monkeypatch.setattr(Deep, "lengths", lengths, raising=False)
+    monkeypatch.setattr(RUN, "_windows_of", Deep)
+    options = EngineOptions(tolerance=1e-9, device="cpu")
+    state = pdlp.prepare(random_lp(5, 30, 40), options, cpu(), Progress())
+    outcome = pdlp.run(state, options, Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert lengths[: RUN.TRIALS + 1] == [*range(RUN.TRIALS, 0, -1), Deep.depth]
