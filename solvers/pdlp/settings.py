@@ -71,7 +71,7 @@ class Settings:
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
     # Certificates of infeasibility and unboundedness
-    certificate_from: int = 1_000
+    certificate_from: int = 800
     """Iterations before the first look for one: hardly anything drifts in a straight line sooner,
     and a look costs as much as some hundred iterations of a GPU."""
     certificate_growth: float = 2.0
