@@ -33,6 +33,15 @@ ROUNDING = 4.5e-16
 """Relative error of a number that comes of a computation such as 3 * 0.1: two units in the last
 place."""
 
+CUT_OFF = 1e11
+"""Whole numbers of this size made of broken ones have twelve digits, as many as most writers of
+model files keep: they were cut off there."""
+
+SIDE_SLACK, UNIT_SLACK = 1e-10, 1e-3
+"""By how much a side may be missed: this part of it (at least of one), and of a unit of its row. It
+is computed, by a - b or in a file by rounding, and what it was meant to allow must be allowed;
+points are verified with tolerances no smaller than this."""
+
 FEW_DIGITS = 1e12
 """Scaled numbers below this have few digits: hardly any number is within that error by chance."""
 
@@ -61,11 +70,27 @@ def whole(values: FloatArray) -> Whole | None:
     return _from_fractions(values)
 
 
-def floor_of(value: float, scale: int) -> int:
-    """Return the whole part of ``scale`` times a number, which is read in the same way."""
+def whole_weights(values: FloatArray) -> Whole | None:
+    """Return weights scaled to whole ones; None also where their digits were cut off.
+
+    Sums of such numbers miss a side that they were meant to meet, by less than any tolerance, and
+    only an engine with tolerances does them justice.
+    """
+    found = whole(values)
+    if found is None or (found.scale > 1 and np.abs(found.values).max(initial=0) >= CUT_OFF):
+        return None
+    return found
+
+
+def floor_of(value: float, scale: int | Fraction) -> int:
+    """Return the whole part of ``scale`` times a side, which is read in the same way.
+
+    One that misses a whole number by rounding is that number.
+    """
     found = whole(np.array([value]))
     exact = Fraction(value) if found is None else Fraction(int(found.values[0]), found.scale)
-    return math.floor(exact * scale)
+    slack = min(SIDE_SLACK * max(1.0, abs(value)) * float(scale), UNIT_SLACK)
+    return math.floor(exact * scale + Fraction(slack))
 
 
 def _from_fractions(values: FloatArray) -> Whole | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.errors import ProblemError
-from solvers.knapsack.integral import floor_of, whole
+from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
 from solvers.problem import BoolArray, FloatArray, Problem
 
@@ -106,7 +106,7 @@ def whole_box(problem: Problem) -> Box | None:
 
 def _as_items(problem: Problem, weight: FloatArray, side: float, box: Box) -> KnapsackModel | None:
     """Turn columns into items that begin at zero copies."""
-    profits, weights = whole(-problem.cost), whole(weight)
+    profits, weights = whole(-problem.cost), whole_weights(weight)
     if profits is None or weights is None:
         return None
     mirrored = ~np.isfinite(box.lower)

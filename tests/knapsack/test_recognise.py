@@ -178,3 +178,38 @@ def test_a_side_is_rounded_down_as_it_was_written() -> None:
     assert floor_of(1 / 3, 3) == 1
     assert floor_of(np.pi, 100) == 314
     assert floor_of(1e18, 1) == 10**18
+
+
+def test_a_side_that_rounding_moved_is_the_one_that_was_meant() -> None:
+    assert floor_of(1.9 - 2.1, 10) == -2  # the double is below -0.2
+    assert floor_of(9.33333333333, 3) == 28  # as PuLP writes 28 / 3
+    assert floor_of(2.9999999, 1) == 2
+    assert floor_of(1e12, 1) == 10**12
+    assert floor_of(1e12 - 1.0, 1) == 10**12 - 1
+
+
+def test_rounding_does_not_decide_between_packings() -> None:
+    """Both models mean what HiGHS makes of them; exactly, their best packing misses a side."""
+    third = [2.66666666667, 3.33333333333, 2.0, 1.0, 1.66666666667, 3.33333333333, 3.0]
+    cut_off = Problem.from_arrays(
+        [-9.0, -11.0, -7.0, -4.0, -6.0, -11.0, -10.0],
+        [third],
+        row_upper=[9.33333333333],
+        upper=[3.0, 4.0, 2.0, 2.0, 5.0, 2.0, 5.0],
+        integrality=True,
+    )
+    computed = Problem.from_arrays(
+        [0.4, 0.7, 0.2],
+        [[0.0, 1.9, -2.1], [1.0, 0.0, -0.5]],
+        row_upper=[1.9 - 2.1, 2.5],
+        upper=[8.0, 8.0, 1.0],
+        integrality=True,
+        maximize=True,
+    )
+    for problem in (cut_off, computed):
+        reference = gpu_bridge.solve(problem, method="highs", rel_gap=0.0)
+        outcome = gpu_bridge.solve(problem, rel_gap=0.0, device="cpu")
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert outcome.objective == pytest.approx(reference.objective, abs=1e-9)
+    assert classify(computed).kind is ProblemKind.KNAPSACK_ROWS
+    assert classify(cut_off).kind is ProblemKind.MIP

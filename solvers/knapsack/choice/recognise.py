@@ -15,7 +15,7 @@ import numpy as np
 from solvers.errors import ProblemError
 from solvers.knapsack.choice.items import MultipleChoice
 from solvers.knapsack.choice.rows import ClassRows, class_rows
-from solvers.knapsack.integral import floor_of, whole
+from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.recognise import Box, whole_box
 from solvers.problem import BoolArray, FloatArray, Problem
@@ -194,7 +194,7 @@ def _model(
         return None
     if limited[0]:
         weight, side = -weight, -float(problem.row_lower[capacity_row])
-    profits, weights = whole(-problem.cost), whole(weight)
+    profits, weights = whole(-problem.cost), whole_weights(weight)
     if profits is None or weights is None:
         return None
     if np.abs(weights.values.astype(np.float64)) @ np.abs(start) >= LARGEST:

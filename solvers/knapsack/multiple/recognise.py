@@ -10,7 +10,6 @@ make another problem.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.errors import ProblemError
-from solvers.knapsack.integral import whole
+from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.recognise import Box, whole_box
@@ -228,11 +227,7 @@ def _weights(
             if found is None:
                 return None
             factor = found
-        exact = whole(rows.side[names[j : j + 1]])
-        side = Fraction(rows.side[names[j]])
-        if exact is not None:
-            side = Fraction(int(exact.values[0]), exact.scale)
-        room = math.floor(side * factor)
+        room = floor_of(float(rows.side[names[j]]), factor)
         if abs(room) >= LARGEST:
             return None
         # a capacity beyond all weights is as good as one of them
@@ -251,7 +246,7 @@ def _row_values(matrix: sp.csr_array, row: int, item: IntArray, n: int) -> Float
 def _whole_row(matrix: sp.csr_array, row: int) -> tuple[IntArray, IntArray, int] | None:
     """Return the columns of a row, its coefficients made whole, and by what factor."""
     begin, end = matrix.indptr[row : row + 2]
-    found = whole(matrix.data[begin:end])
+    found = whole_weights(matrix.data[begin:end])
     if found is None:
         return None
     return matrix.indices[begin:end].astype(np.int64), found.values, found.scale

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import ProblemError
-from solvers.knapsack.integral import floor_of, whole
+from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.recognise import Box, whole_box
 from solvers.knapsack.rows.items import EXACT, BoolArray, RowsKnapsack
@@ -125,7 +125,7 @@ def _as_items(problem: Problem, weight: FloatArray, side: FloatArray, box: Box) 
 
 def _whole_row(weight: FloatArray, side: float, start: IntArray) -> tuple[IntArray, int] | None:
     """Return a row's weights made whole, and what is left of its side at the start."""
-    found = whole(weight)
+    found = whole_weights(weight)
     if found is None or np.abs(found.values.astype(np.float64)) @ np.abs(start) >= EXACT:
         return None
     capacity = floor_of(float(side), found.scale) - int((found.values * start).sum())
