@@ -22,8 +22,8 @@ LARGEST_SUM = 1e9
 LARGEST_SCALE = 6
 """Decimals that costs may have to be counted exactly."""
 
-WHOLE = 1e-10
-"""How far a scaled number may be from a whole one, relative to it: it is a decimal fraction."""
+WHOLE = 1e-13
+"""How far a scaled number may be from a whole one, relative to it, if it is a decimal fraction."""
 
 ROUNDING_OF_SUMS = 1e-9
 """What sums may err by, relative to them."""
@@ -53,6 +53,8 @@ class Grid:
         Whether every point counts whole steps.
     is_common : bool
         Whether costs are multiples of the step, so that counts and objectives agree.
+    error : float
+        How much less than its count says the objective of a point may be for rounding errors.
     """
 
     step: float
@@ -61,6 +63,7 @@ class Grid:
     offset: float
     is_whole: bool
     is_common: bool
+    error: float = 0.0
 
     def below(self, objective: float) -> float:
         """Return the largest count of points that are better than ``objective`` by enough."""
@@ -86,7 +89,7 @@ class Grid:
         """Return an objective that no point with at least this count is below, offset included."""
         value = self.step * (count + self.shift)
         room = ROUNDING_OF_SUMS * max(1.0, abs(value), abs(self.offset))
-        return float(self.offset + value - room)
+        return float(self.offset + value - room - self.error)
 
 
 def grid_of(model: MipModel, lower: FloatArray, upper: FloatArray) -> Grid:
@@ -100,10 +103,11 @@ def grid_of(model: MipModel, lower: FloatArray, upper: FloatArray) -> Grid:
         if common is not None:
             coefficient = np.round(cost / common)
             if float(np.abs(coefficient[used]) @ size[used]) <= LARGEST_SUM:
-                return Grid(common, coefficient, 0.0, offset, True, True)
+                error = float(np.abs(cost - common * coefficient)[used] @ size[used])
+                return Grid(common, coefficient, 0.0, offset, True, True, error)
         total = float(np.abs(cost[used]) @ size[used])
         if np.isfinite(total):
-            return _rounded_down(cost, lower, total / (0.5 * LARGEST_SUM), offset)
+            return _rounded_down(cost, lower, total, offset)
     width = np.clip(upper[used] - lower[used], 0.0, WIDEST)
     step = float(np.abs(cost[used]) @ width) / LARGEST_SUM
     step = step if step > 0.0 else 1.0
@@ -124,11 +128,20 @@ def _common_step(cost: FloatArray) -> float | None:
     return None
 
 
-def _rounded_down(cost: FloatArray, lower: FloatArray, step: float, offset: float) -> Grid:
-    """Return a grid whose counts are at most the objective's: rounded down from lower bounds on."""
-    step = step if step > 0.0 else 1.0
-    coefficient = np.floor(cost / step)
+def _rounded_down(cost: FloatArray, lower: FloatArray, total: float, offset: float) -> Grid:
+    """Return a grid whose counts are at most the objective's: rounded down from lower bounds on.
+
+    Parameters
+    ----------
+    cost, lower : (n,) float64
+    total : float
+        Sum of ``|cost|`` times the largest absolute values of the columns, or 1 where that is less.
+    offset : float
+    """
+    step = total / (0.5 * LARGEST_SUM)
     used = np.flatnonzero(cost)
+    coefficient = np.floor(cost / step)
     rest = cost[used] / step - coefficient[used]
     shift = float(rest @ lower[used])
-    return Grid(step, coefficient, shift, offset, True, False)
+    error = 1e-3 * step  # quotients and products err by 2^-52 of the total, 1e-7 steps
+    return Grid(step, coefficient, shift, offset, True, False, error)

@@ -27,6 +27,9 @@ DECIMALS = 4
 """Decimals that a row may have and still be summed in whole numbers: then it is violated by 1e-4 or
 not at all, and tolerances make no difference."""
 
+ROOM = 1e-4
+"""Room for what decimal fractions in doubles make of a whole sum: ``WHOLE`` of the largest one."""
+
 LARGEST_SIDE = 4e5
 """Sides up to this are kept by whole sums or violated by more than a relative tolerance of 1e-6."""
 
@@ -130,7 +133,7 @@ def _in_whole_numbers(
         good = left & ~bad
         chosen = good[side[open_]]
         size[open_[chosen]] = whole[chosen]
-        right[good] = np.floor(scale * (right[good] + FEASIBILITY_TOLERANCE))
+        right[good] = np.floor(scale * (right[good] + FEASIBILITY_TOLERANCE) + ROOM)
         exact |= good
     return size, right, exact.astype(np.uint8)
 
