@@ -53,7 +53,7 @@ MARKED_COLUMN = 5.0
 """Nanoseconds to mark a column of it, which happens once to each, and for the memory it needs."""
 
 FEWEST_STATES = 500_000
-"""States, some milliseconds, before which nobody thinks of a table: most searches are over then."""
+"""States, some milliseconds, before which no table is made: most searches are over then."""
 
 STAGE = 300.0
 """Nanoseconds that a stage takes whatever the number of columns."""
@@ -151,7 +151,7 @@ class Tables:
             self.count(planning)
         if self._closed or self._offer is None:
             return float("inf")
-        return max(self._offer.cost / STATE - spent, 0.0)
+        return max(max(self._offer.cost / STATE, FEWEST_STATES) - spent, 0.0)
 
     def settle(self, search: Search, watch: Watch, *, ahead: float = 0.0) -> str:
         """Make a table if it is due; return what is to be said where it settles the search.
