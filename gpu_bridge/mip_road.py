@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from gpu_bridge.presolve import Reduction
     from solvers import mip
 
-PRESOLVE_SHARE = 0.2
-"""Part of the time left that presolve may take; without it the model stays as it was."""
+PRESOLVE_SHARE, PRESOLVE_AT_MOST = 0.1, 3.0
+"""Part of the time left, and seconds, that presolve may take before heuristics begin on what it has
+come to; without it the model stays as it was."""
 
-PRESOLVE_AT_LEAST, PRESOLVE_AT_MOST = 3.0, 0.5
-"""Seconds that presolve may take in any case, up to this part of the time left: a model presolved
-halfway is often one on which no heuristic finds a point, and a walker searches meanwhile."""
+FURTHER_SHARE = 0.4
+"""Part of the time left that presolve may take beside the heuristics, where it was cut short: a
+model presolved halfway is often one on which no heuristic finds a point."""
 
 KNAPSACK_SHARE = 0.3
 """Part of the time left for solving exactly what presolve turned into a knapsack problem, beside
@@ -58,20 +59,33 @@ def mip_road(
     from solvers import mip
 
     def reduce(whole: Progress) -> mip.Reduced:
-        return _reduce(problem, options, whole, exactly)
+        return _reduce(problem, options, whole, exactly, PRESOLVE_SHARE, PRESOLVE_AT_MOST)
 
     return mip.solve(problem, options, progress, start, reduce=reduce if options.presolve else None)
 
 
-def _reduce(problem: Problem, options: Options, progress: Progress, exactly: bool) -> mip.Reduced:
+def _reduce(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    exactly: bool,
+    share: float,
+    at_most: float,
+) -> mip.Reduced:
+    """Presolve in a part of the time left, and no more seconds than ``at_most``."""
     from gpu_bridge import presolve
+    from gpu_bridge.presolve.highs import TIME_SHARE
     from solvers import mip
 
     deputy = Deputy(progress)
-    left = progress.time_left
-    share = max(PRESOLVE_SHARE * left, min(PRESOLVE_AT_LEAST, PRESOLVE_AT_MOST * left))
-    deputy.time_limit = min(progress.time_limit, progress.seconds + share)
+    began, seconds = progress.seconds, min(share * progress.time_left, at_most)
+    deputy.time_limit = min(progress.time_limit, began + seconds / TIME_SHARE)
     reduction = presolve.apply(problem, deputy, "highs")
+    was_cut_short = progress.seconds - began >= seconds
+
+    def further(whole: Progress) -> mip.Reduced:
+        return _reduce(problem, options, whole, exactly, FURTHER_SHARE, np.inf)
+
     forward = reduction.forward
 
     def to_original(x: FloatArray) -> FloatArray:
@@ -93,7 +107,11 @@ def _reduce(problem: Problem, options: Options, progress: Progress, exactly: boo
     if whole and reduction.problem is not problem:
         settled = _settled_exactly(reduction, options, progress)
     return mip.Reduced(
-        reduction.problem, to_original, None if forward is None else to_reduced, settled
+        reduction.problem,
+        to_original,
+        None if forward is None else to_reduced,
+        settled,
+        further if was_cut_short else None,
     )
 
 

@@ -7,6 +7,8 @@ heuristics on the reduced model, to begin from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from solvers.mip.budget import Budget
@@ -16,6 +18,7 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE
 from solvers.mip.near import Near
 from solvers.mip.search.walk import Walk
 from solvers.mip.substitution import PoolView, eliminate
+from solvers.problem import FloatArray
 
 FIRST_TURN, GROWTH = 0.2, 0.1
 """Seconds of a first turn, and the part of the time so far by which turns are longer."""
@@ -55,15 +58,26 @@ class EarlyWalks:
 
     def hand_on(self, gate: Gate) -> None:
         """Give the least violated points to the heuristics on a reduced model."""
-        model = gate.model
-        for point in self.near.points()[:POINTS]:
-            there = gate.reduced_of(point.x)
-            if there is None:
-                return
-            x = model.rounded(np.where(np.isfinite(there), there, 0.0))
-            activity = model.activity(x)
-            outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-            gate.near(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+        hand_points_on([point.x for point in self.near.points()[:POINTS]], gate)
 
     def _turn(self, walk: Walk, budget: Budget) -> None:
         walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))
+
+
+def hand_on(before: Gate, gate: Gate) -> None:
+    """Give the least violated points of one reduced model to the heuristics on another."""
+    near = before.near.points()[:POINTS]
+    hand_points_on([before.original_of(point.x) for point in near], gate)
+
+
+def hand_points_on(points: Sequence[FloatArray], gate: Gate) -> None:
+    """Show points (n,) of the original problem to the heuristics on a reduced model."""
+    model = gate.model
+    for point in points:
+        there = gate.reduced_of(point)
+        if there is None:
+            return
+        x = model.rounded(np.where(np.isfinite(there), there, 0.0))
+        activity = model.activity(x)
+        outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+        gate.near(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from solvers.outcome import Outcome
 from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
 
 Map = Callable[[FloatArray], FloatArray]
 
@@ -24,12 +25,15 @@ class Reduced:
         Maps a point of the original to one of it that may or may not be feasible.
     settled : Outcome, optional
         The answer to the original problem, where reducing found it.
+    further : callable, optional
+        Reduces the original problem anew and in more time, where time has ended this reduction.
     """
 
     problem: Problem
     to_original: Map
     to_reduced: Map | None = None
     settled: Outcome | None = None
+    further: Callable[[Progress], Reduced] | None = None
 
 
 def unreduced(problem: Problem) -> Reduced:

@@ -4,6 +4,8 @@
     meanwhile      presolve, with a walker on the unreduced model beside it
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
                    the GPU, by the shares in ``activities``
+    beside them    presolve in more time, where it was cut short; what it comes to takes the place
+                   of the model where it is much smaller
     until          the gap is closed, branch and bound has ended, time is up or nobody improves
 
 Every point goes through the gate, so that whatever stops the solve leaves a checked one.
@@ -81,6 +83,10 @@ WORK = 1.0
 options name no number."""
 
 
+MUCH_SMALLER = 0.95
+"""Part of the rows, columns or entries up to which a model that presolve has reduced further takes
+the place of the one that heuristics are at work on."""
+
 Reduce = Callable[[Progress], Reduced]
 
 
@@ -135,6 +141,8 @@ class _Run:
         self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
         self.device = cpu()
         self.gate: Gate | None = None
+        self._gates: list[Gate] = []
+        self._further: Reduce | None = None
         self.prover: Prover | None = None
         self.settled: Outcome | None = None
         self._over = threading.Event()
@@ -154,7 +162,9 @@ class _Run:
         shared = self._prepare(reduce)
         enough.set()
         if shared is not None:
-            self._begin(shared)
+            replaced = self._begin(shared)
+            if self._further is not None:
+                self._spawn("presolve", lambda: self._reduce_further(shared, replaced))
             self._wait()
         elif self.prover is not None and self.settled is None:
             self._wait()
@@ -193,8 +203,8 @@ class _Run:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         leave(*self._threads)
-        if self.gate is not None:
-            self.gate.close()
+        for gate in self._gates:
+            gate.close()
         self.ledger.close()
 
     # Branch and bound
@@ -287,27 +297,41 @@ class _Run:
 
     def _prepare(self, reduce: Reduce | None) -> Shared | None:
         """Reduce the problem and set up what heuristics share; None if the matter is settled."""
-        from solvers.mip.domain import tighten_model
-        from solvers.mip.shared import Shared
-
         reduced = unreduced(self.problem) if reduce is None else reduce(self.progress)
+        in_turn = self.options.deterministic or self.cores == 1
+        if in_turn and reduced.further is not None:
+            reduced = reduced.further(self.progress)
         self.settled = reduced.settled
         if self.settled is not None or self._is_over():
             return None
+        shared = self._set_up(reduced)
+        if shared is None:
+            return None
+        self._further = reduced.further
+        gate = shared.gate
+        if self._early is not None and not len(self.ledger.pool):
+            self._early.hand_on(gate)
+        if self.start is not None and not len(self.ledger.pool):
+            timed = not self.options.deterministic
+            seconds = START_SHARE * min(self.progress.time_left, 3600.0) if timed else np.inf
+            budget = Budget(seconds, START_WORK, self._is_over)
+            self.progress.log(bring_in(self.start, gate, budget, self.options.seed))
+        return shared
+
+    def _set_up(self, reduced: Reduced) -> Shared | None:
+        """Set up what heuristics share on a reduced problem; None if that has no point."""
+        from solvers.mip.domain import tighten_model
+        from solvers.mip.shared import Shared
+
         tightened = tighten_model(MipModel.of(reduced.problem), Budget(stop=self._is_over))
         if tightened.is_infeasible:
             self._prove_infeasible()
             return None
         timed = not self.options.deterministic
         gate = Gate(tightened.model, reduced, self.ledger, self.progress, is_timed=timed)
-        self.gate = gate
         gate.take_all()
-        if self._early is not None and not len(self.ledger.pool):
-            self._early.hand_on(gate)
-        if self.start is not None and not len(self.ledger.pool):
-            seconds = START_SHARE * min(self.progress.time_left, 3600.0) if timed else np.inf
-            budget = Budget(seconds, START_WORK, self._is_over)
-            self.progress.log(bring_in(self.start, gate, budget, self.options.seed))
+        self.gate = gate
+        self._gates.append(gate)
         return Shared(
             model=tightened.model,
             gate=gate,
@@ -318,6 +342,28 @@ class _Run:
             prove_infeasible=self._prove_infeasible,
         )
 
+    def _reduce_further(self, before: Shared, replaced: threading.Event) -> None:
+        """Presolve in more time, and let heuristics begin again where much less is left then."""
+        from solvers.mip.early import hand_on
+
+        assert self._further is not None  # asked by the caller
+        reduced = self._further(self.progress)
+        if self._is_over():
+            return
+        if reduced.settled is not None:
+            if reduced.settled.x is not None or not len(self.ledger.pool):
+                self.settled = reduced.settled
+            return
+        if not _is_much_smaller(reduced.problem, before.model):
+            return
+        shared = self._set_up(reduced)
+        if shared is None:
+            return
+        hand_on(before.gate, shared.gate)
+        self.progress.log("Heuristics begin again on the smaller model.")
+        replaced.set()
+        self._begin(shared)
+
     def _find_device(self) -> Device:
         """Find the device only now: loading CuPy takes longer than many a small model."""
         if not self.options.deterministic and self.options.device != "cpu":
@@ -326,7 +372,8 @@ class _Run:
 
     # The heuristics
 
-    def _begin(self, shared: Shared) -> None:
+    def _begin(self, shared: Shared) -> threading.Event:
+        """Let heuristics begin; return the flag that ends them for others to take their place."""
         from solvers.mip.activities import activities
         from solvers.mip.device_activities import device_works
         from solvers.mip.slots import run_slot
@@ -335,11 +382,13 @@ class _Run:
         slots = max(1, self.cores - (0 if self.prover is None else self._prover_threads()))
         left = self.progress.time_left
         turns = Turns(activities(shared, left, slots), shortest=self._first_turn(shared.model))
-        budget = self._budget(self._is_over)
+        replaced = threading.Event()
+        budget = self._budget(lambda: replaced.is_set() or self._is_over())
         for slot in range(slots):
             self._spawn(f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part()))
         for name, work in device_works(shared).items():
             self._spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+        return replaced
 
     def _first_turn(self, model: MipModel) -> float:
         """Return the seconds of a first turn: enough to get going on a model of this size."""
@@ -413,3 +462,12 @@ class _Run:
         proof = None if self.prover is None else self.prover.outcome
         known = Knowledge(self.ledger, self.gate, proof, self.settled, self.device.kind)
         return answer(known, self.options, self.progress)
+
+
+def _is_much_smaller(problem: Problem, model: MipModel) -> bool:
+    sizes = (
+        (problem.num_rows, model.num_rows),
+        (problem.num_columns, model.num_columns),
+        (problem.num_nonzeros, model.num_nonzeros),
+    )
+    return any(new <= MUCH_SMALLER * old for new, old in sizes)

@@ -289,3 +289,39 @@ def test_pdlp_takes_over_from_simplex_where_it_is_told_to():
     assert polished.objective == pytest.approx(13, abs=1e-4)
     assert not hopeless.status.has_point
     assert hopeless.x is None
+
+
+def test_where_simplex_takes_too_long_interior_point_goes_on(monkeypatch):
+    rng = np.random.default_rng(2)
+    matrix = np.hstack([rng.integers(1, 9, (40, 5)), rng.random((40, 60)) + 0.1])
+    model = model_of(
+        np.concatenate([np.ones(5), rng.random(60) + 0.5]),
+        matrix,
+        rng.random(40) * 50.0 + 40.0,
+        np.full(40, np.inf),
+        0.0,
+        np.concatenate([np.ones(5), np.full(60, 99.0)]),
+        np.arange(65) < 5,
+    )
+    x = np.concatenate([np.ones(5), np.zeros(60)])
+    with Polisher(model) as polisher:
+        by_simplex = polisher.polish(x)
+    asked = []
+    solve = simplex.WarmSimplex._presolved
+
+    def slow(self, low, high, seconds):
+        asked.append(self._highs.getOptionValue("solver")[1])
+        if asked[-1] == "simplex":
+            nothing = np.empty(0)
+            return simplex.Solved(
+                simplex.Status.kTimeLimit, None, nothing.astype(np.int32), 9, nothing
+            )
+        return solve(self, low, high, seconds)
+
+    monkeypatch.setattr(simplex.WarmSimplex, "_presolved", slow)
+    with Polisher(model) as polisher:
+        for _ in range(2):
+            done = polisher.polish(x, 30.0)
+            assert done.status is PolishStatus.OPTIMAL
+            assert done.objective == pytest.approx(by_simplex.objective, rel=1e-6)
+    assert asked == ["simplex", "ipm", "ipm"]
