@@ -55,17 +55,17 @@ MARKED_COLUMN = 5.0
 FEWEST_STATES = 500_000
 """States, some milliseconds, before which no table is made: most searches are over then."""
 
-STAGE = 300.0
+STAGE = 1500.0
 """Nanoseconds that a stage takes whatever the number of columns."""
 
-SORTED_ITEM = 100.0
-"""Nanoseconds for each copy to put an item's copies together."""
-
-REDUCED_ITEM = 100.0
+REDUCED_ITEM = 200.0
 """Nanoseconds to see for an item how often it may be packed otherwise."""
 
-PLANNED_ITEM = 300.0
+PLANNED_ITEM = 2000.0
 """Nanoseconds to plan a table for each item that may change."""
+
+PLANNING_SHARE = 1 / 8
+"""Part of what has been spent that seeing what a table would take may cost."""
 
 
 class Search(Protocol):
@@ -131,25 +131,24 @@ class Tables:
 
         Nothing is planned before many states are visited, or the next step may take ``ahead``.
         """
-        if search.spent + self._other + ahead < FEWEST_STATES:
+        spent = search.spent + self._other
+        if self._closed or spent + ahead < FEWEST_STATES:
             return float("inf")
-        if not self._closed and search.profit > self._profit:
+        if search.profit > self._profit:
+            before = REDUCED_ITEM * self._items.num_items / STATE / PLANNING_SHARE
+            if before > spent:
+                return before - spent
             self._profit, self._offer = search.profit, None
             if self._types is None:
                 self._types = find_types(self._items)
-                self.count(SORTED_ITEM * self._items.num_items / STATE)
             self._changes = find_changes(self._items, self._types, search.profit)
-            self.count(REDUCED_ITEM * self._types.origin.size / STATE)
-        spent = search.spent + self._other
         if self._changes is not None:
-            planning = PLANNED_ITEM * self._changes.origin.size / STATE
-            if planning > spent:
-                return planning - spent
+            before = PLANNED_ITEM * self._changes.origin.size / STATE / PLANNING_SHARE
+            if before > spent:
+                return before - spent
             self._offer = find_offer(self._items, self._changes, search.target, self.most_bytes)
             self._changes = None
-            spent += planning
-            self.count(planning)
-        if self._closed or self._offer is None:
+        if self._offer is None:
             return float("inf")
         return max(max(self._offer.cost / STATE, FEWEST_STATES) - spent, 0.0)
 
