@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from gpu_bridge.options import OptionRow, option_table
+from gpu_bridge.options import option_table
 
 
 def markdown_table() -> str:
@@ -18,8 +18,7 @@ def markdown_table() -> str:
         values = row.range.replace("|", "\\|")
         sentence = row.sentence.replace("|", "\\|")
         lines.append(
-            f"| `{row.name}` | {type_name(row)} | `{default_text(row.default)}` | {values} "
-            f"| {sentence} |"
+            f"| `{row.name}` | {row.kind} | `{default_text(row.default)}` | {values} | {sentence} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -28,7 +27,7 @@ def text_table(width: int = 96) -> str:
     """Return the option table for a terminal: a line of facts and a sentence for each option."""
     lines = []
     for row in option_table():
-        facts = f"{type_name(row)}, default {default_text(row.default)}"
+        facts = f"{row.kind}, default {default_text(row.default)}"
         if row.range:
             facts += f", {row.range}"
         lines.append(f"{row.name:<23} {facts}")
@@ -36,12 +35,6 @@ def text_table(width: int = 96) -> str:
             row.sentence, width, initial_indent=" " * 24, subsequent_indent=" " * 24
         )
     return "\n".join(lines) + "\n"
-
-
-def type_name(row: OptionRow) -> str:
-    """Return the type of an option in words."""
-    words = {"str": "text", "int": "integer", "float": "number", "bool": "flag", "None": "none"}
-    return " or ".join(words[part.strip()] for part in row.type.split("|"))
 
 
 def default_text(default: Any) -> str:

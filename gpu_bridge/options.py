@@ -54,6 +54,12 @@ class OptionRow:
     sentence: str
 
     @property
+    def kind(self) -> str:
+        """The type in words."""
+        words = {"str": "text", "int": "integer", "float": "number", "bool": "flag", "None": "none"}
+        return " or ".join(words[part.strip()] for part in self.type.split("|"))
+
+    @property
     def range(self) -> str:
         """The values the option takes, as a reader wants to see them."""
         if self.choices:
@@ -116,7 +122,7 @@ def _check(row: OptionRow, value: Any) -> Any:
     if value is None:
         if type(None) in kinds:
             return None
-        raise OptionError(f"Option '{row.name}' needs a {row.type}; None was given.")
+        raise OptionError(f"Option '{row.name}' needs a value of type {row.kind}; None was given.")
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()  # a NumPy scalar
     if bool in kinds:
@@ -130,7 +136,7 @@ def _check(row: OptionRow, value: Any) -> Any:
     elif str in kinds and isinstance(value, (str, os.PathLike)):
         return _in_choices(row, os.fspath(value))
     raise OptionError(
-        f"Option '{row.name}' needs a value of type {row.type}; {value!r} is a "
+        f"Option '{row.name}' needs a value of type {row.kind}; {value!r} is a "
         f"{type(value).__name__}."
     )
 
@@ -197,4 +203,4 @@ def parse_text(name: str, text: str) -> Any:
                 raise
     else:
         return _check(table[name], text)
-    raise OptionError(f"Option '{name}' needs a value of type {table[name].type}; got '{text}'.")
+    raise OptionError(f"Option '{name}' needs a value of type {table[name].kind}; got '{text}'.")
