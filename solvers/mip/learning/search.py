@@ -148,7 +148,7 @@ class ClauseSearch:
     def beat(self, objective: float, point: FloatArray | None = None) -> None:
         """Look only for points that are better than ``objective``, offset included.
 
-        ``point`` (n,) is one that has it.
+        ``point`` (n,) is one that has it; its values are those to try first.
         """
         most = self.grid.below(objective)
         if point is not None:
@@ -165,6 +165,8 @@ class ClauseSearch:
         self.most, self._best = most, point
         self.targets.met()
         self._aim()
+        if point is not None:
+            self.state.wish[:-1] = point
 
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left."""
