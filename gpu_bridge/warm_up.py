@@ -170,6 +170,22 @@ def _solve_knapsack(device: str) -> None:
     weight = generator.integers(10, 1000, SIZE // 8)
     few = np.full(4, int(weight.sum()) // 8)
     solve_multiple(MultipleKnapsack(weight + 7, weight, few), Progress(20.0))
+    _fill_tables()
+
+
+def _fill_tables() -> None:
+    """Solve knapsack problems by tables: of profits, small and large, and of sums."""
+    from solvers.knapsack import Knapsack, solve_knapsack
+    from solvers.progress import Progress
+
+    generator = np.random.default_rng(0)
+    weight = generator.integers(5000, 10001, 1000)
+    profit = weight + generator.integers(980, 1021, weight.size)
+    for values in (profit, 10**6 * profit + generator.integers(0, 9, weight.size)):
+        solve_knapsack(Knapsack(values, weight, 100_007 // weight, 100_007), Progress(20.0))
+    weight = np.append(10 * generator.integers(1, 1000, 12), 3)
+    copies = np.append(1_000_009 // weight[:-1], 1)
+    solve_knapsack(Knapsack(weight, weight, copies, 1_000_009), Progress(20.0))
 
 
 def _problems() -> list[Problem]:
