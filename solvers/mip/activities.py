@@ -74,7 +74,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     root, completing = RootTurn(shared), CompleteTurns(shared)
     mends = MendTurns(shared, root)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
-    clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5))
+    clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5), shared.prove_bound)
     among_integers = LatticeTurns(shared, share(8.0, 0.3))
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [

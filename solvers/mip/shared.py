@@ -42,6 +42,9 @@ class Shared:
         What probing found, once it was done.
     prove_infeasible : callable
         To be called by a heuristic that has a safe proof.
+    prove_bound : callable, optional
+        To be told of an objective that no feasible point is below, with the name of the heuristic,
+        where one has proven it without rounding errors. None where no bound is asked for.
     """
 
     model: MipModel
@@ -51,6 +54,7 @@ class Shared:
     seed: int
     log: Callable[[str], None]
     prove_infeasible: Callable[[], None]
+    prove_bound: Callable[[float, str], object] | None = None
     root: Root | None = None
     cache: ProbingCache | None = None
     bandit: Bandit = field(init=False)

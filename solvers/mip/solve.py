@@ -187,7 +187,8 @@ class _Run:
         elif shared is not None:
             turns = Turns(activities(shared, self.progress.time_left, slots=1))
             run_slot(turns, shared, self._budget_before_proof())
-        if self.settled is None and not self._is_over() and not self.options.heuristics_only:
+        over = self.settled is not None or self._is_over() or self._is_closed()
+        if not over and not self.options.heuristics_only:
             best = self.ledger.pool.best
             self.prover = self._make_prover(self.cores)
             self._heed_the_end(self.prover)
@@ -340,6 +341,7 @@ class _Run:
             seed=self.options.seed,
             log=self.progress.log,
             prove_infeasible=self._prove_infeasible,
+            prove_bound=None if self.options.heuristics_only else self.progress.bound,
         )
 
     def _reduce_further(self, before: Shared, replaced: threading.Event) -> None:
@@ -425,6 +427,10 @@ class _Run:
 
     # The end
 
+    def _is_closed(self) -> bool:
+        """Whether the best point is proven to be as good as was asked for."""
+        return self.ledger.is_closed(self.options.rel_gap, self.options.abs_gap)
+
     def _is_over(self) -> bool:
         settled = self._over.is_set() or self.settled is not None
         return settled or self.progress.should_stop() is not None
@@ -437,7 +443,7 @@ class _Run:
                 return
             if prover is None or prover.has_ended:
                 time.sleep(LOOK_AGAIN)
-            if self.ledger.is_closed(self.options.rel_gap, self.options.abs_gap):
+            if self._is_closed():
                 return
             if not any(thread.is_alive() for thread in self._threads) and (
                 prover is None or prover.has_ended
