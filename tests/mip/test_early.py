@@ -26,6 +26,15 @@ def test_points_of_either_walk_are_recorded():
     assert is_feasible(model, ledger.pool.best.x)
 
 
+def test_the_ends_of_the_bounds_come_first():
+    model = model_of(np.ones(6), np.ones((2, 6)), [3, 2], [np.inf, np.inf], 0, 1, True)
+    ledger = ledger_of(model)
+    EarlyWalks(ledger, 0).run(Budget(stop=lambda: len(ledger.pool) > 0))
+    best = ledger.pool.best
+    assert best is not None
+    assert best.source == "ends of bounds"
+
+
 def test_without_defined_columns_the_walk_on_the_problem_has_all_of_the_time():
     model = model_of([1, 1, 1], [[1, 1, 1]], [1], [1], 0, 1, True)
     ledger = ledger_of(model)
