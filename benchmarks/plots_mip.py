@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,9 @@ class Group:
     @property
     def stem(self) -> str:
         """Name of the picture's file without its ending."""
-        return f"mip-{self.name}-{self.limit:g}s-{self.kind}"
+        cores = re.search(r"(\d+) cores", self.device) if self.kind == "cpu" else None
+        suffix = "" if cores is None else f"-{cores[1]}-cores"
+        return f"mip-{self.name}-{self.limit:g}s-{self.kind}{suffix}"
 
     @property
     def compared(self) -> tuple[MipRow, ...]:
@@ -133,6 +136,8 @@ def _conditions(settings: dict[str, Any]) -> str:
         words.append(f"{settings['cores_each']} cores each, {settings['runs_at_once']} at once")
     if "processes_sharing_the_gpu" in settings:
         words.append(f"{settings['processes_sharing_the_gpu']} processes sharing the GPU")
+    if "other_runs_on_the_machine" in settings:
+        words.append(f"beside {settings['other_runs_on_the_machine']} other runs on one machine")
     return ", ".join(words)
 
 
