@@ -66,5 +66,5 @@ def test_a_compiler_at_work_holds_nobody_up(
     expected = StopReason.TIME_LIMIT if how == "limit" else StopReason.INTERRUPTED
     assert outcome.stop_reason is expected
     assert outcome.objective <= problem.cost.sum()
-    assert told[-1] == outcome.objective
+    assert outcome.objective <= told[-1]  # a better one may come while the end is on its way
     assert "being compiled" in outcome.log
