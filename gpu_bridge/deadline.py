@@ -57,8 +57,22 @@ def within_limit(
     Exception
         What the work raised.
     """
-    deputy = Deputy(progress)
     substitute = None if stand_in is None else _StandIn(stand_in, progress)
+    try:
+        return _within_limit(work, progress, engine, patience, substitute)
+    finally:
+        if substitute is not None:
+            substitute.end()
+
+
+def _within_limit(
+    work: Callable[[Progress], Outcome],
+    progress: Progress,
+    engine: str,
+    patience: float,
+    substitute: _StandIn | None,
+) -> Outcome:
+    deputy = Deputy(progress)
     ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
     thread = threading.Thread(target=_run, args=(work, deputy, ended), name=engine, daemon=True)
     thread.start()
@@ -95,6 +109,7 @@ class _StandIn:
         self._work = work
         self._progress = progress
         self._deputy: Deputy | None = None
+        self._thread: threading.Thread | None = None
         self._begins_at = progress.seconds + STAND_IN_SHARE * progress.time_left
         self.answer: Outcome | None = None
 
@@ -103,10 +118,17 @@ class _StandIn:
         if self._deputy is None:
             if self._progress.seconds >= self._begins_at and _is_compiling():
                 self._deputy = Deputy(self._progress)
-                threading.Thread(target=self._stand_in, name="stand-in", daemon=True).start()
+                self._thread = threading.Thread(target=self._stand_in, name="stand-in", daemon=True)
+                self._thread.start()
             return False
         found = self.answer
         return found is not None and found.stop_reason is StopReason.CONVERGED
+
+    def end(self) -> None:
+        """Tell it that nobody waits for it, or no longer."""
+        if self._deputy is not None and self._thread is not None:
+            self._deputy.abandon()
+            leave(self._thread)
 
     def _stand_in(self) -> None:
         assert self._deputy is not None

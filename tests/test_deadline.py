@@ -99,6 +99,26 @@ def test_another_engine_stands_in_while_one_is_compiled(
     compiled.set()
 
 
+def test_who_stands_in_ends_when_the_engine_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "_is_compiling", lambda: True)
+    monkeypatch.setattr(deadline, "STAND_IN_SHARE", 0.0)
+    begun, heard, pause = threading.Event(), threading.Event(), threading.Event()
+
+    def work(_: Progress) -> Outcome:
+        assert begun.wait(60.0)
+        return ANSWER
+
+    def until_told(lane: Progress) -> Outcome:
+        begun.set()
+        while not lane.abandoned:
+            pause.wait(0.01)
+        heard.set()
+        return Outcome(SolutionStatus.NOTHING, StopReason.INTERRUPTED)
+
+    assert within_limit(work, Progress(60.0), "knapsack", stand_in=until_told) is ANSWER
+    assert heard.wait(60.0)
+
+
 def test_the_compiler_is_seen_at_work() -> None:
     from numba.core.compiler_lock import global_compiler_lock
 
