@@ -1,11 +1,13 @@
 """What a race costs and gains: ``method='auto'`` beside each of its engines alone.
 
-    python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 3]
-        [--stop-after SECONDS]
+    python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 2]
+        [--pairs 9] [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
 ``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
-needs; the best of the repeats counts. PDLP alone is timed where there is a GPU.
+needs; the best of the repeats counts. PDLP alone is timed where there is a GPU. Then the race and
+the engine that was fastest alone take turns, so that what else the machine does hits both alike:
+the ratio is that of the medians of these pairs.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -30,6 +33,9 @@ AUTO = "auto"
 LONG_ENOUGH = 5.0
 """Seconds from which one repeat says enough."""
 
+PAUSE = 0.2
+"""Seconds between two solves: what was left behind is gone before the next is timed."""
+
 SHIFT = 0.1
 """Seconds added to each time in the geometric mean, so that the smallest do not rule it."""
 
@@ -38,13 +44,18 @@ COLUMNS = (
     Column("nonzeros"),
     *(Column(f"{way} s") for way in (SIMPLEX, IPM, PDLP, AUTO)),
     Column("won by"),
+    Column("paired best s"),
+    Column("paired auto s"),
     Column("auto / best", 3),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of one model by each way that found a verified optimum; None where it did not."""
+    """Seconds of one model by each way that found a verified optimum; None where it did not.
+
+    ``pairs`` holds the seconds of the fastest engine alone and of the race, taken in turns.
+    """
 
     name: str
     nonzeros: int
@@ -53,6 +64,7 @@ class Row:
     pdlp: float | None
     auto: float | None
     winner: str
+    pairs: tuple[tuple[float, float], ...]
 
     @property
     def best(self) -> float | None:
@@ -61,8 +73,25 @@ class Row:
         return min(times, default=None)
 
     @property
+    def medians(self) -> tuple[float, float] | None:
+        """Medians over the pairs: the fastest engine alone, and the race."""
+        if not self.pairs:
+            return None
+        alone, raced = zip(*self.pairs, strict=True)
+        return statistics.median(alone), statistics.median(raced)
+
+    @property
+    def paired(self) -> tuple[float | None, float | None, float | None]:
+        """The medians and the ratio, for the table."""
+        alone, raced = self.medians or (None, None)
+        return alone, raced, self.ratio
+
+    @property
     def ratio(self) -> float | None:
-        """The race's time over the best engine's."""
+        """The race's time over that of the fastest engine alone, by the pairs if there are any."""
+        if self.medians is not None:
+            alone, raced = self.medians
+            return raced / alone
         return None if self.best is None or self.auto is None else self.auto / self.best
 
 
@@ -76,27 +105,49 @@ def ways(with_pdlp: bool) -> dict[str, dict[str, Any]]:
     return {**made, PDLP: {"method": "pdlp"}} if with_pdlp else made
 
 
+def timed(
+    problem: Problem, arguments: argparse.Namespace, options: dict[str, Any]
+) -> tuple[float, gpu_bridge.Outcome]:
+    """Solve once and return the seconds it took with what came out."""
+    time.sleep(PAUSE)
+    began = time.perf_counter()
+    outcome = gpu_bridge.solve(
+        problem, tolerance=arguments.tolerance, time_limit=arguments.time_limit, **options
+    )
+    return time.perf_counter() - began, outcome
+
+
 def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_pdlp: bool) -> Row:
-    """Time every way on one model."""
+    """Time every way on one model, and the fastest in turns with the race."""
     seconds: dict[str, float] = {}
     winner = ""
     for repeat in range(arguments.repeats):
         for way, options in ways(with_pdlp).items():
             if repeat and not 0.0 < seconds.get(way, 0.0) < LONG_ENOUGH:
                 continue
-            began = time.perf_counter()
-            outcome = gpu_bridge.solve(
-                problem, tolerance=arguments.tolerance, time_limit=arguments.time_limit, **options
-            )
-            elapsed = time.perf_counter() - began
+            elapsed, outcome = timed(problem, arguments, options)
             if outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL:
                 seconds[way] = min(elapsed, seconds.get(way, math.inf))
             if way == AUTO:
                 won = re.search(r"^Race +won by (\S+)", outcome.log, re.MULTILINE)
                 winner = won.group(1) if won else ""
-            time.sleep(0.2)  # what was left behind is gone before the next is timed
     times = {way: seconds.get(way) for way in (SIMPLEX, IPM, PDLP, AUTO)}
-    return Row(name, problem.num_nonzeros, **times, winner=winner)
+    pairs = in_turns(problem, arguments, seconds, with_pdlp) if AUTO in seconds else ()
+    return Row(name, problem.num_nonzeros, **times, winner=winner, pairs=pairs)
+
+
+def in_turns(
+    problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_pdlp: bool
+) -> tuple[tuple[float, float], ...]:
+    """Return pairs of seconds: the way that was fastest alone, then the race."""
+    alone = {way: least for way, least in seconds.items() if way != AUTO}
+    if not alone:
+        return ()
+    best = ways(with_pdlp)[min(alone, key=lambda way: alone[way])]
+    return tuple(
+        (timed(problem, arguments, best)[0], timed(problem, arguments, {})[0])
+        for _ in range(arguments.pairs)
+    )
 
 
 def mean(times: Sequence[float]) -> float:
@@ -114,7 +165,8 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--tolerance", type=float, default=1e-6)
     parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     arguments = parser.parse_args()
     with_pdlp = seen_gpu() is not None
@@ -131,7 +183,7 @@ def main() -> None:
         rows.append(row)
         print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
     cells = [
-        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, r.ratio] for r in rows
+        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, *r.paired] for r in rows
     ]
     print_table("Race", COLUMNS, cells)
     raced = [row for row in rows if row.winner and row.ratio is not None]
