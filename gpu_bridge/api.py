@@ -26,6 +26,8 @@ def read(path: str | PathLike[str]) -> Problem:
     ------
     FileFormatError
         The file is missing, broken or of another format.
+    ProblemError
+        It is no path.
     UnsupportedModelError
         It holds quadratic, conic or SOS parts.
     CrossedBoundsError
@@ -33,6 +35,11 @@ def read(path: str | PathLike[str]) -> Problem:
     """
     from gpu_bridge.adapters.files import read_problem
 
+    if not isinstance(path, (str, PathLike)):
+        raise ProblemError(
+            f"read() takes the path of a model file, as text or a Path, not a "
+            f"{type(path).__name__}."
+        )
     return read_problem(path)
 
 
@@ -76,8 +83,10 @@ def solve(
     """
     from gpu_bridge.dispatch import solve as dispatch
     from gpu_bridge.improvement import Watcher
+    from gpu_bridge.log_streams import checked_streams
 
     checked = make_options(options)
+    streams = checked_streams(streams)
     watcher = None if on_solution is None else Watcher(on_solution)
     if isinstance(model, (str, PathLike)):
         try:
@@ -134,9 +143,11 @@ def solve_many(
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
+    from gpu_bridge.log_streams import checked_streams
     from gpu_bridge.many import solve_many as solve_all
 
-    return solve_all(problems, make_options(options), start=start, streams=streams)
+    checked = make_options(options)
+    return solve_all(problems, checked, start=start, streams=checked_streams(streams))
 
 
 def devices() -> list[Device]:

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import ExitStack
-from typing import TextIO
+from typing import Any, TextIO
 
 from gpu_bridge.options import Options
-from solvers.errors import FileFormatError
+from solvers.errors import FileFormatError, OptionError
+
+
+def checked_streams(streams: Any) -> list[TextIO]:
+    """Return the streams that a caller gave, each something that text can be written to.
+
+    Raises
+    ------
+    OptionError
+        Something else was given.
+    """
+    if hasattr(streams, "write"):
+        raise OptionError(
+            f"'streams' takes a list of text streams; put the {type(streams).__name__} into one."
+        )
+    if isinstance(streams, (str, bytes)) or not hasattr(streams, "__iter__"):
+        raise OptionError(
+            f"'streams' takes a list of text streams, such as [sys.stdout]; {streams!r} is a "
+            f"{type(streams).__name__}. For a file give its path as 'log_file'."
+        )
+    found = list(streams)
+    for stream in found:
+        if not hasattr(stream, "write") or isinstance(stream, (io.RawIOBase, io.BufferedIOBase)):
+            raise OptionError(
+                f"'streams' takes text streams, open for writing; one of them is a "
+                f"{type(stream).__name__}: {stream!r}."
+            )
+    return found
 
 
 def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:

@@ -20,7 +20,8 @@ from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
-from solvers.errors import CrossedBoundsError, OptionError, ProblemError
+from gpu_bridge.starts import checked_kind, checked_start
+from solvers.errors import CrossedBoundsError, ProblemError
 from solvers.outcome import Start
 from solvers.problem import Problem
 
@@ -42,16 +43,41 @@ def solve_many(
     streams: Sequence[TextIO] = (),
 ) -> Outcomes:
     """Solve problems with checked options; see :func:`gpu_bridge.solve_many`."""
+    given = problems if isinstance(problems, Batch) else _listed(problems)
+    if start is not None:
+        checked_kind(start)
     with ExitStack() as stack:
         streams = [*streams, *asked_streams(options, stack)]
         options = dataclasses.replace(options, log=False, log_file=None)
         limit = np.inf if options.time_limit is None else options.time_limit
         progress = stack.enter_context(BridgeProgress(limit, streams=streams))
         stack.enter_context(interruptible(progress))
-        if isinstance(problems, Batch):
-            part = _solve_batch(_relaxed(problems, options), options, progress, start, streams)
+        if isinstance(given, Batch):
+            part = _solve_batch(_relaxed(given, options), options, progress, start, streams)
             return Outcomes([part], seconds=progress.seconds, log=progress.text)
-        return _solve_iterable(list(problems), options, progress, start, streams)
+        return _solve_iterable(given, options, progress, start, streams)
+
+
+def _listed(problems: Any) -> list[Any]:
+    """Return what is to be solved as a list.
+
+    Raises
+    ------
+    ProblemError
+        It is nothing to go through, or a single problem or path.
+    """
+    single = isinstance(problems, (str, bytes, PathLike, Problem))
+    if single or not isinstance(problems, Iterable):
+        raise ProblemError(
+            "solve_many() takes a list of Problems or of paths of model files, or a Batch, not a "
+            f"{type(problems).__name__}."
+        )
+    try:
+        return list(problems)
+    except TypeError as error:
+        raise ProblemError(
+            f"solve_many() cannot go through a {type(problems).__name__}: {error}"
+        ) from error
 
 
 def _solve_iterable(
@@ -104,7 +130,8 @@ def _solve_batch(
     start: Start | None,
     streams: Sequence[TextIO],
 ) -> Part:
-    _check_start(batch.problem, start)
+    if start is not None:
+        start = checked_start(batch.problem, start)
     if _pays(batch.problem, len(batch), options):
         if options.method == "simplex":
             from gpu_bridge.many_simplex import solve_by_simplex
@@ -182,24 +209,3 @@ def _readable(item: Any, options: Options) -> Problem | Exception:
         return _readable(read(item), options)
     except CrossedBoundsError as error:
         return error
-
-
-def _check_start(problem: Problem, start: Start | None) -> None:
-    if start is None:
-        return
-    for name, values, size in (
-        ("x", start.x, problem.num_columns),
-        ("row_dual", start.row_dual, problem.num_rows),
-    ):
-        if values is not None and values.shape != (size,):
-            raise OptionError(
-                f"The starting '{name}' has shape {values.shape}; it must be ({size},)."
-            )
-    if start.basis is None:
-        return
-    sizes = start.basis.column_status.shape, start.basis.row_status.shape
-    if sizes != ((problem.num_columns,), (problem.num_rows,)):
-        raise OptionError(
-            f"The starting basis has statuses of shapes {sizes[0]} for columns and {sizes[1]} for "
-            f"rows; they must be ({problem.num_columns},) and ({problem.num_rows},)."
-        )

@@ -75,15 +75,22 @@ class Batch:
     offset: FloatArray | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.problem, Problem):
+            raise ProblemError(
+                "The first argument of a Batch is the Problem that its members share; a "
+                f"{type(self.problem).__name__} was given."
+            )
         given = [name for name in VARIABLE_DATA if getattr(self, name) is not None]
         if not given:
             raise ProblemError(
                 "A Batch needs at least one array of data that differs from member to member: "
                 f"{', '.join(VARIABLE_DATA)}."
             )
-        count = len(np.asarray(getattr(self, given[0])))
         for name in given:
-            object.__setattr__(self, name, self._array(name, count))
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        count = len(getattr(self, given[0]))
+        for name in given:
+            self._check(name, count)
         self._settle("row_lower", "row_upper")
         self._settle("lower", "upper")
 
@@ -93,8 +100,15 @@ class Batch:
 
         Takes the same names as the class itself.
         """
-        arrays: dict[str, Any] = {name: np.asarray(values) for name, values in data.items()}
-        if problem.maximize:
+        unknown = [name for name in data if name not in VARIABLE_DATA]
+        if unknown:
+            raise ProblemError(
+                f"A Batch has no data '{unknown[0]}'; there are: {', '.join(VARIABLE_DATA)}."
+            )
+        arrays: dict[str, Any] = {
+            name: _numbers(name, values) for name, values in data.items() if values is not None
+        }
+        if isinstance(problem, Problem) and problem.maximize:
             for name in ("cost", "offset"):
                 if name in arrays:
                     arrays[name] = -arrays[name]
@@ -152,14 +166,12 @@ class Batch:
             found |= (low == np.inf).any(axis=1) | (high == -np.inf).any(axis=1)
         return found
 
-    def _array(self, name: str, count: int) -> FloatArray:
+    def _check(self, name: str, count: int) -> None:
+        """Raise for an array of another shape, or with NaN or infinities where they cannot be."""
         n, m = self.problem.num_columns, self.problem.num_rows
         widths = {"coefficients": self.problem.num_nonzeros, "row_lower": m, "row_upper": m}
         shape = (count,) if name == "offset" else (count, widths.get(name, n))
-        try:
-            array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ProblemError(f"'{name}' is not an array of numbers: {error}") from error
+        array: FloatArray = getattr(self, name)
         if array.shape != shape:
             raise ProblemError(f"'{name}' has shape {array.shape}; it must be {shape}.")
         allowed_infinite = name in ("lower", "upper", "row_lower", "row_upper")
@@ -167,7 +179,7 @@ class Batch:
         with np.errstate(all="ignore"):
             total = _sum(array)
         if np.isfinite(total):
-            return array
+            return
         bad = np.isnan(array) if allowed_infinite else ~np.isfinite(array)
         if bad.any():
             where = tuple(int(part) for part in np.argwhere(bad)[0])
@@ -175,7 +187,6 @@ class Batch:
                 f"'{name}' of member {where[0]} holds {array[where]} at place "
                 f"{where[-1]}; give it a number."
             )
-        return array
 
     def _settle(self, low_name: str, high_name: str) -> None:
         """Read 1e20 as infinite and close crossings within rounding; the rest is left crossed."""
@@ -195,6 +206,21 @@ class Batch:
             middle = 0.5 * (low + high)
             object.__setattr__(self, low_name, np.where(near, middle, low))
             object.__setattr__(self, high_name, np.where(near, middle, high))
+
+
+def _numbers(name: str, values: Any) -> FloatArray:
+    """Return a contiguous array of floats with a row, or a number, for each member."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("some are complex")
+        array: FloatArray = np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(f"'{name}' is not an array of numbers: {error}") from error
+    if array.ndim == 0:
+        raise ProblemError(
+            f"'{name}' of a Batch needs a row or number for each member; {values!r} was given."
+        )
+    return array
 
 
 def _sum(array: FloatArray) -> float:

@@ -19,11 +19,7 @@ def checked_start(problem: Problem, start: Start) -> Start:
     OptionError
         Something else was given, or a part is of another size or kind.
     """
-    if not isinstance(start, Start):
-        raise OptionError(
-            f"'start' must be a gpu_bridge.Start, such as Start(x=...); a {type(start).__name__} "
-            "was given."
-        )
+    checked_kind(start)
     basis = start.basis
     if basis is not None:
         if not isinstance(basis, Basis):
@@ -42,10 +38,21 @@ def checked_start(problem: Problem, start: Start) -> Start:
     return Start(x, _vector("row_dual", start.row_dual, problem.num_rows), basis)
 
 
+def checked_kind(start: Any) -> None:
+    """Raise OptionError for what is no :class:`~solvers.outcome.Start`."""
+    if not isinstance(start, Start):
+        raise OptionError(
+            f"'start' must be a gpu_bridge.Start, such as Start(x=...); a {type(start).__name__} "
+            "was given."
+        )
+
+
 def _vector(name: str, values: Any, size: int) -> FloatArray | None:
     if values is None:
         return None
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("some are complex")
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"The starting '{name}' is not an array of numbers: {error}.") from error

@@ -73,7 +73,7 @@ def test_answers_have_bases_to_start_from():
 def test_a_basis_of_the_wrong_size_is_refused():
     batch = boxed_family(3, 2, 4, 5, ["cost"])
     wrong = Basis(np.zeros(4, dtype=np.int8), np.ones(4, dtype=np.int8))
-    with pytest.raises(OptionError, match=r"must be \(5,\) and \(4,\)"):
+    with pytest.raises(OptionError, match=r"must be \(5,\) for the columns and \(4,\)"):
         together(batch, start=Start(basis=wrong))
 
 
