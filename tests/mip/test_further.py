@@ -15,7 +15,7 @@ from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel
 from solvers.mip.reduced import Reduced, unreduced
-from solvers.mip.solve import _is_much_smaller
+from solvers.mip.reducing import is_much_smaller
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
@@ -126,7 +126,7 @@ def test_only_a_much_smaller_model_takes_the_place(rows, columns, is_much):
     other = Problem.from_arrays(
         problem.cost[columns:], kept, row_lower=1.0, upper=1.0, integrality=True
     )
-    assert _is_much_smaller(other, MipModel.of(problem)) == is_much
+    assert is_much_smaller(other, MipModel.of(problem)) == is_much
 
 
 def test_the_least_violated_points_go_along():

@@ -1,0 +1,135 @@
+"""Branch and bound in the schedule: when it begins, with how many threads, what its end says."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from solvers.highs.place import SMALL_MIP
+from solvers.mip.bound import Prover
+from solvers.mip.course import Course
+from solvers.mip.patience import LOOK_AGAIN
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.problem import FloatArray
+
+HEAD_START = 0.5
+"""Seconds that HiGHS has for a small model before anything else begins: most need no more."""
+
+MOST_THREADS = 4
+"""Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
+
+TROUBLE = (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY)
+"""Ends of branch and bound after which the heuristics go on."""
+
+FIRST_NODES = 500
+"""Nodes of branch and bound for a small model before heuristics begin, where they take turns."""
+
+
+class Proving:
+    """The branch and bound of one solve, if there is one.
+
+    Parameters
+    ----------
+    course : Course
+    on_point : callable
+        Told of each point (n,) that branch and bound has found and the ledger taken.
+    """
+
+    def __init__(self, course: Course, on_point: Callable[[FloatArray], None]) -> None:
+        self._course = course
+        self._on_point = on_point
+        self._prover: Prover | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What branch and bound has said, if it has ended with an answer."""
+        return None if self._prover is None else self._prover.outcome
+
+    @property
+    def threads(self) -> int:
+        """Threads that it takes beside heuristics; 0 where it does not run."""
+        return 0 if self._prover is None else self._share_of_cores()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self._prover is not None and not self._prover.has_ended
+
+    def begin(self) -> bool:
+        """Begin beside the heuristics; return whether it was over at once."""
+        course, threads = self._course, self._share_of_cores()
+        if self._is_small():
+            self._prover = self._make(threads)
+            self._prover.start(_begin_at(course.start), apart=False)
+            if self._has_head_start(self._prover):
+                return True
+            self._prover.stop()
+        self._prover = self._make(threads)
+        best = course.ledger.pool.best
+        self._prover.start(_begin_at(course.start if best is None else best.x))
+        return False
+
+    def try_few_nodes(self) -> bool:
+        """Try a small model alone, as most need few nodes; return whether it is over."""
+        course = self._course
+        if not self._is_small():
+            return False
+        limit = course.options.node_limit
+        nodes = FIRST_NODES if limit is None else min(FIRST_NODES, limit)
+        prover = self._make(course.cores, node_limit=nodes)
+        prover.run(_begin_at(course.start), apart=False)
+        outcome = prover.outcome
+        if outcome is None or outcome.stop_reason in TROUBLE:
+            return False
+        if outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit:
+            return False
+        self._prover = prover
+        return True
+
+    def run(self) -> None:
+        """Work in the calling thread with all cores, from the best point so far."""
+        course = self._course
+        best = course.ledger.pool.best
+        self._prover = self._make(course.cores)
+        self._prover.run(_begin_at(None if best is None else best.x))
+
+    def has_proven(self, within: float = 0.0) -> bool:
+        """Whether it has ended as it should by so many seconds from now, and not for trouble."""
+        if self._prover is None or not self._prover.wait(within):
+            return False
+        outcome = self.outcome
+        return outcome is not None and outcome.stop_reason not in TROUBLE
+
+    def stop(self) -> None:
+        """Tell it that nobody waits any more."""
+        if self._prover is not None:
+            self._prover.stop()
+
+    def _has_head_start(self, prover: Prover) -> bool:
+        """Wait a moment for a small model; return whether it is proven."""
+        deadline = time.monotonic() + HEAD_START
+        while time.monotonic() < deadline and self._course.progress.should_stop() is None:
+            if prover.wait(LOOK_AGAIN):
+                break
+        return self.has_proven()
+
+    def _make(self, threads: int, node_limit: int | None = None) -> Prover:
+        course = self._course
+        nodes = course.options.node_limit if node_limit is None else node_limit
+        options = dataclasses.replace(course.options, threads=threads, node_limit=nodes)
+        prover = Prover(course.problem, options, course.progress, course.ledger, self._on_point)
+        if course.over.is_set():
+            prover.stop()  # none begins after the end, when nobody would stop it
+        return prover
+
+    def _is_small(self) -> bool:
+        p = self._course.problem
+        return max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP
+
+    def _share_of_cores(self) -> int:
+        return max(1, min(MOST_THREADS, self._course.cores // 4))
+
+
+def _begin_at(x: FloatArray | None) -> Start | None:
+    return None if x is None else Start(x=x)

@@ -1,0 +1,76 @@
+"""Heuristics on the reduced model: side by side in time, or one after the other by work."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from solvers.mip.budget import Budget
+from solvers.mip.course import Course
+from solvers.mip.model import MipModel
+from solvers.mip.shared import Shared
+
+FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
+"""Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
+part of the time left that it may take: a walker needs four seconds for its first point of a model
+with ten million entries."""
+
+SHORT_TURN = 0.1
+"""Seconds of a first turn where heuristics come one after the other."""
+
+SHARE_BEFORE_PROOF, MOST_BEFORE_PROOF = 0.1, 10.0
+"""Part of the time left, and seconds at most, for heuristics before branch and bound begins, where
+there is one thread for both."""
+
+WORK = 1.0
+"""Billions of matrix entries that heuristics visit in turn before branch and bound, where the
+options name no number."""
+
+
+def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading.Event:
+    """Let heuristics begin in threads; return the flag that ends them for others to follow."""
+    from solvers.mip.activities import activities
+    from solvers.mip.device_activities import device_works
+    from solvers.mip.slots import run_slot
+    from solvers.mip.turns import Turns
+
+    left = course.progress.time_left
+    turns = Turns(activities(shared, left, slots), shortest=_first_turn(shared.model, left))
+    replaced = threading.Event()
+    budget = course.budget(lambda: replaced.is_set() or course.is_over())
+    for slot in range(slots):
+        course.spawn(f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part()))
+    for name, work in device_works(shared).items():
+        course.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+    return replaced
+
+
+def search_in_turn(course: Course, shared: Shared) -> None:
+    """Run heuristics in the calling thread, by work where the same path is to be repeated."""
+    from solvers.mip.activities import activities
+    from solvers.mip.slots import run_in_turn, run_slot
+    from solvers.mip.turns import Turns
+
+    if course.options.deterministic:
+        limit = course.options.work_limit
+        work = 1e9 * (WORK if limit is None else limit)
+        turns = Turns(activities(shared, np.inf, slots=1), shortest=SHORT_TURN)
+        run_in_turn(turns, shared, Budget(work=work, stop=course.is_over))
+    else:
+        turns = Turns(activities(shared, course.progress.time_left, slots=1))
+        run_slot(turns, shared, _budget_before_proof(course))
+
+
+def _budget_before_proof(course: Course) -> Budget:
+    """Return what heuristics may spend while branch and bound waits for the only thread."""
+    if course.options.heuristics_only:
+        return course.budget(lambda: course.is_over() or course.has_stalled())
+    share = SHARE_BEFORE_PROOF * course.progress.time_left
+    return Budget(min(share, MOST_BEFORE_PROOF), stop=course.is_over)
+
+
+def _first_turn(model: MipModel, left: float) -> float:
+    """Return the seconds of a first turn: enough to get going on a model of this size."""
+    by_size = FIRST_TURN + model.num_nonzeros / ENTRIES_PER_TURN_SECOND
+    return max(FIRST_TURN, min(by_size, FIRST_TURN_SHARE * left))
