@@ -8,7 +8,8 @@ objective's count (``grid``), so that it may be assumed to be small (``targets``
 learned from that holds without the assumption.
 """
 
-from solvers.mip.learning.search import SOURCE, ClauseSearch, Status
+from solvers.mip.learning.candidates import SOURCE
+from solvers.mip.learning.search import ClauseSearch, Status
 from solvers.mip.learning.suits import suits
 
 __all__ = ["SOURCE", "ClauseSearch", "Status", "suits"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from solvers.mip.domain.internal import as_index
+from solvers.mip.learning.bounds import drain, move
 from solvers.mip.learning.order import put_in_heap
-from solvers.mip.learning.propagate import drain, move
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import HEAD, LEVEL, TRAIL, State
 from solvers.mip.search.loops import called

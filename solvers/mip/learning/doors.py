@@ -10,10 +10,12 @@ import numpy as np
 
 from solvers.mip.learning import loop
 from solvers.mip.learning.back import go_back
+from solvers.mip.learning.bounds import raise_bound
 from solvers.mip.learning.order import fill_heap
-from solvers.mip.learning.propagate import propagate, raise_bound, sum_all, watch_all
+from solvers.mip.learning.propagate import propagate, sum_all
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import DECISION, HEAD, ROOT, TRAIL, State
+from solvers.mip.learning.watches import watch_all
 from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import compiled
 from solvers.problem import FloatArray

@@ -7,9 +7,10 @@ are left out, or replaced by the weaker ones that they had before.
 from __future__ import annotations
 
 from solvers.mip.domain.internal import as_index
-from solvers.mip.learning.propagate import SMALLEST, TOLERANCE, room_of
+from solvers.mip.learning.bounds import TOLERANCE
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import CONFLICT, EXPLAINED, NOTHING, TRAIL, WORK, State
+from solvers.mip.learning.tighten import SMALLEST, room_of
 from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import called, inlined
 from solvers.problem import FloatArray

@@ -7,15 +7,10 @@ import numpy as np
 from solvers.mip.domain.internal import as_index
 from solvers.mip.learning.analyse import analyse, spread_of
 from solvers.mip.learning.back import go_back
+from solvers.mip.learning.bounds import TOLERANCE, drain, raise_bound
 from solvers.mip.learning.explain import explain_conflict, explain_terms, weaken
 from solvers.mip.learning.order import FADING, next_column
-from solvers.mip.learning.propagate import (
-    TOLERANCE,
-    drain,
-    propagate,
-    raise_bound,
-    watch,
-)
+from solvers.mip.learning.propagate import propagate
 from solvers.mip.learning.sides import Sides
 from solvers.mip.learning.state import (
     CLAUSES,
@@ -37,6 +32,7 @@ from solvers.mip.learning.state import (
     WORK,
     State,
 )
+from solvers.mip.learning.watches import watch
 from solvers.mip.model import IndexArray
 from solvers.mip.search.loops import called, inlined
 from solvers.problem import FloatArray

@@ -9,27 +9,24 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
+from solvers.mip.learning.candidates import Candidates, Settle
 from solvers.mip.learning.clauses import reduce_clauses
 from solvers.mip.learning.doors import (
     begin,
-    learn_decisions,
-    learn_row,
     limit_count,
     search,
     settle_root,
     to_root,
     watch_clauses,
 )
-from solvers.mip.learning.farkas import aggregated
 from solvers.mip.learning.grid import grid_of
-from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, REFUTED, RESTART, RUNNING
+from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, REFUTED, RESTART
 from solvers.mip.learning.restarts import RESTART_UNIT, luby, unit_of
 from solvers.mip.learning.sides import bounds_of, is_safe, sides_of
 from solvers.mip.learning.state import CLAUSES, CONFLICTS, RUNGS, UNTIL_RESTART, WORK, state_of
 from solvers.mip.learning.targets import Targets
 from solvers.mip.learning.wishes import Wishes
-from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.polish import Polished, PolishStatus
+from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer
 from solvers.problem import FloatArray
 
@@ -41,13 +38,6 @@ FIRST_CLAUSES, MORE_CLAUSES = 4000, 500
 
 WISHES_EVERY = 8
 """Restarts from one setting of the values to the next, while there is no point."""
-
-WORK_PER_ITERATION = 1.0
-"""Visits of each entry of the continuous part that an iteration of the simplex counts for."""
-
-SOURCE = "clause search"
-
-Settle = Callable[[FloatArray, str, float], Polished]
 
 
 def nothing_believed() -> float:
@@ -104,19 +94,15 @@ class ClauseSearch:
         believed: Callable[[], float] = nothing_believed,
     ) -> None:
         self._model = model
-        self._offer = offer
-        self._settle = settle
         self._believed = believed
         rng = np.random.default_rng(seed)
-        continuous = model.is_integer == 0
-        self._is_whole = not continuous.any()
-        self._continuous_entries = int(np.count_nonzero(continuous[model.row_column]))
         bound = bounds_of(domain.lower, domain.upper)
         self.grid = grid_of(model, domain.lower, domain.upper)
         self._sides, right = sides_of(model, bound, self.grid)
         self._is_safe = is_safe(self._sides, right, bound)
         self._wishes = Wishes(model, rng, starts)
         self.state = state_of(self._sides, right, bound, self._wishes.plain[0])
+        self._candidates = Candidates(model, self._sides, self.state, offer, settle)
         self.targets = Targets()
         self.most, self.least = np.inf, -np.inf
         self._best: FloatArray | None = None
@@ -215,42 +201,17 @@ class ClauseSearch:
             counts[RUNGS] = len(rungs)
 
     def _judge(self, budget: Budget) -> int:
-        """Offer a point whose integers are all fixed, and learn from what comes of it."""
-        low, high = self.state.bound[0::2], -self.state.bound[1::2]
-        values = np.where(np.isfinite(low), low, np.minimum(high, 0.0))
-        point = self._model.rounded(values[:-1])
-        if self._settle is None or self._is_whole:
-            feasible = is_feasible(self._model, point)
-            self._offer(point, SOURCE)
-            return self._found(point) if feasible else self._refuse()
-        polished = self._settle(point, SOURCE, budget.seconds_left if budget.is_timed else np.inf)
-        budget.charge(WORK_PER_ITERATION * polished.iterations * self._continuous_entries)
-        if polished.x is not None:
-            status = self._refuse()  # these integers have nothing better
-            return EXHAUSTED if status == EXHAUSTED else self._found(polished.x)
-        if polished.status is PolishStatus.LIMIT:
-            return RUNNING
-        for codes, coefficients, right in aggregated(self._model, polished.conflict, polished.ray):
-            status = learn_row(self._sides, self.state, codes, coefficients, right)
-            if status >= 0:
-                return self._after_refusal(status)
-        return self._after_refusal(self._refuse())
+        """Go on from a candidate: below its objective, or with other values where it is refuted.
 
-    def _after_refusal(self, status: int) -> int:
-        """Try the next ends of the bounds at once, while one candidate is due to each of them."""
-        if status == EXHAUSTED:
-            return status
+        While one candidate is due to each of the ends of the bounds, the next ends come at once.
+        """
+        verdict = self._candidates.judge(budget)
+        if verdict.point is not None:
+            self.beat(self._model.objective_at(verdict.point), verdict.point)
+        if not verdict.is_refuted or verdict.status == EXHAUSTED:
+            return verdict.status
         self._next = self._wishes.after_refusal()
-        return status if self._next is None else RESTART
-
-    def _found(self, point: FloatArray) -> int:
-        """Go on with what is better than a feasible point."""
-        self.beat(self._model.objective_at(point), point)
-        return RUNNING
-
-    def _refuse(self) -> int:
-        """Learn that the present decisions lead nowhere."""
-        return learn_decisions(self._sides, self.state)
+        return verdict.status if self._next is None else RESTART
 
     def _restart(self) -> int:
         state, counts = self.state, self.state.counts
