@@ -7,17 +7,21 @@ FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of
 ``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
 needs; the best of the repeats counts. PDLP alone is timed where there is a GPU. Then the race and
 the engine that was fastest alone take turns, so that what else the machine does hits both alike:
-the ratio is that of the medians of these pairs.
+the ratio is that of the medians of these pairs. ``beside`` is the fastest engine alone while
+processes of their own run HiGHS's other algorithms over and over: what cores, caches and clock
+rates lose to a neighbour on this machine, without any race.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import multiprocessing
 import re
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +40,9 @@ LONG_ENOUGH = 5.0
 PAUSE = 0.2
 """Seconds between two solves: what was left behind is gone before the next is timed."""
 
+NEIGHBOUR_READY = 20.0
+"""Seconds that a neighbour may need to start."""
+
 SHIFT = 0.1
 """Seconds added to each time in the geometric mean, so that the smallest do not rule it."""
 
@@ -46,6 +53,7 @@ COLUMNS = (
     Column("won by"),
     Column("paired best s"),
     Column("paired auto s"),
+    Column("beside s"),
     Column("auto / best", 3),
 )
 
@@ -54,7 +62,8 @@ COLUMNS = (
 class Row:
     """Seconds of one model by each way that found a verified optimum; None where it did not.
 
-    ``pairs`` holds the seconds of the fastest engine alone and of the race, taken in turns.
+    ``turns`` holds the seconds of the fastest engine alone, of the race, and of that engine with
+    processes beside it, one after the other.
     """
 
     name: str
@@ -64,7 +73,7 @@ class Row:
     pdlp: float | None
     auto: float | None
     winner: str
-    pairs: tuple[tuple[float, float], ...]
+    turns: tuple[tuple[float, float, float], ...]
 
     @property
     def best(self) -> float | None:
@@ -73,26 +82,20 @@ class Row:
         return min(times, default=None)
 
     @property
-    def medians(self) -> tuple[float, float] | None:
-        """Medians over the pairs: the fastest engine alone, and the race."""
-        if not self.pairs:
-            return None
-        alone, raced = zip(*self.pairs, strict=True)
-        return statistics.median(alone), statistics.median(raced)
-
-    @property
-    def paired(self) -> tuple[float | None, float | None, float | None]:
-        """The medians and the ratio, for the table."""
-        alone, raced = self.medians or (None, None)
-        return alone, raced, self.ratio
+    def medians(self) -> tuple[float | None, float | None, float | None]:
+        """Medians over the turns: the fastest engine alone, the race, and beside processes."""
+        if not self.turns:
+            return None, None, None
+        alone, raced, beside = zip(*self.turns, strict=True)
+        return statistics.median(alone), statistics.median(raced), statistics.median(beside)
 
     @property
     def ratio(self) -> float | None:
-        """The race's time over that of the fastest engine alone, by the pairs if there are any."""
-        if self.medians is not None:
-            alone, raced = self.medians
-            return raced / alone
-        return None if self.best is None or self.auto is None else self.auto / self.best
+        """The race's time over that of the fastest engine alone, by the turns if there are any."""
+        alone, raced, _ = self.medians
+        if alone is None or raced is None:
+            alone, raced = self.best, self.auto
+        return None if alone is None or raced is None else raced / alone
 
 
 def ways(with_pdlp: bool) -> dict[str, dict[str, Any]]:
@@ -132,22 +135,55 @@ def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_pdl
                 won = re.search(r"^Race +won by (\S+)", outcome.log, re.MULTILINE)
                 winner = won.group(1) if won else ""
     times = {way: seconds.get(way) for way in (SIMPLEX, IPM, PDLP, AUTO)}
-    pairs = in_turns(problem, arguments, seconds, with_pdlp) if AUTO in seconds else ()
-    return Row(name, problem.num_nonzeros, **times, winner=winner, pairs=pairs)
+    turns = in_turns(problem, arguments, seconds, with_pdlp) if AUTO in seconds else ()
+    return Row(name, problem.num_nonzeros, **times, winner=winner, turns=turns)
 
 
 def in_turns(
     problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_pdlp: bool
-) -> tuple[tuple[float, float], ...]:
-    """Return pairs of seconds: the way that was fastest alone, then the race."""
+) -> tuple[tuple[float, float, float], ...]:
+    """Return seconds of the way that was fastest alone, the race, and that way beside others."""
     alone = {way: least for way, least in seconds.items() if way != AUTO}
     if not alone:
         return ()
-    best = ways(with_pdlp)[min(alone, key=lambda way: alone[way])]
-    return tuple(
-        (timed(problem, arguments, best)[0], timed(problem, arguments, {})[0])
-        for _ in range(arguments.pairs)
-    )
+    all_ways = ways(with_pdlp)
+    best = min(alone, key=lambda way: alone[way])
+    others = [all_ways[way] for way in (SIMPLEX, IPM) if way != best]
+    found = []
+    for _ in range(arguments.pairs):
+        by_itself = timed(problem, arguments, all_ways[best])[0]
+        raced = timed(problem, arguments, {})[0]
+        with neighbours(problem, others):
+            found.append((by_itself, raced, timed(problem, arguments, all_ways[best])[0]))
+    return tuple(found)
+
+
+@contextlib.contextmanager
+def neighbours(problem: Problem, others: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Keep a process busy with each of these ways of solving."""
+    context = multiprocessing.get_context("spawn")
+    ready = [context.Event() for _ in others]
+    busy = [
+        context.Process(target=solve_forever, args=(problem, options, event), daemon=True)
+        for options, event in zip(others, ready, strict=True)
+    ]
+    try:
+        for process in busy:
+            process.start()
+        for event in ready:
+            event.wait(NEIGHBOUR_READY)
+        yield
+    finally:
+        for process in busy:
+            process.terminate()
+            process.join()
+
+
+def solve_forever(problem: Problem, options: dict[str, Any], ready: Any) -> None:
+    """Solve until killed."""
+    while True:
+        ready.set()
+        gpu_bridge.solve(problem, **options)
 
 
 def mean(times: Sequence[float]) -> float:
@@ -183,7 +219,8 @@ def main() -> None:
         rows.append(row)
         print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
     cells = [
-        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, *r.paired] for r in rows
+        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, *r.medians, r.ratio]
+        for r in rows
     ]
     print_table("Race", COLUMNS, cells)
     raced = [row for row in rows if row.winner and row.ratio is not None]
