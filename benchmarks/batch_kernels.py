@@ -108,7 +108,7 @@ def measure_check(
 def measure_narrow(device: Device, copy: float, size: int) -> dict[str, Any]:
     """Time the narrowing of as many statuses as the largest batch has."""
     wide = device.to_device(np.ones(size, dtype=np.int32))
-    values = device.to_device(np.zeros(size, dtype=np.int8))
+    values = device.to_device(np.zeros(size, dtype=np.uint8))
     seconds = median_seconds(device, lambda: NARROWS["narrow"](size, wide, values))
     moved = NARROW.bytes_moved({"wide": wide, "values": values})
     return row("narrow", f"{size} numbers", moved, seconds, copy)

@@ -31,7 +31,6 @@ options name no number."""
 def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading.Event:
     """Let heuristics begin in threads; return the flag that ends them for others to follow."""
     from solvers.mip.activities import activities
-    from solvers.mip.device_activities import device_works
     from solvers.mip.slots import run_slot
     from solvers.mip.turns import Turns
 
@@ -41,13 +40,15 @@ def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading
     budget = course.budget(lambda: replaced.is_set() or course.is_over())
     for slot in range(slots):
         course.spawn(f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part()))
-    for name, work in device_works(shared).items():
-        course.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+    _begin_on_device(course, shared, budget)
     return replaced
 
 
 def search_in_turn(course: Course, shared: Shared) -> None:
-    """Run heuristics in the calling thread, by work where the same path is to be repeated."""
+    """Run heuristics in the calling thread, by work where the same path is to be repeated.
+
+    Where it is not, a GPU searches beside this thread, and beside branch and bound after it.
+    """
     from solvers.mip.activities import activities
     from solvers.mip.slots import run_in_turn, run_slot
     from solvers.mip.turns import Turns
@@ -59,15 +60,29 @@ def search_in_turn(course: Course, shared: Shared) -> None:
         run_in_turn(turns, shared, Budget(work=work, stop=course.is_over))
     else:
         turns = Turns(activities(shared, course.progress.time_left, slots=1))
-        run_slot(turns, shared, _budget_before_proof(course))
+        whole = course.budget(lambda: course.is_over() or _is_in_vain(course))
+        _begin_on_device(course, shared, whole)
+        run_slot(turns, shared, whole.part(_seconds_before_proof(course)))
 
 
-def _budget_before_proof(course: Course) -> Budget:
-    """Return what heuristics may spend while branch and bound waits for the only thread."""
+def _begin_on_device(course: Course, shared: Shared, budget: Budget) -> None:
+    """Let heuristics begin on the GPU, if there is one."""
+    from solvers.mip.device_activities import device_works
+
+    for name, work in device_works(shared).items():
+        course.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+
+
+def _is_in_vain(course: Course) -> bool:
+    """Whether heuristics that nothing comes after have not improved anything for long."""
+    return course.options.heuristics_only and course.has_stalled()
+
+
+def _seconds_before_proof(course: Course) -> float:
+    """Return what heuristics may take while branch and bound waits for the only thread."""
     if course.options.heuristics_only:
-        return course.budget(lambda: course.is_over() or course.has_stalled())
-    share = SHARE_BEFORE_PROOF * course.progress.time_left
-    return Budget(min(share, MOST_BEFORE_PROOF), stop=course.is_over)
+        return np.inf
+    return min(SHARE_BEFORE_PROOF * course.progress.time_left, MOST_BEFORE_PROOF)
 
 
 def _first_turn(model: MipModel, left: float) -> float:

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+import gpu_bridge
 from solvers.device import find_device
 from solvers.mip.budget import Budget
 from solvers.mip.device_activities import device_works
@@ -70,3 +71,14 @@ def test_everything_on_the_device_runs_to_the_end_of_its_time():
     points = shared.gate.pool.points()
     assert points
     assert all(np.isfinite(point.x).all() for point in points)
+
+
+def test_a_solve_with_one_thread_uses_the_device():
+    model = schedule(2, jobs=40, periods=60)
+    outcome = gpu_bridge.solve(
+        model.problem, device="cuda", method="mip", threads=1, heuristics_only=True,
+        time_limit=SECONDS,
+    )  # fmt: skip
+    assert "Local search made" in outcome.log, outcome.log
+    assert outcome.x is not None
+    assert is_feasible(model, np.round(outcome.x))

@@ -228,6 +228,22 @@ def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
     assert outcome.solution_status is SolutionStatus.FEASIBLE
 
 
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_with_one_thread_the_device_works_beside_it_unless_the_path_is_to_be_repeated(
+    monkeypatch, deterministic
+):
+    from solvers.mip import device_activities
+
+    given = []
+    monkeypatch.setattr(device_activities, "device_works", lambda _: {"device": given.append})
+    outcome = gpu_bridge.solve(
+        covering(), method="mip", device="cpu", threads=1, heuristics_only=True, work_limit=0.02,
+        deterministic=deterministic,
+    )  # fmt: skip
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert len(given) == (0 if deterministic else 1)
+
+
 def test_time_limit_zero_and_interruption():
     outcome = gpu_bridge.solve(covering(), method="mip", device="cpu", time_limit=0)
     assert outcome.stop_reason is StopReason.TIME_LIMIT

@@ -126,6 +126,6 @@ def test_a_solve_on_the_gpu_uses_it(large, monkeypatch):
     outcome = gpu_bridge.solve(
         large.problem, device="cuda", method="mip", heuristics_only=True, time_limit=30.0
     )
-    assert made == [WHOLE_KERNEL]
+    assert made == [WHOLE_KERNEL], outcome.log
     assert outcome.x is not None
     assert is_feasible(large, np.round(outcome.x))
