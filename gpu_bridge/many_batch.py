@@ -203,7 +203,8 @@ class Batch:
             size = np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
             near = (low > high) & (low - high <= CROSSING_TOLERANCE * size)
         if near.any():
-            middle = 0.5 * (low + high)
+            with np.errstate(invalid="ignore"):  # of infinite sides elsewhere
+                middle = 0.5 * (low + high)
             object.__setattr__(self, low_name, np.where(near, middle, low))
             object.__setattr__(self, high_name, np.where(near, middle, high))
 

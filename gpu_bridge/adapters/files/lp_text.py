@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 
+from gpu_bridge.adapters.files.lp_grammar import LABEL, NAME, NUMBER, SIGN, TERM
+from gpu_bridge.adapters.files.lp_rows import read_rows
 from gpu_bridge.adapters.files.source import Source, line_number
 from solvers.errors import FileFormatError, UnsupportedModelError
 
@@ -32,25 +35,24 @@ _REFUSED = {
     b"user": "user cuts",
 }
 
-_NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_NAME = rb"[^\s\d.\[\]<>=:+\-*/^\\][^\s\[\]<>=:+\-*/^\\]*"
-_TERM = rb"(?:%b[ \t]*\s*)?%b" % (_NUMBER, _NAME)
-_LABEL = rb"(?:[^\s:\[\]<>=]+\s*:)?"
-_SIGN = rb"(?:[+-]\s*)+"
 _OBJECTIVE_TEXT = re.compile(
     rb"\s*%b\s*(?:(?:%b)?(?:%b|%b))?\s*(?:%b(?:%b|%b)\s*)*"
-    % (_LABEL, _SIGN, _TERM, _NUMBER, _SIGN, _TERM, _NUMBER)
+    % (LABEL, SIGN, TERM, NUMBER, SIGN, TERM, NUMBER)
 )
-_CONSTRAINT = re.compile(
-    rb"\s*%b\s*(?:(?:%b)?%b\s*(?:%b%b\s*)*|0(?:\.0*)?\s*)?(?:<=?|>=?|=)"
-    rb"\s*[+-]?\s*(?:%b|inf(?:inity)?)(?=\s|$)\s*" % (_LABEL, _SIGN, _TERM, _SIGN, _TERM, _NUMBER),
-    re.I,
-)
-_VARIABLE = re.compile(rb"(?<![^\s+\-\d.])%b(?!\s*:)" % _NAME)
+_NUMBER_OR_NAME = re.compile(rb"%b|(%b)" % (NUMBER, NAME))
 
 
-def check_lp(source: Source) -> None:
-    """Refuse what HiGHS would misread.
+@dataclass(frozen=True)
+class LpFacts:
+    """What HiGHS is to read, and what it cannot be told: the lower sides of rows that have two."""
+
+    text: bytes
+    rewritten: bool
+    row_lower: dict[int, float]
+
+
+def check_lp(source: Source) -> LpFacts:
+    """Refuse what HiGHS would misread, and return the text in a form that it reads.
 
     Raises
     ------
@@ -86,7 +88,13 @@ def check_lp(source: Source) -> None:
             )
     if goal is not None:
         _check_objective(source, text, goal.end(), rows.start())
-    _check_constraints(source, text, rows.end(), sections[0].start())
+    start, end = rows.end(), sections[0].start()
+    found = read_rows(text, start, end)
+    if found.stop < end:
+        raise _misfit(source, text, found.stop, end, "a constraint")
+    if found.text is None:
+        return LpFacts(source.text, False, found.lower)
+    return LpFacts(text[:start] + found.text + text[end:], True, found.lower)
 
 
 def _check_objective(source: Source, text: bytes, start: int, end: int) -> None:
@@ -94,25 +102,15 @@ def _check_objective(source: Source, text: bytes, start: int, end: int) -> None:
     stop = start if match is None else match.end()
     if stop < end and text[stop:end].strip():
         raise _misfit(source, text, stop, end, "the objective")
-    label = re.compile(rb"\s*%b" % _LABEL).match(text, start, end)
-    names = Counter(_VARIABLE.findall(text, label.end() if label else start, end))
+    label = re.compile(rb"\s*%b" % LABEL).match(text, start, end)
+    words = _NUMBER_OR_NAME.findall(text, label.end() if label else start, end)
+    names = Counter(word for word in words if word)
     for name, count in names.most_common(1):
         if count > 1:
             raise FileFormatError(
                 f"'{source.path}': variable '{name.decode(errors='replace')}' appears {count} "
                 "times in the objective; add its coefficients up to one term."
             )
-
-
-def _check_constraints(source: Source, text: bytes, start: int, end: int) -> None:
-    position = start
-    while position < end:
-        match = _CONSTRAINT.match(text, position, end)
-        if match is None:
-            if text[position:end].strip():
-                raise _misfit(source, text, position, end, "a constraint")
-            return
-        position = match.end()
 
 
 def _misfit(
@@ -134,6 +132,6 @@ def _misfit(
         )
     return FileFormatError(
         f"{place}: '{shown}' does not read as {what}. Terms look like '+ 2 x' (no '*', no name "
-        "that begins with a digit), all variables stand left of one '<=', '>=' or '=' and one "
-        "number right of it; split a row with two sides into two rows."
+        "that begins with a digit), variables stand on one side of '<=', '>=' or '=' and a number "
+        "on the other, or between two numbers; what follows begins a new line."
     )

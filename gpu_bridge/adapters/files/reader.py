@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 import warnings
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -65,10 +66,14 @@ def read_problem(path: str | PathLike[str]) -> Problem:
     """
     source = load_source(path)
     facts = MpsFacts("", None)
+    second_sides: dict[int, float] = {}
     if source.format == "mps":
         facts = check_mps(source)
     else:
-        check_lp(source)
+        found = check_lp(source)
+        second_sides = found.row_lower
+        if found.rewritten:
+            source = replace(source, text=found.text, rewritten=True)
     try:
         model, crossed = _parse(source)
     except UnicodeDecodeError as error:  # HiGHS's message on a name it has lost already
@@ -82,6 +87,8 @@ def read_problem(path: str | PathLike[str]) -> Problem:
             "models can be solved here."
         )
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    row_lower = np.array(lp.row_lower_)
+    row_lower[list(second_sides)] = list(second_sides.values())
     names = _names(lp.col_names_, lp.num_col_)
     matrix = _matrix(lp)
     if source.format == "mps" and names is not None:
@@ -92,7 +99,7 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         return Problem.from_arrays(
             lp.col_cost_,
             matrix,
-            lp.row_lower_,
+            row_lower,
             lp.row_upper_,
             lower=lower,
             upper=upper,

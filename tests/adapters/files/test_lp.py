@@ -44,7 +44,10 @@ def test_packed(tmp_path: Path) -> None:
         ("3 x + 2 y", "3 x 2 y", "line 3"),
         ("3 x + 2 y", "3 5x + 2 y", "line 3"),
         ("x + y + z <= 10", "x + y + z + 3 <= 10", "line 5"),
-        ("x + y + z <= 10", "1 <= x + y + z <= 10", "line 5"),
+        ("x + y + z <= 10", "1 <= x + y + z >= 10", "line 5"),
+        ("x + y + z <= 10", "x <= 3 y <= 10", "line 5"),
+        ("x + y + z <= 10", "3 <= x y <= 10", "line 5"),
+        ("x + y + z <= 10", "x + y <= 10 x - z <= 4", "line 5"),
         ("x + y + z <= 10", "x + y <= 10 - z", "line 5"),
         ("x + y + z <= 10", "1,5 x + y <= 10", "line 5"),
         ("x - 2 y >= -2", "x - 2 y >= 1.5.5", "line 6"),
@@ -120,3 +123,44 @@ def test_what_highs_writes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.lower, first.lower)
     np.testing.assert_array_equal(again.matrix.toarray()[:3], first.matrix.toarray())
     np.testing.assert_array_equal(again.row_lower[3:], [1, -INF])  # the range in two rows
+
+
+@pytest.mark.parametrize(
+    ("row", "coefficients", "sides"),
+    [
+        ("-3 <= 2 x + y <= 5", [2, 1], (-3, 5)),
+        ("r: 0 <= 3 x + y <= 5", [3, 1], (0, 5)),  # HiGHS reads 0 <= 3 and x + y <= 5
+        ("r: 5 >= 3 x + y >= 0.5", [3, 1], (0.5, 5)),
+        ("r: - inf <= 3 x\n + y <= 2e0", [3, 1], (-INF, 2)),
+        ("r: -4 < - x + 1e-3 y < +infinity", [-1, 1e-3], (-4, INF)),
+        ("r: 3 <= x - 2 y", [1, -2], (3, INF)),
+        ("3 >= x - 2 y", [1, -2], (-INF, 3)),
+        ("r: 3 = x - 2 y", [1, -2], (3, 3)),
+    ],
+)
+def test_numbers_may_stand_on_the_left(
+    tmp_path: Path, row: str, coefficients: list[float], sides: tuple[float, float]
+) -> None:
+    rows = f" first: x >= 1\n {row}\n last: x + y <= 9 more: 2 <= y\n"
+    text = f"Minimize\n x\nSubject To\n{rows}Bounds\n x free\nEnd\n"
+    problem = read_problem(write(tmp_path, text, "model.lp"))
+    np.testing.assert_array_equal(problem.matrix.toarray(), [[1, 0], coefficients, [1, 1], [0, 1]])
+    np.testing.assert_array_equal(problem.row_lower, [1, sides[0], -INF, 2])
+    np.testing.assert_array_equal(problem.row_upper, [INF, sides[1], 9, INF])
+    assert problem.lower[0] == -INF
+    assert problem.row_names is not None
+    assert list(problem.row_names[2:]) == ["last", "more"]
+
+
+def test_sides_that_cross_are_infeasible(tmp_path: Path) -> None:
+    text = "Minimize\n x\nSubject To\n r: 5 <= x + y <= 3\nEnd\n"
+    outcome = gb.solve(write(tmp_path, text, "model.lp"))
+    assert outcome.solution_status is gb.SolutionStatus.INFEASIBLE
+    assert "'r'" in outcome.message
+
+
+def test_exponents_are_no_names(tmp_path: Path) -> None:
+    text = "Minimize\n 1e-05 x + 2.5E-6 y - 1e-7 e + 1e-3\nSubject To\n x + y + e >= 1\nEnd\n"
+    problem = read_problem(write(tmp_path, text, "model.lp"))
+    np.testing.assert_array_equal(problem.cost, [1e-5, 2.5e-6, -1e-7])
+    assert problem.offset == 1e-3
