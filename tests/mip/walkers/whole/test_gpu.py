@@ -124,7 +124,12 @@ def test_a_solve_on_the_gpu_uses_it(large, monkeypatch):
 
     monkeypatch.setattr(run_module, "WholeFleet", Watched)
     outcome = gpu_bridge.solve(
-        large.problem, device="cuda", method="mip", heuristics_only=True, time_limit=30.0
+        large.problem,
+        device="cuda",
+        method="mip",
+        heuristics_only=True,
+        time_limit=150.0,  # loops may be compiled first; the first point after it has begun ends it
+        on_solution=lambda _: bool(made),
     )
     assert made == [WHOLE_KERNEL], outcome.log
     assert outcome.x is not None
