@@ -35,12 +35,15 @@ class Projection:
     is_empty : bool
         Whether the projector found that no point keeps the rows; an exact method's word that is
         good enough to give up a cut-off, and no proof.
+    is_cut_short : bool
+        Whether a limit of time or work ended an exact method.
     """
 
     x: FloatArray
     y: FloatArray
     is_converged: bool
     is_empty: bool = False
+    is_cut_short: bool = False
 
 
 class Projector(Protocol):

@@ -196,10 +196,16 @@ class Simplex:
             x = np.array(found.col_value, dtype=np.float64)
         if found.dual_valid:
             y = np.array(found.row_dual, dtype=np.float64)
-        if status != Status.kOptimal and status not in LIMITS:
+        if status not in (Status.kOptimal, Status.kInfeasible, *LIMITS):
             highs.clearSolver()  # what is left may not be a basis to go on from
         x = np.clip(np.nan_to_num(x), self._now["lower"], self._now["upper"])
-        return Projection(x, y, status == Status.kOptimal, status == Status.kInfeasible)
+        return Projection(
+            x,
+            y,
+            is_converged=status == Status.kOptimal,
+            is_empty=status == Status.kInfeasible,
+            is_cut_short=status in LIMITS,
+        )
 
 
 def _vectors_of(source: Problem | Request) -> dict[str, FloatArray]:

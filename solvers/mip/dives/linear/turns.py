@@ -1,0 +1,86 @@
+"""Turns of linear dives: one search for each that runs at a time, while there is no point."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from solvers.mip.budget import Budget
+from solvers.mip.dives.linear.dive import LinearDives
+from solvers.mip.model import MipModel
+from solvers.mip.shared import Shared
+
+MOST_ENTRIES = 2_000_000
+"""Entries of a model up to which its relaxation is left to simplex, as in the pumps."""
+
+SHARE = 6.0
+"""What dives are due while there is no point."""
+
+
+def suits(model: MipModel) -> bool:
+    """Whether a model has integers to decide and a relaxation that simplex solves in time."""
+    return model.integers.size > 0 and model.num_nonzeros <= MOST_ENTRIES
+
+
+class LinearDiveTurns:
+    """Dives that go on from turn to turn; safe to use from any thread.
+
+    Parameters
+    ----------
+    shared : Shared
+        Its relaxation's basis, where there is one, is where the LPs begin.
+    share : callable, optional
+        What dives are due while they have anything to do; by default :data:`SHARE` while there is
+        no point.
+    """
+
+    def __init__(self, shared: Shared, share: Callable[[], float] | None = None) -> None:
+        self._shared = shared
+        self._share = share
+        self._waiting: list[LinearDives] = []
+        self._made = 0
+        self._lock = threading.Lock()
+        self._is_over = not suits(shared.model)
+
+    def share(self) -> float:
+        """Return what the dives are due now."""
+        if self._is_over:
+            return 0.0
+        if self._share is not None:
+            return self._share()
+        return 0.0 if self._shared.has_point else SHARE
+
+    def work(self, budget: Budget, seed: int) -> None:
+        """Let one of the searches go on until there is a point."""
+        with self._lock:
+            number, dives = self._made, self._waiting.pop(0) if self._waiting else None
+            self._made += dives is None
+        if dives is None:
+            dives = self._make(number)
+        try:
+            dives.run(budget, lambda: self._shared.has_point)
+        finally:
+            self._is_over |= dives.is_over
+            with self._lock:
+                self._waiting.append(dives)
+        if self._shared.has_point or dives.is_over:
+            self._close()
+
+    def _close(self) -> None:
+        """Give up what the searches hold that are not at work."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for dives in waiting:
+            dives.close()
+
+    def _make(self, number: int) -> LinearDives:
+        shared = self._shared
+        return LinearDives(
+            shared.model,
+            shared.domain,
+            shared.gate.offer,
+            shared.gate.near,
+            shared.seed_of("linear dive", number),
+            None if shared.root is None else shared.root.basis,
+            first=number,
+        )
