@@ -23,6 +23,10 @@ PRESOLVE_SHARE, PRESOLVE_AT_MOST = 0.1, 3.0
 """Part of the time left, and seconds, that presolve may take before heuristics begin on what it has
 come to; without it the model stays as it was."""
 
+PRESOLVE_BESIDE_FROM = 4_000_000
+"""Nonzeros from which heuristics begin at once and presolve goes on beside them: HiGHS takes about
+a microsecond for each to read such a model, and more than its seconds for the first reductions."""
+
 FURTHER_SHARE = 0.4
 """Part of the time left that presolve may take beside the heuristics, where it was cut short: a
 model presolved halfway is often one on which no heuristic finds a point."""
@@ -76,15 +80,18 @@ def _reduce(
     from gpu_bridge import presolve
     from gpu_bridge.presolve.highs import TIME_SHARE
     from solvers import mip
+    from solvers.mip.reduced import unreduced
 
+    def further(whole: Progress) -> mip.Reduced:
+        return _reduce(problem, options, whole, exactly, FURTHER_SHARE, np.inf)
+
+    if problem.num_nonzeros >= PRESOLVE_BESIDE_FROM and np.isfinite(at_most):
+        return replace(unreduced(problem), further=further)
     deputy = Deputy(progress)
     began, seconds = progress.seconds, min(share * progress.time_left, at_most)
     deputy.time_limit = min(progress.time_limit, began + seconds / TIME_SHARE)
     reduction = presolve.apply(problem, deputy, "highs")
     was_cut_short = progress.seconds - began >= seconds
-
-    def further(whole: Progress) -> mip.Reduced:
-        return _reduce(problem, options, whole, exactly, FURTHER_SHARE, np.inf)
 
     forward = reduction.forward
 

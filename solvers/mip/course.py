@@ -33,6 +33,8 @@ class Course:
     ----------
     start : (n,) float64 or None
         What the caller knows, with NaN for the rest.
+    start_is_open : bool
+        Whether the start is still to be completed or mended.
     cores : int
         Threads that may be at work.
     ledger : Ledger
@@ -48,6 +50,7 @@ class Course:
         self.options = options
         self.progress = progress
         self.start = None if start is None else start.x
+        self.start_is_open = False
         self.cores = options.threads or usable_cores()
         self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
         self.settled: Outcome | None = None

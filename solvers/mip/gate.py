@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from weakref import WeakSet
 
 import numpy as np
 
@@ -77,6 +78,7 @@ class Gate:
         self._is_timed = is_timed
         self._polisher = Polisher(model)
         self._has_continuous = model.integers.size < model.num_columns
+        self._in_ledger: WeakSet[Found] = WeakSet()
         self._known: OrderedDict[int, float] = OrderedDict()
         self._lock = threading.Lock()
         self._began = time.monotonic()
@@ -111,7 +113,7 @@ class Gate:
             return
         point = self.model.rounded(self._reduced.to_reduced(x))
         if is_feasible(self.model, point):
-            self._add(point, source)
+            self._add(point, source, is_recorded=True)
 
     def take_all(self) -> None:
         """Take over all points of the ledger."""
@@ -133,6 +135,8 @@ class Gate:
         for found in self.pool.points()[:count]:
             if self._is_timed and time.monotonic() > deadline:
                 return
+            if found in self._in_ledger:
+                continue  # on millions of columns each check takes half a second
             self.ledger.record(self._reduced.to_original(found.x), found.source)
 
     def close(self) -> None:
@@ -146,12 +150,15 @@ class Gate:
             return False
         if not self.ledger.record(self._reduced.to_original(point), source):
             return False  # rounding errors on the way back: it is no point of the original
-        self._add(point, source)
+        self._add(point, source, is_recorded=True)
         return True
 
-    def _add(self, point: FloatArray, source: str) -> None:
+    def _add(self, point: FloatArray, source: str, *, is_recorded: bool = False) -> None:
         objective = self.model.objective_at(point)
-        self.pool.add(Found(point, objective, self._progress.seconds, source))
+        found = Found(point, objective, self._progress.seconds, source)
+        if is_recorded:
+            self._in_ledger.add(found)
+        self.pool.add(found)
 
     def _polished(self, point: FloatArray, feasible: bool) -> tuple[FloatArray, bool]:
         """Return the point with the best continuous columns, and whether it is feasible."""

@@ -81,16 +81,17 @@ class Ledger:
         point = self.model.rounded(x)
         if is_feasible(self.model, point):
             return point
-        mended = self._mend(point)
+        violation = relative_violation(self.model, point)
+        mended = self._mend(point, violation)
         if mended is not None:
             return mended
-        return point if relative_violation(self.model, point) <= self._tolerance else None
+        return point if violation <= self._tolerance else None
 
-    def _mend(self, point: FloatArray) -> FloatArray | None:
+    def _mend(self, point: FloatArray, violation: float) -> FloatArray | None:
         """Solve for the continuous columns anew where the point misses by little."""
         if self.model.integers.size == self.model.num_columns:
             return None
-        if relative_violation(self.model, point) > 1e3 * FEASIBILITY_TOLERANCE:
+        if violation > 1e3 * FEASIBILITY_TOLERANCE:
             return None
         with self._lock:
             if self._mender is None:

@@ -1,11 +1,12 @@
 """From the problem as it was given to what heuristics share: presolve, propagation, the gate.
 
-Meanwhile walkers search the problem as it is.
+Meanwhile the problem as it is is swept once for a first point, and searched by walkers.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from solvers.mip.budget import Budget
 from solvers.mip.course import Course
 from solvers.mip.gate import Gate
 from solvers.mip.model import MipModel
+from solvers.mip.near import Near
+from solvers.mip.patience import LOOK_AGAIN
 from solvers.mip.reduced import Reduced, unreduced
 from solvers.mip.start import bring_in
 from solvers.problem import FloatArray, Problem
@@ -52,6 +55,8 @@ class Reducing:
         self._gates: list[Gate] = []
         self._further: Reduce | None = None
         self._early: EarlyWalks | None = None
+        self._is_sweeping = False
+        self._enough = threading.Event()
         self.gate: Gate | None = None
         self.device = cpu()
 
@@ -60,19 +65,36 @@ class Reducing:
         """Whether more time would reduce the problem further."""
         return self._further is not None
 
-    def walk_on_original(self) -> threading.Event:
-        """Let walkers search the problem as it was given; return the flag that ends that."""
-        enough, course = threading.Event(), self._course
+    def walk_on_original(self) -> None:
+        """Sweep and walk on the problem as it was given, until there is a reduced model."""
+        course = self._course
+        self._is_sweeping = True
 
         def search() -> None:
             from solvers.mip.early import EarlyWalks
 
-            self._early = EarlyWalks(course.ledger, course.options.seed)
             left = course.progress.time_left
-            self._early.run(Budget(left, stop=lambda: enough.is_set() or course.is_over()))
+            budget = Budget(left, stop=lambda: self._enough.is_set() or course.is_over())
+            self._early = EarlyWalks(course.ledger, course.options.seed)
+            try:
+                self.sweep_original(self._early.near)
+            finally:
+                self._is_sweeping = False
+            if not budget.spent():
+                self._early.run(budget)
 
         course.spawn("walk on the original", search)
-        return enough
+
+    def sweep_original(self, near: Near) -> None:
+        """Construct a point of the problem as it was given: where that works it takes no time."""
+        from solvers.mip.sweeps import SOURCE, sweep
+
+        ledger = self._course.ledger
+        swept = sweep(ledger.model, Budget(stop=self._course.is_over))
+        if swept.is_feasible:
+            ledger.record(swept.x, SOURCE)
+        else:
+            near(swept.x, swept.violated_rows)
 
     def prepare(self, reduce: Reduce | None) -> Shared | None:
         """Reduce the problem and set up what heuristics share; None if the matter is settled."""
@@ -81,15 +103,18 @@ class Reducing:
         if course.takes_turns and reduced.further is not None:
             reduced = reduced.further(course.progress)
         course.settled = reduced.settled
+        if reduced.problem is course.problem:
+            self._finish_sweep()
         if course.settled is not None or course.is_over():
             return None
         shared = self._set_up(reduced)
+        self._enough.set()
         if shared is None:
             return None
         self._further = reduced.further
         if self._early is not None and not course.has_point:
             self._early.hand_on(shared.gate)
-        if course.start is not None and not course.has_point:
+        if course.start is not None and course.start_is_open:
             self._bring_in(course.start, shared.gate)
         return shared
 
@@ -148,6 +173,15 @@ class Reducing:
             prove_infeasible=course.prove_infeasible,
             prove_bound=None if options.heuristics_only else course.progress.bound,
         )
+
+    def _finish_sweep(self) -> None:
+        """Let nobody else begin on the original, and wait for the sweep.
+
+        Its point comes sooner than the bounds that follow from all rows.
+        """
+        self._enough.set()
+        while self._is_sweeping and not self._course.is_over():
+            time.sleep(LOOK_AGAIN)
 
     def _bring_in(self, start: FloatArray, gate: Gate) -> None:
         """Complete the caller's start, in a part of the time."""

@@ -1,7 +1,7 @@
 """The schedule of a mixed-integer solve: what runs when, where, and when it is over.
 
     at once        branch and bound of the problem as it was given, in a child process
-    meanwhile      presolve, with a walker on the unreduced model beside it
+    meanwhile      presolve; beside it a sweep and then a walker on the unreduced model
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
                    the GPU, by the shares in ``activities``
     beside them    presolve in more time, where it was cut short; what it comes to takes the place
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.course import Course
+from solvers.mip.near import Near
 from solvers.mip.patience import LOOK_AGAIN, wait_for
 from solvers.mip.proving import Proving
 from solvers.mip.reducing import Reduce, Reducing
@@ -82,9 +83,8 @@ class _Schedule:
         self._take_start()
         if not self.course.options.heuristics_only and self._proving.begin():
             return self.end()
-        enough = self._reducing.walk_on_original()
+        self._reducing.walk_on_original()
         shared = self._reducing.prepare(reduce)
-        enough.set()
         if shared is not None:
             replaced = self._search(shared)
             if self._reducing.is_unfinished:
@@ -102,6 +102,7 @@ class _Schedule:
         self._take_start()
         if proves and self._proving.try_few_nodes():
             return self.end()
+        self._reducing.sweep_original(Near())
         shared = self._reducing.prepare(reduce)
         if shared is not None:
             search_in_turn(course, shared)
@@ -126,8 +127,11 @@ class _Schedule:
         self.course.ledger.close()
 
     def _take_start(self) -> None:
-        if self.course.start is not None:
-            self.course.progress.log(take_whole(self.course.start, self.course.ledger))
+        course = self.course
+        if course.start is not None:
+            taken, word = take_whole(course.start, course.ledger)
+            course.start_is_open = not taken
+            course.progress.log(word)
 
     def _search(self, shared: Shared) -> threading.Event:
         """Let heuristics begin on the cores that branch and bound leaves."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 
 from solvers.mip.budget import Budget
@@ -18,14 +20,20 @@ DIVES = 8
 """Attempts at completing a partial start, with other orders and values each time."""
 
 
-def take_whole(x: FloatArray, ledger: Ledger) -> str:
-    """Record a start (n,) of the original problem if it is complete; return what to tell."""
+def take_whole(x: FloatArray, ledger: Ledger) -> tuple[bool, str]:
+    """Record a start (n,) of the original problem if it is complete.
+
+    Returns
+    -------
+    (bool, str)
+        Whether it was taken, and what to tell.
+    """
     known = int(np.isfinite(x).sum())
     if known < x.size:
-        return f"The start gives {known} of {x.size} values."
+        return False, f"The start gives {known} of {x.size} values."
     if ledger.record(x, SOURCE):
-        return "The start is feasible and was taken."
-    return "The start is not feasible as it stands."
+        return True, "The start is feasible and was taken."
+    return False, "The start is not feasible as it stands."
 
 
 def bring_in(x: FloatArray, gate: Gate, budget: Budget, seed: int) -> str:
@@ -33,15 +41,22 @@ def bring_in(x: FloatArray, gate: Gate, budget: Budget, seed: int) -> str:
     there = gate.reduced_of(x)
     if there is None:
         return "The start is left to branch and bound."
-    taken, given_up = complete(gate.model, there, gate.offer, budget, seed)
-    word = "was completed" if taken else "could not be made feasible"
+    completed, given_up = complete(gate.model, there, gate.offer, budget, seed)
     how = f", {given_up} of its values given up" if given_up else ""
-    return f"The start {word}{how}."
+    return f"The start {completed.value}{how}."
+
+
+class Completed(Enum):
+    """What became of a start; the values are what a user reads."""
+
+    BEST = "was completed"
+    WORSE = "was completed, but better points were known"
+    NOT = "could not be made feasible"
 
 
 def complete(
     model: MipModel, x: FloatArray, offer: Offer, budget: Budget, seed: int
-) -> tuple[bool, int]:
+) -> tuple[Completed, int]:
     """Complete a start by propagation and dives, and offer what comes of it.
 
     Parameters
@@ -55,16 +70,16 @@ def complete(
 
     Returns
     -------
-    (bool, int)
-        Whether a point was taken as the best so far, and how many of the known integer values had
-        to be given up because they contradict others.
+    (Completed, int)
+        What became of it, and how many of the known integer values had to be given up because they
+        contradict others.
     """
     known = np.isfinite(x)
     if known.all() and offer(x, SOURCE):
-        return True, 0
+        return Completed.BEST, 0
     domain = Domain.of(model)
     if not domain.propagate():
-        return False, 0
+        return Completed.NOT, 0
     given_up = _fix_known(model, domain, x, budget)
     return _finish(model, domain, x, offer, budget, seed), given_up
 
@@ -91,16 +106,20 @@ def _fix_known(model: MipModel, domain: Domain, x: FloatArray, budget: Budget) -
 
 def _finish(
     model: MipModel, domain: Domain, x: FloatArray, offer: Offer, budget: Budget, seed: int
-) -> bool:
+) -> Completed:
     """Let dives decide what the start leaves open; the LP behind ``offer`` does the rest."""
     from solvers.mip.rounding import LP_GUIDED, dive
 
+    completed = Completed.NOT
     middle = np.clip(np.where(np.isfinite(x), x, 0.0), domain.lower, domain.upper)
     for attempt in range(DIVES):
         if budget.spent():
             break
         strategy = LP_GUIDED[attempt % len(LP_GUIDED)]
         found = dive(model, domain.copy(), strategy, seed + attempt, budget, middle)
-        if found.is_feasible and offer(found.x, SOURCE):
-            return True
-    return False
+        if not found.is_feasible:
+            continue
+        if offer(found.x, SOURCE):
+            return Completed.BEST
+        completed = Completed.WORSE
+    return completed
