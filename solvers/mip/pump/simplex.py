@@ -83,6 +83,10 @@ class Simplex:
         """Solve with the present vectors; stops soon when the budget's ``stop`` says so."""
         return self._thread.submit(self._solve_interruptibly, budget).result()
 
+    def begin_at(self, basis: Basis) -> None:
+        """Let the next run start from a basis; see the constructor's."""
+        self._thread.submit(self._set_basis, basis).result()
+
     def basis(self) -> Basis | None:
         """Return the last basis, if there is a valid one."""
         return self._thread.submit(self._read_basis).result()

@@ -68,11 +68,11 @@ class LinearDives:
     near : callable
         Gets what is left of a dive that found none, rounded.
     seed : int
-    basis : Basis, optional
-        Of the relaxation's solution; without it the first dive has no costs, because the LP is
-        solved from nothing then.
+    basis : callable, optional
+        Returns the basis of the relaxation's solution, or None while there is none: until then no
+        dive has the model's costs, because the LP is solved from nothing.
     first : int
-        Number of the first dive, so that dives side by side go by other rules.
+        Place of the first rule, so that dives side by side go by other rules.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class LinearDives:
         offer: Offer,
         near: Near,
         seed: int,
-        basis: Basis | None = None,
+        basis: Callable[[], Basis | None] = lambda: None,
         first: int = 0,
     ) -> None:
         self._model = model
@@ -93,9 +93,12 @@ class LinearDives:
         self._near = near
         self._rng = np.random.default_rng(seed)
         self._ranking = Ranking(model)
-        self._simplex = Simplex(model.problem, seed, basis)
-        self._priced_first = basis is not None
+        self._simplex = Simplex(model.problem, seed)
+        self._basis = basis
+        self._has_basis = False
         self._may_be_priced = bool(model.cost.any())
+        self._is_priced = False
+        self._priced, self._unpriced = 0, 0
         self._decided: list[_Decision] = []
         self._solved = 0
         self._bulk = 1.0
@@ -154,19 +157,32 @@ class LinearDives:
 
     def _begin(self) -> None:
         """Begin a dive: the next rule, with costs and without by turns."""
-        number = self.dives
         self.dives += 1
         self._domain.undo(self._root)
         self._decided, self._solved, self._turns_back, self._last = [], 0, 0, None
         self._bulk = np.inf  # until it is known what the relaxation leaves open
-        self._rule = RULES[(self._first + number // 2) % len(RULES)]
-        if self._may_be_priced and (number % 2 == 0) == self._priced_first:
+        self._is_priced = not self._is_priced and self._may_begin_with_costs()
+        number = self._priced if self._is_priced else self._unpriced
+        self._rule = RULES[(self._first + number) % len(RULES)]
+        if self._is_priced:
+            self._priced += 1
             self._cost = self._model.cost
             return
+        self._unpriced += 1
         self._cost = np.zeros(self._model.num_columns)
         if number > 0:  # the first takes any point, others a random one
             integers = self._model.integers
             self._cost[integers] = self._rng.uniform(-1.0, 1.0, integers.size)
+
+    def _may_begin_with_costs(self) -> bool:
+        """Whether the relaxation is known, so that the LP with costs begins at its solution."""
+        if not self._may_be_priced:
+            return False
+        basis = None if self._has_basis else self._basis()
+        if basis is not None:
+            self._simplex.begin_at(basis)
+            self._has_basis = True
+        return self._has_basis
 
     def _descend(self, x: FloatArray) -> None:
         """Decide a bulk of fractional columns, or offer a point without any."""

@@ -21,7 +21,7 @@ class Rule(Enum):
     NEAREST = "the least distance to a whole number, in that direction"
 
 
-RULES = (Rule.UPWARD, Rule.LOCKS, Rule.LENGTH, Rule.NEAREST)
+RULES = (Rule.UPWARD, Rule.LENGTH, Rule.LOCKS, Rule.NEAREST)
 """The rules by turns."""
 
 

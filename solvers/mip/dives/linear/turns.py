@@ -13,7 +13,7 @@ from solvers.mip.shared import Shared
 MOST_ENTRIES = 2_000_000
 """Entries of a model up to which its relaxation is left to simplex, as in the pumps."""
 
-SHARE = 6.0
+SHARE = 8.0
 """What dives are due while there is no point."""
 
 
@@ -28,7 +28,7 @@ class LinearDiveTurns:
     Parameters
     ----------
     shared : Shared
-        Its relaxation's basis, where there is one, is where the LPs begin.
+        Its relaxation's basis, once there is one, is where LPs with the model's costs begin.
     share : callable, optional
         What dives are due while they have anything to do; by default :data:`SHARE` while there is
         no point.
@@ -81,6 +81,6 @@ class LinearDiveTurns:
             shared.gate.offer,
             shared.gate.near,
             shared.seed_of("linear dive", number),
-            None if shared.root is None else shared.root.basis,
-            first=number,
+            lambda: None if shared.root is None else shared.root.basis,
+            number,
         )
