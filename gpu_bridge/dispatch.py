@@ -286,7 +286,8 @@ def _answer(
     if stopped is not None or not _gave_up(answer, progress):
         return answer
     who = "Every engine" if choice.lanes else answer.engine
-    progress.log(f"{who} ended short of the tolerances; asking for a second opinion.")
+    told = answer.message or f"{who} ended short of the tolerances."
+    progress.log(f"{told} Asking for a second opinion.")
     careful = dataclasses.replace(options, presolve=False)
     second = verify(problem, _run_highs(problem, careful, progress, start), options)
     return better(answer, second)

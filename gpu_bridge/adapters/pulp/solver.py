@@ -181,8 +181,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             raise ProblemError(f"The last model this solver has solved is not '{lp.name}'.")
         assert solved.outcome is not None
         points = pool_solutions(solved.outcome)
-        if not 0 <= number < len(points):
-            raise IndexError(f"There is no solution {number}; the pool has {len(points)}.")
+        if not (hasattr(number, "__index__") and 0 <= number < len(points)):
+            raise IndexError(f"There is no solution {number!r}; the pool has {len(points)}.")
         entry = points[number]
         with collector_paused():
             set_values(
