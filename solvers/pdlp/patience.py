@@ -1,9 +1,11 @@
-"""When a turn with one scaling is over: once the error no longer falls as it should."""
+"""When a turn with one scaling is over: once the errors no longer fall as they should."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+from solvers.pdlp.statistics import Statistics
 
 GROWTH = 1.5
 """Factor from the iterations of one look back to those of the next."""
@@ -13,24 +15,29 @@ GROWTH = 1.5
 class Patience:
     """Decides at ``length`` iterations, and at every 1.5 times as many, whether a turn goes on.
 
-    It does if the least error so far has fallen to ``progress`` of what it was a look earlier.
+    It does if the least error so far has fallen to ``progress`` of what it was a look earlier, or
+    the least residual: the gap may stay at 1 until both residuals are small, whatever they do.
     """
 
     length: float
     progress: float
-    least: float = math.inf
-    least_then: float = math.inf
+    least: tuple[float, float] = (math.inf, math.inf)
+    least_then: tuple[float, float] = (math.inf, math.inf)
     next_look: float = 0.0
 
     def __post_init__(self) -> None:
         self.next_look = self.length / GROWTH
 
-    def is_over(self, iterations: int, error: float) -> bool:
-        """Take down the error after so many iterations; return whether that was enough of them."""
-        self.least = min(self.least, error)
+    def is_over(self, iterations: int, statistics: Statistics) -> bool:
+        """Take down the errors after so many iterations; return whether that was enough of them."""
+        error, residual = self.least
+        self.least = (min(error, statistics.worst), min(residual, statistics.worst_residual))
         if iterations < self.next_look:
             return False
-        falls = self.least < self.progress * self.least_then
+        falls = any(
+            now < self.progress * then
+            for now, then in zip(self.least, self.least_then, strict=True)
+        )
         self.least_then = self.least
         self.next_look *= GROWTH
         return iterations >= self.length and not falls

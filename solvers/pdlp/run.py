@@ -12,6 +12,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.pdlp.active import Compaction
 from solvers.pdlp.answer import Answer, on_original, to_outcome
+from solvers.pdlp.balance import Balance, change_weight
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.milestone import Milestone
@@ -50,6 +51,7 @@ class _Solve:
     whole_windows: Windows
     windows: Windows
     compaction: Compaction
+    balance: Balance
     criteria: Criteria
     began: float
     record: Record
@@ -89,6 +91,7 @@ def run(
         whole_windows=windows,
         windows=windows,
         compaction=Compaction(state, options, progress, record.iterations),
+        balance=Balance.after(record.iterations, state.settings, options.tolerance),
         criteria=Criteria.uniform(options.tolerance),
         began=time.perf_counter(),
         record=record,
@@ -163,11 +166,12 @@ def _consider(solve: _Solve) -> Outcome | None:
     if record.stop is Stop.OPTIMAL:
         return _accept(solve)
     patience = solve.patience
-    if patience is not None and patience.is_over(record.iterations, statistics.worst):
+    if patience is not None and patience.is_over(record.iterations, statistics):
         return _limit(solve, StopReason.ITERATION_LIMIT)
     if solve.compaction.is_due(record):
         _reconsider(solve)
         return None
+    _rebalance(solve)
     settings = solve.state.settings
     if math.isinf(solve.error_then):
         solve.error_then = statistics.worst
@@ -191,6 +195,16 @@ def _reconsider(solve: _Solve) -> None:
         _move(solve)
 
 
+def _rebalance(solve: _Solve) -> None:
+    """Correct the primal weight if the residuals ask for it."""
+    factor = solve.balance.correction(solve.record)
+    if factor == 1.0:
+        return
+    _settle(solve)
+    if solve.record.stop is Stop.NO:
+        change_weight(solve.compaction.here, solve.record, factor)
+
+
 def _move(solve: _Solve) -> None:
     """Go on wherever the compaction has gone to."""
     state = solve.compaction.here
@@ -201,6 +215,7 @@ def _move(solve: _Solve) -> None:
         solve.tried = 0
     solve.record = Record(state.read_control())
     solve.submitted = solve.record.iterations
+    solve.balance = Balance.after(solve.submitted, state.settings, solve.options.tolerance)
 
 
 def _settle(solve: _Solve) -> None:

@@ -25,7 +25,8 @@ class Settings:
     """Iterations after which the solve may go on with Ruiz's scaling alone (``turns``), or None."""
 
     turn_progress: float = 0.5
-    """It stays while the error falls to this part in the last third of its iterations."""
+    """It stays while the least error, or the least residual, falls to this part in the last third
+    of its iterations."""
 
     # Step size
     step_fraction: float = 0.998
@@ -69,6 +70,16 @@ class Settings:
     """Distances outside this range say nothing; the best weight so far is taken instead."""
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
+
+    # Correcting the primal weight by the residuals (``solvers/pdlp/balance.py``)
+    balance_period: int = 5000
+    """Iterations from one look at the residuals to the next;"""
+    balance_decades: float = 3.0
+    """the weight is corrected if they were as many decades apart in the mean of a period,"""
+    balance_progress: float = 0.5
+    """and the least that the larger of them was has not fallen to this of the period before's."""
+    balance_most: float = 2.0
+    """Decades by which a correction changes the weight at the most."""
 
     # Certificates of infeasibility and unboundedness
     certificate_from: int = 800

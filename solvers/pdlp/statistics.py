@@ -48,6 +48,11 @@ class Statistics:
         """The largest of the three relative errors; NaN if one of them is."""
         return float(np.max([self.relative_primal, self.relative_dual, self.relative_gap]))
 
+    @property
+    def worst_residual(self) -> float:
+        """The larger of the relative residuals; NaN if one of them is."""
+        return float(np.max([self.relative_primal, self.relative_dual]))
+
 
 @dataclass(frozen=True, eq=False)
 class Record:

@@ -7,9 +7,13 @@ gap against ``1 + |p| + |d|``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from solvers.pdlp.statistics import Statistics
+
+NEGLIGIBLE = 0.1
+"""Part of a tolerance below which an error counts as that part where errors are compared."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,18 @@ class Criteria:
 def is_primal_feasible(statistics: Statistics, criteria: Criteria) -> bool:
     """Whether the primal residual is within its tolerance."""
     return statistics.relative_primal <= criteria.primal
+
+
+def decades_left(statistics: Statistics, criteria: Criteria) -> float:
+    """Return the decades from the three errors down to a tenth of their tolerances, added up.
+
+    That is what a point has still before it. The largest error alone tells less: a gap may be 1
+    for a point near the optimum and for one far away.
+    """
+    errors = (statistics.relative_primal, statistics.relative_dual, statistics.relative_gap)
+    floors = (criteria.primal, criteria.dual, criteria.gap)
+    ratios = [error / (NEGLIGIBLE * floor) for error, floor in zip(errors, floors, strict=True)]
+    return sum(math.log10(max(ratio, 1.0)) for ratio in ratios)
 
 
 def is_optimal(statistics: Statistics, criteria: Criteria) -> bool:

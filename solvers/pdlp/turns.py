@@ -2,8 +2,9 @@
 
 No scaling is best everywhere: most models are solved in fewer iterations with Curtis and Reid's
 (``docs/pdlp-constants.md``), and a few hardly at all, while Ruiz's alone solves them. So a solve
-that has not ended after a good many iterations goes on with the other scaling from its best point,
-for twice as many, then with the first again, and so on.
+that has not ended after a good many iterations goes on with the other scaling from the point that
+has the least before it (``termination.decades_left``), for twice as many, then with the first
+again, and so on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start, StopReason
-from solvers.pdlp.answer import on_original
+from solvers.pdlp.answer import Answer, on_original
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
@@ -23,6 +24,8 @@ from solvers.pdlp.patience import Patience
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
+from solvers.pdlp.state import State
+from solvers.pdlp.termination import Criteria, decades_left
 from solvers.problem import Problem
 from solvers.progress import Progress
 
@@ -57,7 +60,7 @@ def run_in_turns(
     once = None if milestone is None else _Once(milestone)
     made = 0
     best: Outcome | None = None
-    least = math.inf
+    least = nearest = math.inf
     earlier: Statistics = {}
     coefficients: Coefficients | None = None
     while True:
@@ -77,19 +80,28 @@ def run_in_turns(
                 patience=patience,
             )
             if outcome.stop_reason is not StopReason.CONVERGED:
-                point = on_original(state, state.x.best, state.y.best)
+                answers = _best_and_last(state)
             del state
         outcome = dataclasses.replace(outcome, statistics=_total(earlier, outcome.statistics))
         if outcome.stop_reason is StopReason.CONVERGED:
             return outcome
         earlier, made = outcome.statistics, int(outcome.statistics["iterations"])
-        if best is None or point.statistics.worst <= least:
-            best, least = outcome, point.statistics.worst
-            start = Start(x=point.x, row_dual=point.row_dual)
+        if best is None or answers[0].statistics.worst <= least:
+            best, least = outcome, answers[0].statistics.worst
+        for answer in answers:
+            left = decades_left(answer.statistics, Criteria.uniform(options.tolerance))
+            if left < nearest:
+                nearest, start = left, Start(x=answer.x, row_dual=answer.row_dual)
         if outcome.stop_reason is not StopReason.ITERATION_LIMIT or made >= limit:
             return _with_counts(best, outcome)
         settings, other, turn = other, settings, LONGER * turn
         progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")
+
+
+def _best_and_last(state: State) -> tuple[Answer, Answer]:
+    """Return the point of least error and the latest one."""
+    best = on_original(state, state.x.best, state.y.best)
+    return best, on_original(state, state.x.projection, state.y.projection)
 
 
 class _Once:

@@ -1,4 +1,4 @@
-"""A turn goes on for as long as its error falls, and not longer."""
+"""A turn goes on for as long as its errors fall, and not longer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import math
 import pytest
 
 from solvers.pdlp.patience import Patience
+from solvers.pdlp.statistics import Statistics
 
 
-def end(patience: Patience, errors) -> int | None:
+def statistics(residual: float, gap: float = 0.0) -> Statistics:
+    """Return figures with this primal residual and this relative gap."""
+    objective = math.inf if gap >= 1.0 else gap / (1.0 - gap)
+    if math.isinf(objective):
+        objective = 1e300
+    return Statistics(residual, 0.0, objective, 0.0, side_norm=0.0, cost_norm=0.0)
+
+
+def end(patience: Patience, errors, gap: float = 0.0) -> int | None:
     """Return after how many iterations it is over, of 200 in each window."""
     for window, error in enumerate(errors, 1):
-        if patience.is_over(200 * window, error):
+        if patience.is_over(200 * window, statistics(error, gap)):
             return 200 * window
     return None
 
@@ -40,3 +49,10 @@ def test_errors_that_are_no_numbers_are_no_progress() -> None:
 def test_it_is_the_least_error_that_counts() -> None:
     waves = [10.0 ** (-window / 5) * (1.0 if window % 10 else 50.0) for window in range(100)]
     assert end(Patience(6000, 0.5), waves) is None
+
+
+def test_residuals_that_fall_are_progress_though_the_gap_stays_at_one() -> None:
+    falling = [10.0 ** (-window / 5) for window in range(100)]
+    assert statistics(0.0, gap=1.0).worst == 1.0
+    assert end(Patience(6000, 0.5), falling, gap=1.0) is None
+    assert end(Patience(6000, 0.5), [0.01] * 100, gap=1.0) == 6000

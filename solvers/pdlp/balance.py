@@ -1,0 +1,83 @@
+"""Correcting the primal weight where one residual stays far above the other and does not fall.
+
+The controller of the weight (``kernels/decide.py``) asks how far point and duals have travelled.
+Where both do nothing but turn round a common centre they travel in the ratio of the weight itself,
+whatever it is, so the controller is content with every weight; and on a model whose right sides are
+small beside its solutions it may settle where the duals are exact and the point hardly moves. Then
+the residuals tell: with a larger weight the duals answer more to the rows' violations. So where
+the residuals have been decades apart for thousands of iterations, and the larger one does not fall,
+the weight is multiplied by the root of their ratio, and an epoch begins at the projected point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.settings import Settings
+from solvers.pdlp.state import State
+from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import NEGLIGIBLE
+
+
+@dataclass(eq=False)
+class Balance:
+    """Watches the two residuals, and tells when the weight has to change by which factor.
+
+    ``decades`` sums the decades from the dual to the primal residual over the ``checks`` of this
+    period, ``least`` is the least that the larger of them has been in it, and ``least_then`` in the
+    period before.
+    """
+
+    settings: Settings
+    tolerance: float
+    next_look: float
+    decades: float = 0.0
+    checks: int = 0
+    least: float = math.inf
+    least_then: float = math.inf
+
+    @classmethod
+    def after(cls, iterations: int, settings: Settings, tolerance: float) -> Balance:
+        """Begin to watch after so many iterations."""
+        return cls(settings, tolerance, iterations + settings.balance_period)
+
+    def correction(self, record: Record) -> float:
+        """Take down a window's residuals; return the factor for the weight, 1 for none."""
+        floor = NEGLIGIBLE * self.tolerance
+        statistics = record.statistics
+        primal = max(statistics.relative_primal, floor)
+        dual = max(statistics.relative_dual, floor)
+        self.decades += math.log10(primal / dual)
+        self.checks += 1
+        self.least = min(self.least, max(primal, dual))
+        if record.iterations < self.next_look:
+            return 1.0
+        mean = self.decades / self.checks
+        stands_still = self.least > self.settings.balance_progress * self.least_then
+        self.least_then, self.least = self.least, math.inf
+        self.decades, self.checks = 0.0, 0
+        self.next_look += self.settings.balance_period
+        if not stands_still or abs(mean) < self.settings.balance_decades:
+            return 1.0
+        self.least_then = math.inf
+        most = self.settings.balance_most
+        return float(10.0 ** min(max(0.5 * mean, -most), most))
+
+
+def change_weight(state: State, record: Record, factor: float) -> None:
+    """Begin an epoch at the projected point with the weight of ``record`` times a factor."""
+    for side in (state.x, state.y):
+        for vector in (side.point, side.anchor):
+            vector[...] = side.projection
+    step, weight = record[Control.STEP], record[Control.WEIGHT] * factor
+    state.write_control(
+        stop=Stop.NO,
+        weight=weight,
+        tau=step / weight,
+        sigma=step * weight,
+        epoch_iterations=0.0,
+        error_sum=0.0,
+        last_error=0.0,
+    )
