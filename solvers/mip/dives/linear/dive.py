@@ -42,6 +42,10 @@ BULK_GROWTH = 1.5
 TURNS_BACK = 40
 """Times that a dive may go back before it is given up."""
 
+FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
+"""What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
+until somebody has solved it."""
+
 Near = Callable[[FloatArray, int], None]
 """Takes a point (n,) with whole integers and the number of rows that it violates."""
 
@@ -69,8 +73,7 @@ class LinearDives:
         Gets what is left of a dive that found none, rounded.
     seed : int
     basis : callable, optional
-        Returns the basis of the relaxation's solution, or None while there is none: until then no
-        dive has the model's costs, because the LP is solved from nothing.
+        Returns the basis of the relaxation's solution, or None while there is none.
     first : int
         Place of the first rule, so that dives side by side go by other rules.
     """
@@ -95,7 +98,7 @@ class LinearDives:
         self._ranking = Ranking(model)
         self._simplex = Simplex(model.problem, seed)
         self._basis = basis
-        self._has_basis = False
+        self._has_basis, self._was_slow = False, False
         self._may_be_priced = bool(model.cost.any())
         self._is_priced = False
         self._priced, self._unpriced = 0, 0
@@ -133,9 +136,15 @@ class LinearDives:
             model.row_lower,
             model.row_upper,
         )
-        found = self._simplex.project(request, budget)
+        is_attempt = self._is_priced and not self._has_basis
+        part = budget.part(FIRST_SECONDS, FIRST_WORK) if is_attempt else budget
+        found = self._simplex.project(request, part)
         self.relaxations += 1
-        if found.is_converged:
+        if is_attempt and found.is_cut_short and not budget.is_over():
+            self._was_slow = True
+            self._begin()
+        elif found.is_converged:
+            self._has_basis |= self._is_priced
             self._solved, self._last = len(self._decided), found.x
             self._bulk *= BULK_GROWTH
             self._descend(found.x)
@@ -152,7 +161,7 @@ class LinearDives:
             return
         if not self._cost.any():
             self.is_over = True
-        self._may_be_priced = False
+        self._may_be_priced, self._is_priced = False, False
         self._cost = np.zeros(self._model.num_columns)
 
     def _begin(self) -> None:
@@ -175,14 +184,14 @@ class LinearDives:
             self._cost[integers] = self._rng.uniform(-1.0, 1.0, integers.size)
 
     def _may_begin_with_costs(self) -> bool:
-        """Whether the relaxation is known, so that the LP with costs begins at its solution."""
+        """Whether the LP with costs has a solution to begin at, or is still to be tried without."""
         if not self._may_be_priced:
             return False
         basis = None if self._has_basis else self._basis()
         if basis is not None:
             self._simplex.begin_at(basis)
             self._has_basis = True
-        return self._has_basis
+        return self._has_basis or not self._was_slow
 
     def _descend(self, x: FloatArray) -> None:
         """Decide a bulk of fractional columns, or offer a point without any."""
