@@ -71,6 +71,7 @@ def _check_plot(arguments: argparse.Namespace) -> None:
 
 def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None:
     from gpu_bridge.roofline import roofline_lines, roofline_report
+    from gpu_bridge.roofline_text import picture_lines
     from solvers.device import find_device
 
     try:
@@ -79,7 +80,7 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
         raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
     except ProblemError as error:
         raise CommandError(ExitCode.USAGE, str(error)) from error
-    print("\n".join(roofline_lines(report)))
+    print("\n".join([*roofline_lines(report), "", *picture_lines(report)]))
     if plot is not None:
         from gpu_bridge.roofline_plot import plot_roofline
 
