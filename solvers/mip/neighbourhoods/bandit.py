@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from solvers.mip.neighbourhoods.arms import Arm, Play, Tally, resize
 
 START_FREE = (0.3, 0.1)
 """Share of free columns that the two sizes of a neighbourhood begin with."""
@@ -22,10 +23,6 @@ MOST_FREE_AT_FIRST = 30_000
 
 FEWEST_FREE = 5
 """Free columns below which a neighbourhood says nothing."""
-
-SHRINK, GROW, GROW_FAST = 0.7, 1.3, 2.0
-"""Factors of the free share: after running out of time without a better point, after a proof, and
-after a proof in a small part of it. In between lies what pays."""
 
 FADING = 0.6
 """What remains of an arm's gains and efforts when a new one is counted: five times without success
@@ -40,66 +37,6 @@ one may go on for a few searches first, which counts where time is short."""
 
 LEAST_TRIED = 1e-3
 """Typical plays that an arm counts at least, however quick its searches were."""
-
-PATIENCE, MOST_PATIENCE = 1.5, 8.0
-"""Factor of an arm's time after running out of it at its smallest size, and its limit."""
-
-
-@dataclass(eq=False)
-class Arm:
-    """A neighbourhood in one size; changed by :class:`Bandit` only.
-
-    ``free`` is the share of columns left free, ``patience`` multiplies the time of its searches;
-    ``gain`` and ``effort`` fade, ``spent`` is all the effort there was.
-    """
-
-    name: str
-    size: int
-    free: float
-    patience: float = 1.0
-    plays: int = 0
-    pending: int = 0
-    gain: float = 0.0
-    effort: float = 0.0
-    spent: float = 0.0
-
-    @property
-    def rate(self) -> float:
-        """Share of columns to fix."""
-        return 1.0 - self.free
-
-
-@dataclass(frozen=True)
-class Play:
-    """What came of one search.
-
-    Parameters
-    ----------
-    gain : float
-        Relative improvement of the best objective, at most 1.
-    effort : float
-        Seconds, or units of work where time has no say.
-    proven : bool
-        Whether the neighbourhood holds nothing better any more.
-    quick : bool
-        Whether that took a small part of the time allowed.
-    """
-
-    gain: float
-    effort: float
-    proven: bool
-    quick: bool = False
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Sums over the searches of one neighbourhood."""
-
-    plays: int = 0
-    improvements: int = 0
-    gain: float = 0.0
-    effort: float = 0.0
-    proven: int = 0
 
 
 class Bandit:
@@ -153,8 +90,19 @@ class Bandit:
         with self._lock:
             self._arms[number].pending -= 1
 
-    def record(self, number: int, play: Play) -> None:
-        """Learn from a search that ended."""
+    def record(self, number: int, play: Play, free: float = 1.0, version: int = 0) -> None:
+        """Learn from a search that ended.
+
+        Parameters
+        ----------
+        number : int
+            The arm.
+        play : Play
+        free : float
+            Share of columns that was free, where that was less than the arm's.
+        version : int
+            Of the pool from which the neighbourhood was made.
+        """
         with self._lock:
             arm = self._arms[number]
             arm.pending -= 1
@@ -163,7 +111,11 @@ class Bandit:
             arm.gain = FADING * arm.gain + float(np.sqrt(play.gain))
             arm.effort = FADING * arm.effort + play.effort
             arm.spent += play.effort
-            self._resize(arm, play)
+            arm.free = max(self._least, min(arm.free, free))
+            if play.proven:
+                arm.proven_at = version
+            resize(arm, play, self._least)
+            self._tell_sizes(arm)
             old = self._tallies[arm.name]
             self._tallies[arm.name] = Tally(
                 old.plays + 1,
@@ -172,6 +124,13 @@ class Bandit:
                 old.effort + play.effort,
                 old.proven + play.proven,
             )
+
+    def _tell_sizes(self, played: Arm) -> None:
+        """Let the other sizes of a neighbourhood begin with what this one has learned."""
+        for arm in self._arms:
+            if arm.name == played.name and not arm.plays:
+                share = START_FREE[arm.size] / START_FREE[played.size]
+                arm.free = min(1.0, max(self._least, share * played.free))
 
     def _score(self, number: int) -> tuple[float, int]:
         """Return what the highest is picked by; ties go to the arm that comes first."""
@@ -187,15 +146,6 @@ class Bandit:
             mean, tried = PRIOR, 1.0
         doubt = np.sqrt(np.log(2.0 + plays) / max(tried, LEAST_TRIED))
         return mean + EXPLORATION * float(doubt), -number
-
-    def _resize(self, arm: Arm, play: Play) -> None:
-        if play.proven:
-            arm.free = min(1.0, arm.free * (GROW_FAST if play.quick else GROW))
-            arm.patience = max(1.0, arm.patience / PATIENCE)
-        elif play.gain <= 0:
-            if arm.free <= self._least:
-                arm.patience = min(MOST_PATIENCE, arm.patience * PATIENCE)
-            arm.free = max(self._least, arm.free * SHRINK)
 
 
 def _pace(arm: Arm) -> float:

@@ -29,21 +29,23 @@ class Neighbourhood:
 
     ``solutions`` is the number of improving points after which its sub-MIP stops, 0 for none:
     where the objective is a distance or a violation, later points are not better ones.
+    ``needs_no_point`` says that a better point does not make another neighbourhood of it.
     """
 
     name: str
     make: Maker
     solutions: int = 0
+    needs_no_point: bool = False
 
 
 CATALOGUE = (
     Neighbourhood("rins", rins),
+    Neighbourhood("rens", rens, needs_no_point=True),
+    Neighbourhood("crossover", crossover),
+    Neighbourhood("soft bounds", soft_bounds),
     Neighbourhood("mutation", mutation),
     Neighbourhood("vicinity", vicinity),
-    Neighbourhood("crossover", crossover),
-    Neighbourhood("rens", rens),
     Neighbourhood("objective", by_objective),
-    Neighbourhood("soft bounds", soft_bounds),
     Neighbourhood("proximity", proximity, solutions=3),
     Neighbourhood("local branching", local_branching),
     Neighbourhood("partial fixing", partial_fixing, solutions=1),

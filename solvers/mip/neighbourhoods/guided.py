@@ -20,6 +20,9 @@ from solvers.problem import FloatArray
 LEAST_AGREEMENT = 0.3
 """Share of columns that have to agree before RINS says anything (notes, section 6.1)."""
 
+SMALLEST_PRICE = 1e-6
+"""What columns without reduced cost count as, relative to the largest."""
+
 SEEDS_SHARE = 0.3
 """Part of the freed columns that is picked by gain; the rest are their neighbours."""
 
@@ -36,7 +39,7 @@ def rens(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip 
     values = situation.relaxation.x[columns]
     fractionality = np.abs(values - np.round(values))
     integral = fractionality <= situation.agreement
-    fixed = choose(integral, fractionality, situation.count_to_fix(rate), rng)
+    fixed = choose(integral, fractionality, situation.count_agreeing(rate, integral), rng)
     box = situation.box(columns[fixed], situation.relaxation.x)
     split = ~integral
     split[fixed] = False
@@ -48,14 +51,15 @@ def rens(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip 
 
 
 def rins(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Fix columns on which incumbent and relaxation agree."""
+    """Fix columns on which incumbent and relaxation agree, those it costs most to change first."""
     distances = _distances(situation)
     if situation.incumbent is None or distances is None:
         return None
     agree = distances <= situation.agreement
     if np.mean(agree) < LEAST_AGREEMENT:
         return None
-    fixed = choose(agree, distances, situation.count_to_fix(rate), rng)
+    keys = _costs_first(situation, rng)
+    fixed = choose(agree, distances, situation.count_agreeing(rate, agree), rng, keys)
     return situation.box(situation.decidable[fixed], situation.incumbent)
 
 
@@ -102,6 +106,18 @@ def by_objective(situation: Situation, rng: np.random.Generator, rate: float) ->
     free = near_columns(situation.model, seeds, wanted, room, rng)
     wanted[free] = False
     return situation.box(np.flatnonzero(wanted).astype(np.int32), situation.incumbent)
+
+
+def _costs_first(situation: Situation, rng: np.random.Generator) -> FloatArray | None:
+    """Return keys that put decidable columns in a random order, large reduced costs first."""
+    if situation.relaxation is None:
+        return None
+    price = np.abs(situation.relaxation.reduced_cost[situation.decidable])
+    if not np.any(price):
+        return None
+    # exponential clocks, as in by_objective; columns without reduced cost come last, at random
+    keys: FloatArray = -(price + SMALLEST_PRICE * price.max()) / rng.exponential(size=price.size)
+    return keys
 
 
 def _distances(situation: Situation) -> FloatArray | None:

@@ -43,7 +43,8 @@ def crossover(situation: Situation, rng: np.random.Generator, rate: float) -> Su
     chosen = np.sort(rng.permutation(len(situation.points))[:number])
     values = np.stack([situation.points[k].x[columns] for k in chosen])
     spread = np.ptp(values, axis=0)
-    fixed = choose(spread <= AGREEMENT, spread, situation.count_to_fix(rate), rng)
+    agree = spread <= AGREEMENT
+    fixed = choose(agree, spread, situation.count_agreeing(rate, agree), rng)
     return situation.box(columns[fixed], situation.points[chosen[0]].x)
 
 

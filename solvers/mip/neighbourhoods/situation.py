@@ -16,6 +16,9 @@ from solvers.problem import BoolArray, FloatArray
 AGREEMENT = 1e-6
 """Values this close count as equal."""
 
+FEWEST_APART = 10
+"""Columns on which points have to differ for a neighbourhood of these alone."""
+
 LOOSE_AGREEMENT = 1e-2
 """The same beside a point of a first-order method, whose last digits mean nothing."""
 
@@ -42,6 +45,8 @@ class Situation:
     defined : (d,) int32
         Columns that equations define by the others. They are never fixed: to fix the stock of a
         period is to fix the sum of all that comes and goes.
+    keeps_agreement : bool
+        Whether neighbourhoods of what points agree on fix all of that, and not only their rate.
     """
 
     model: MipModel
@@ -50,6 +55,7 @@ class Situation:
     near: FloatArray | None = None
     cutoff: float = np.inf
     defined: IndexArray = field(default_factory=_nothing)
+    keeps_agreement: bool = False
 
     @property
     def incumbent(self) -> FloatArray | None:
@@ -74,6 +80,13 @@ class Situation:
         """Return how many of the decidable columns a rate stands for."""
         return int(np.clip(round(rate * self.decidable.size), 0, self.decidable.size))
 
+    def count_agreeing(self, rate: float, agree: BoolArray) -> int:
+        """Return how many columns to fix where ``agree`` (k,) tells on which points agree."""
+        count, agreeing = self.count_to_fix(rate), int(np.count_nonzero(agree))
+        if self.keeps_agreement and agree.size - agreeing >= FEWEST_APART:
+            return max(count, agreeing)
+        return count
+
     def box(self, fixed: IndexArray, x: FloatArray) -> SubMip:
         """Return the model's box with columns fixed at the nearest whole values of ``x`` (n,)."""
         lower, upper = self.model.lower.copy(), self.model.upper.copy()
@@ -83,7 +96,11 @@ class Situation:
 
 
 def choose(
-    agree: BoolArray, distance: FloatArray, count: int, rng: np.random.Generator
+    agree: BoolArray,
+    distance: FloatArray,
+    count: int,
+    rng: np.random.Generator,
+    keys: FloatArray | None = None,
 ) -> IndexArray:
     """Pick ``count`` places: at random among those that agree, then the nearest of the others.
 
@@ -94,10 +111,16 @@ def choose(
         What puts the others in order; ties are broken at random.
     count : int
     rng : Generator
+    keys : (k,) float64, optional
+        What puts those that agree in order, smallest first, in place of chance.
     """
     agreeing = np.flatnonzero(agree)
     if agreeing.size >= count:
-        return np.sort(rng.permutation(agreeing)[:count]).astype(np.int32)
+        if keys is not None:
+            agreeing = agreeing[np.argsort(keys[agreeing], kind="stable")]
+        else:
+            agreeing = rng.permutation(agreeing)
+        return np.sort(agreeing[:count]).astype(np.int32)
     others = np.flatnonzero(~agree)
     order = np.lexsort((rng.random(others.size), distance[others]))
     chosen = np.concatenate([agreeing, others[order[: count - agreeing.size]]])

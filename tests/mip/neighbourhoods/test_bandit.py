@@ -6,7 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from solvers.mip.neighbourhoods.bandit import Bandit, Play
+from solvers.mip.neighbourhoods.arms import Arm, Play
+from solvers.mip.neighbourhoods.bandit import Bandit
 
 
 def play(bandit: Bandit, gains: dict[str, float], rounds: int, seed: int = 0) -> Counter[str]:
@@ -59,15 +60,75 @@ def test_the_free_share_shrinks_on_failure_and_grows_on_proof():
     for one in (
         Play(0, 1, proven=False),
         Play(0.1, 1, proven=False),
+        Play(0.1, 1, proven=True),
         Play(0, 1, proven=True),
-        Play(0, 1, proven=True, quick=True),
     ):
         bandit.record(number, one)
         sizes.append(arm.free)
-    failed, gained, proven, quick = np.diff(sizes)
+    failed, gained, best, proven = np.diff(sizes)
     assert failed < 0
-    assert gained == 0
-    assert 0 < proven / sizes[2] < quick / sizes[3]
+    assert gained == best == 0
+    assert proven > 0
+
+
+def after(*plays: Play) -> Arm:
+    bandit = Bandit(["a"], columns=1000)
+    for one in plays:
+        bandit.record(0, one)
+    return bandit.arms[0]
+
+
+def test_a_quick_proof_counts_for_more_and_failure_at_the_root_too():
+    slow, quick = Play(0, 1, proven=True), Play(0, 1, proven=True, quick=True)
+    assert after().free < after(slow).free < after(quick).free
+    late, at_once = Play(0, 1, proven=False), Play(0, 1, proven=False, hopeless=True)
+    assert after().free > after(late).free > after(at_once).free
+
+
+def test_the_free_share_closes_in_on_what_has_failed():
+    failed, proven = Play(0, 1, proven=False), Play(0, 1, proven=True, quick=True)
+    start = after().free
+    sizes = [after(failed, *[proven] * count).free for count in range(1, 4)]
+    assert 0.7 * start < sizes[0] < start < sizes[1] < 2 * sizes[0] < 2 * start
+    assert after(failed, *[proven] * 12).free == 1.0
+
+
+def test_half_of_what_is_fixed_stays_so_until_little_is():
+    proven = Play(0, 1, proven=True, quick=True)
+    sizes = np.array([after(*[proven] * count).free for count in range(8)])
+    fixed = 1.0 - sizes
+    assert np.all((fixed[1:] >= 0.5 * fixed[:-1] - 1e-12) | (fixed[1:] == 0))
+    assert sizes[-1] == 1.0
+
+
+def test_a_neighbourhood_smaller_than_asked_for_grows_from_its_own_size():
+    bandit = Bandit(["a"], columns=1000)
+    bandit.record(0, Play(0, 1, proven=True), free=0.02, version=5)
+    assert 0.02 < bandit.arms[0].free < 0.03
+    assert bandit.arms[0].proven_at == 5
+
+
+def test_the_other_size_of_a_neighbourhood_begins_where_the_first_has_come_to():
+    bandit = Bandit(["a", "b"], columns=1000)
+    first, other, second = bandit.arms[0], bandit.arms[1], bandit.arms[2]
+    assert (first.name, other.name, second.name) == ("a", "b", "a")
+    ratio, before = second.free / first.free, other.free
+    for _ in range(2):
+        bandit.record(0, Play(0, 1, proven=True, quick=True))
+    assert second.free == pytest.approx(ratio * first.free)
+    assert other.free == before
+    bandit.record(2, Play(0.1, 1, proven=False))
+    kept = second.free
+    bandit.record(0, Play(0, 1, proven=False))
+    assert second.free == kept
+
+
+def test_ambition_fades_in_vain_and_comes_back_with_gains():
+    nothing, gain = Play(0, 1, proven=True), Play(0.1, 1, proven=False)
+    ambitions = [after(*[nothing] * count).ambition for count in range(8)]
+    assert ambitions == sorted(ambitions, reverse=True)
+    assert ambitions[0] > ambitions[-1] == 0.0
+    assert 0.0 < after(*[nothing] * 8, gain).ambition <= ambitions[0]
 
 
 def test_the_free_share_stays_within_its_limits_and_patience_takes_over():

@@ -18,7 +18,7 @@ from solvers.mip.neighbourhoods.recombined import (
     proximity,
     vicinity,
 )
-from solvers.mip.neighbourhoods.situation import Situation, choose
+from solvers.mip.neighbourhoods.situation import FEWEST_APART, Situation, choose
 from solvers.mip.neighbourhoods.without_point import (
     fixed_step_by_step,
     partial_fixing,
@@ -254,3 +254,37 @@ def test_the_cutoff_asks_for_the_next_value_of_a_whole_objective():
     assert objective_step(MipModel.of(halves)) == 2
     halves = Problem.from_arrays([0.5, 4.0], upper=1.0, integrality=True)
     assert objective_step(MipModel.of(halves)) == 0
+
+
+@pytest.mark.parametrize("make", [rins, rens, crossover])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_that_points_agree_on_is_fixed_where_that_is_asked_for(make, seed):
+    given = replace(situation(seed), keeps_agreement=True)
+    columns = given.decidable
+    sub = make(given, np.random.default_rng(seed), 0.1)
+    fixed = (sub.lower == sub.upper)[columns]
+    values = given.relaxation.x[columns]
+    if make is rens:
+        agree = np.abs(values - np.round(values)) < 1e-6
+    elif make is rins:
+        agree = np.abs(values - given.incumbent[columns]) < 1e-6
+    else:
+        agree = np.ptp([point.x[columns] for point in given.points], axis=0) < 1e-6
+    assert np.all(fixed[agree])
+    if np.count_nonzero(~agree) >= FEWEST_APART and make is not crossover:
+        np.testing.assert_array_equal(fixed, agree)
+    loose = make(replace(given, keeps_agreement=False), np.random.default_rng(seed), 0.1)
+    assert (loose.lower == loose.upper)[columns].sum() == round(0.1 * columns.size)
+
+
+def test_rins_fixes_what_costs_most_to_change():
+    given = situation(4, points=1)
+    columns = given.decidable
+    same = given.incumbent.copy()
+    relaxation = Relaxation(same, np.zeros(same.size), 0.0, is_exact=True)
+    relaxation.reduced_cost[columns[::2]] = 1e9
+    half = np.ceil(columns.size / 2) / columns.size
+    for seed in range(5):
+        sub = rins(replace(given, relaxation=relaxation), np.random.default_rng(seed), half)
+        dear = columns[::2]
+        assert np.all(sub.lower[dear] == sub.upper[dear])
