@@ -6,7 +6,8 @@ whatever it is, so the controller is content with every weight; and on a model w
 small beside its solutions it may settle where the duals are exact and the point hardly moves. Then
 the residuals tell: with a larger weight the duals answer more to the rows' violations. So where
 the residuals have been decades apart for thousands of iterations, and the larger one does not fall,
-the weight is multiplied by the root of their ratio, and an epoch begins at the projected point.
+the weight is multiplied by the root of their ratio, and an epoch begins at the projected point. A
+residual that is exactly zero tells nothing (``kernels/decide.py``).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Balance:
         statistics = record.statistics
         primal = max(statistics.relative_primal, floor)
         dual = max(statistics.relative_dual, floor)
-        self.decades += math.log10(primal / dual)
+        if statistics.relative_primal > 0.0 and statistics.relative_dual > 0.0:
+            self.decades += math.log10(primal / dual)
         self.checks += 1
         self.least = min(self.least, max(primal, dual))
         if record.iterations < self.next_look:
@@ -58,7 +60,8 @@ class Balance:
         stands_still = self.least > self.settings.balance_progress * self.least_then
         self.least_then, self.least = self.least, math.inf
         self.decades, self.checks = 0.0, 0
-        self.next_look += self.settings.balance_period
+        later = self.settings.balance_growth * record.iterations
+        self.next_look = max(self.next_look + self.settings.balance_period, later)
         if not stands_still or abs(mean) < self.settings.balance_decades:
             return 1.0
         self.least_then = math.inf

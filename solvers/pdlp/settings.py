@@ -73,7 +73,9 @@ class Settings:
 
     # Correcting the primal weight by the residuals (``solvers/pdlp/balance.py``)
     balance_period: int = 5000
-    """Iterations from one look at the residuals to the next;"""
+    """Iterations from one look at the residuals to the next,"""
+    balance_growth: float = 1.5
+    """or so many times the iterations, whichever is later, since epochs grow as well;"""
     balance_decades: float = 3.0
     """the weight is corrected if they were as many decades apart in the mean of a period,"""
     balance_progress: float = 0.5

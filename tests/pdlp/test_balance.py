@@ -42,18 +42,14 @@ def corrections(primal, dual, windows: int = 20) -> dict[int, float]:
 
 
 def test_a_residual_that_stands_still_decades_above_the_other_is_answered() -> None:
-    # the first period has nothing to be compared with, nor has the one after a correction
-    assert corrections(lambda _: 1e-1, lambda _: 1e-4) == pytest.approx(
-        {2000: 10**1.5, 4000: 10**1.5}
-    )
-    assert corrections(lambda _: 1e-4, lambda _: 1e-1) == pytest.approx(
-        {2000: 10**-1.5, 4000: 10**-1.5}
-    )
+    # the first period has nothing to be compared with
+    assert corrections(lambda _: 1e-1, lambda _: 1e-4) == pytest.approx({2000: 10**1.5})
+    assert corrections(lambda _: 1e-4, lambda _: 1e-1) == pytest.approx({2000: 10**-1.5})
 
 
 def test_a_correction_has_its_limit() -> None:
-    assert corrections(lambda _: 1e6, lambda _: 0.0)[2000] == pytest.approx(100.0)
-    assert corrections(lambda _: 0.0, lambda _: 1e6)[2000] == pytest.approx(0.01)
+    assert corrections(lambda _: 1e6, lambda _: 1e-9)[2000] == pytest.approx(100.0)
+    assert corrections(lambda _: 1e-9, lambda _: 1e6)[2000] == pytest.approx(0.01)
 
 
 def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
@@ -64,6 +60,17 @@ def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
 def test_residuals_within_the_tolerance_are_not_compared() -> None:
     """One is 1e-16 and the other just short of optimal: nothing to be gained by a new weight."""
     assert not corrections(lambda _: 1e-5, lambda _: 1e-16)
+
+
+def test_a_residual_of_exactly_zero_tells_nothing() -> None:
+    assert not corrections(lambda _: 1.0, lambda _: 0.0)
+    assert not corrections(lambda _: 0.0, lambda _: 1.0)
+
+
+def test_looks_become_rarer_as_iterations_grow() -> None:
+    # looks after 1.5 times the iterations, and none compares with what was before a correction
+    found = corrections(lambda _: 1e-1, lambda _: 1e-6, windows=100)
+    assert list(found) == [2000, 4600, 10600]
 
 
 def test_residuals_that_are_no_numbers_change_nothing() -> None:
