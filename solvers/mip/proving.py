@@ -13,8 +13,10 @@ from solvers.mip.patience import LOOK_AGAIN
 from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import FloatArray
 
-HEAD_START = 0.5
-"""Seconds that HiGHS has for a small model before anything else begins: most need no more."""
+ALONE, HEAD_START = 0.15, 0.5
+"""Seconds that HiGHS in this process has for a small model, all alone and before heuristics begin:
+most need no more. In between a second HiGHS begins in a child process, to go on with what takes
+longer; it is about ready when the first is told to stop."""
 
 MOST_THREADS = 4
 """Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
@@ -58,16 +60,21 @@ class Proving:
 
     def begin(self) -> bool:
         """Begin beside the heuristics; return whether it was over at once."""
-        course, threads = self._course, self._share_of_cores()
-        if self._is_small():
-            self._prover = self._make(threads)
-            self._prover.start(_begin_at(course.start), apart=False)
-            if self._has_head_start(self._prover):
-                return True
-            self._prover.stop()
-        self._prover = self._make(threads)
+        small = self._begin_small() if self._is_small() else None
+        if small is not None and self._has_proven(small, ALONE):
+            self._prover = small
+            return True
+        course = self._course
         best = course.ledger.pool.best
+        self._prover = self._make(self._share_of_cores())
         self._prover.start(_begin_at(course.start if best is None else best.x))
+        if small is None:
+            return False
+        if self._has_proven(small, HEAD_START - ALONE):
+            self._prover.stop()
+            self._prover = small
+            return True
+        small.stop()
         return False
 
     def try_few_nodes(self) -> bool:
@@ -80,7 +87,7 @@ class Proving:
         prover = self._make(course.cores, node_limit=nodes)
         prover.run(_begin_at(course.start), apart=False)
         outcome = prover.outcome
-        if outcome is None or outcome.stop_reason in TROUBLE:
+        if outcome is None or not _is_answer(outcome):
             return False
         if outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit:
             return False
@@ -96,23 +103,26 @@ class Proving:
 
     def has_proven(self, within: float = 0.0) -> bool:
         """Whether it has ended as it should by so many seconds from now, and not for trouble."""
-        if self._prover is None or not self._prover.wait(within):
-            return False
-        outcome = self.outcome
-        return outcome is not None and outcome.stop_reason not in TROUBLE
+        return self._prover is not None and self._prover.wait(within) and _is_answer(self.outcome)
 
     def stop(self) -> None:
         """Tell it that nobody waits any more."""
         if self._prover is not None:
             self._prover.stop()
 
-    def _has_head_start(self, prover: Prover) -> bool:
-        """Wait a moment for a small model; return whether it is proven."""
-        deadline = time.monotonic() + HEAD_START
+    def _begin_small(self) -> Prover:
+        """Begin with a small model in this process."""
+        prover = self._make(self._share_of_cores())
+        prover.start(_begin_at(self._course.start), apart=False)
+        return prover
+
+    def _has_proven(self, prover: Prover, seconds: float) -> bool:
+        """Wait for a small model at most so long; return whether it is proven."""
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self._course.progress.should_stop() is None:
             if prover.wait(LOOK_AGAIN):
                 break
-        return self.has_proven()
+        return _is_answer(prover.outcome)
 
     def _make(self, threads: int, node_limit: int | None = None) -> Prover:
         course = self._course
@@ -133,3 +143,7 @@ class Proving:
 
 def _begin_at(x: FloatArray | None) -> Start | None:
     return None if x is None else Start(x=x)
+
+
+def _is_answer(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.stop_reason not in TROUBLE

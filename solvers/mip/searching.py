@@ -31,6 +31,7 @@ options name no number."""
 def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading.Event:
     """Let heuristics begin in threads; return the flag that ends them for others to follow."""
     from solvers.mip.activities import activities
+    from solvers.mip.rests import Rests
     from solvers.mip.slots import run_slot
     from solvers.mip.turns import Turns
 
@@ -38,8 +39,11 @@ def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading
     turns = Turns(activities(shared, left, slots), shortest=_first_turn(shared.model, left))
     replaced = threading.Event()
     budget = course.budget(lambda: replaced.is_set() or course.is_over())
+    rests = Rests(course, shared)
     for slot in range(slots):
-        course.spawn(f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part()))
+        course.spawn(
+            f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part(), rests.after)
+        )
     _begin_on_device(course, shared, budget)
     return replaced
 
