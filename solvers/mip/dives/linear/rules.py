@@ -47,10 +47,26 @@ class Ranking:
         self._guide: Guide = guide_of(model, None)
         self._length = np.diff(model.column_start).astype(np.float64)
 
-    def order(self, rule: Rule, x: FloatArray, columns: IndexArray, cost: FloatArray) -> Decisions:
-        """Return fractional ``columns`` in the order of a rule at the point ``x`` (n,).
+    def order(
+        self,
+        rule: Rule,
+        x: FloatArray,
+        columns: IndexArray,
+        cost: FloatArray,
+        failures: FloatArray,
+    ) -> Decisions:
+        """Return fractional columns in the order of a rule, after how often each has failed.
 
-        ``cost`` (n,) is that of the relaxation that ``x`` is from.
+        Parameters
+        ----------
+        rule : Rule
+        x : (n,) float64
+            The relaxation's point.
+        columns : (k,) int32
+        cost : (n,) float64
+            Of that relaxation.
+        failures : (k,) float64
+            How often deciding each of the columns came to nothing; the most comes first.
         """
         fraction = x[columns] - np.floor(x[columns])
         up_locks, down_locks = self._guide.up_locks[columns], self._guide.down_locks[columns]
@@ -69,5 +85,5 @@ class Ranking:
         else:
             goes_up = fraction >= 0.5
             key = np.where(goes_up, 1.0 - fraction, fraction)
-        order = np.argsort(key, kind="stable")
+        order = np.lexsort((key, -failures))
         return Decisions(columns[order], goes_up[order])

@@ -37,9 +37,16 @@ def test_only_integer_columns_that_are_not_whole_are_fractional():
 def test_each_rule_has_its_order_and_direction(rule, columns, goes_up):
     model = covering()
     x = np.array([0.4, 0.7, 0.0])
-    found = Ranking(model).order(rule, x, np.array([0, 1], dtype=np.int32), model.cost)
+    found = Ranking(model).order(rule, x, np.array([0, 1], dtype=np.int32), model.cost, np.zeros(2))
     assert found.columns.tolist() == columns
     assert found.goes_up.tolist() == goes_up
+
+
+def test_what_failed_most_comes_first():
+    model, columns = covering(), np.array([0, 1], dtype=np.int32)
+    x = np.array([0.4, 0.7, 0.0])
+    found = Ranking(model).order(Rule.UPWARD, x, columns, model.cost, np.array([2.0, 1.0]))
+    assert found.columns.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -49,6 +56,6 @@ def test_every_rule_orders_all_columns(rule):
     model = model_of(rng.integers(-5, 6, 9), matrix, -3.0, INF, lower=0, upper=9, integrality=True)
     x = 9.0 * rng.random(9)
     columns = fractional_columns(model, x)
-    found = Ranking(model).order(rule, x, columns, np.zeros(9))
+    found = Ranking(model).order(rule, x, columns, np.zeros(9), np.zeros(columns.size))
     assert sorted(found.columns.tolist()) == columns.tolist()
     assert found.goes_up.size == columns.size
