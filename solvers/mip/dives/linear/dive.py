@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.dives.linear.relaxations import Relaxations
 from solvers.mip.dives.linear.rules import RULES, Ranking, fractional_columns
 from solvers.mip.domain import Domain
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.pool import Offer
-from solvers.mip.pump.augmented import Request
-from solvers.mip.pump.simplex import Basis, Simplex
+from solvers.mip.pump.simplex import Basis
 from solvers.problem import FloatArray
 
 SOURCE = "linear dive"
@@ -43,10 +43,6 @@ BULK_GROWTH = 1.5
 
 TURNS_BACK = 40
 """Times that a dive may go back before it is given up."""
-
-FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
-"""What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
-until somebody has solved it."""
 
 Near = Callable[[FloatArray, int], None]
 """Takes a point (n,) with whole integers and the number of rows that it violates."""
@@ -96,31 +92,28 @@ class LinearDives:
         self._root = self._domain.mark()
         self._offer = offer
         self._near = near
-        self._rng = np.random.default_rng(seed)
+        self._first = first
         self._ranking = Ranking(model)
-        self._simplex = Simplex(model.problem, seed)
-        self._basis = basis
-        self._has_basis, self._was_slow = False, False
-        self._may_be_priced = bool(model.cost.any())
-        self._is_priced = False
-        self._priced, self._unpriced = 0, 0
         self._failures = np.zeros(model.num_columns)
+        self._relaxations = Relaxations(model, seed, basis)
         self._decided: list[_Decision] = []
         self._solved = 0
-        self._bulk = 1.0
+        self._bulk = np.inf
         self._turns_back = 0
         self._last: FloatArray | None = None
-        self._cost = model.cost
         self._rule = RULES[0]
-        self._first = first
         self.dives = 0
-        self.relaxations = 0
         self.is_over = False
         self._begin()
 
     def close(self) -> None:
         """End the thread of the LPs."""
-        self._simplex.close()
+        self._relaxations.close()
+
+    @property
+    def relaxations(self) -> int:
+        """Number of LPs so far."""
+        return self._relaxations.count
 
     def run(self, budget: Budget, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Go on until the budget is spent, it is enough, or there is nothing more to try."""
@@ -130,24 +123,11 @@ class LinearDives:
             budget.charge(float(self._domain.work - before))
 
     def _step(self, budget: Budget) -> None:
-        domain, model = self._domain, self._model
-        whole = model.is_integer == 1
-        request = Request(
-            self._cost,
-            np.where(whole, domain.lower, model.lower),
-            np.where(whole, domain.upper, model.upper),
-            model.row_lower,
-            model.row_upper,
-        )
-        is_attempt = self._is_priced and not self._has_basis
-        part = budget.part(FIRST_SECONDS, FIRST_WORK) if is_attempt else budget
-        found = self._simplex.project(request, part)
-        self.relaxations += 1
-        if is_attempt and found.is_cut_short and not budget.is_over():
-            self._was_slow = True
+        """Solve one LP, and do what it says."""
+        found = self._relaxations.solve(self._domain, budget)
+        if found is None:
             self._begin()
         elif found.is_converged:
-            self._has_basis |= self._is_priced
             self._solved, self._last = len(self._decided), found.x
             self._bulk *= BULK_GROWTH
             self._descend(found.x)
@@ -161,40 +141,17 @@ class LinearDives:
         """Go back where an LP fails; do without costs, or without dives, where the first does."""
         if self._decided:
             self._go_back()
-            return
-        if not self._cost.any():
+        elif not self._relaxations.give_costs_up():
             self.is_over = True
-        self._may_be_priced, self._is_priced = False, False
-        self._cost = np.zeros(self._model.num_columns)
 
     def _begin(self) -> None:
-        """Begin a dive: the next rule, with costs and without by turns."""
+        """Begin a dive: the next rule, from the box to begin with."""
         self.dives += 1
         self._domain.undo(self._root)
         self._decided, self._solved, self._turns_back, self._last = [], 0, 0, None
         self._bulk = np.inf  # until it is known what the relaxation leaves open
-        self._is_priced = not self._is_priced and self._may_begin_with_costs()
-        number = self._priced if self._is_priced else self._unpriced
+        number = self._relaxations.begin()
         self._rule = RULES[(self._first + number) % len(RULES)]
-        if self._is_priced:
-            self._priced += 1
-            self._cost = self._model.cost
-            return
-        self._unpriced += 1
-        self._cost = np.zeros(self._model.num_columns)
-        if number > 0:  # the first takes any point, others a random one
-            integers = self._model.integers
-            self._cost[integers] = self._rng.uniform(-1.0, 1.0, integers.size)
-
-    def _may_begin_with_costs(self) -> bool:
-        """Whether the LP with costs has a solution to begin at, or is still to be tried without."""
-        if not self._may_be_priced:
-            return False
-        basis = None if self._has_basis else self._basis()
-        if basis is not None:
-            self._simplex.begin_at(basis)
-            self._has_basis = True
-        return self._has_basis or not self._was_slow
 
     def _descend(self, x: FloatArray) -> None:
         """Decide a bulk of fractional columns, or offer a point without any."""
@@ -208,7 +165,7 @@ class LinearDives:
         self._bulk = max(1.0, min(self._bulk, most))
         ruled_out = max(1.0, MOVED_PART * model.integers.size)
         failures = self._failures[columns]
-        decisions = self._ranking.order(self._rule, x, columns, self._cost, failures)
+        decisions = self._ranking.order(self._rule, x, columns, self._relaxations.cost, failures)
         made = 0
         for j, goes_up in zip(decisions.columns.tolist(), decisions.goes_up.tolist(), strict=True):
             low, high = float(domain.lower[j]), float(domain.upper[j])

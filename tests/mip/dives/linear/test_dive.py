@@ -170,7 +170,7 @@ def test_costs_are_left_out_until_the_relaxation_is_known_where_it_takes_long(mo
     model = covering()
     basis = root_relaxation(model, Budget(work=1e9)).basis
     at_once, _ = found_by(model)
-    monkeypatch.setattr("solvers.mip.dives.linear.dive.FIRST_WORK", 1.0)
+    monkeypatch.setattr("solvers.mip.dives.linear.relaxations.FIRST_WORK", 1.0)
     (known, _), (unknown, _) = found_by(model, basis=lambda: basis), found_by(model)
     plain = model.objective_at(unknown.points[0])
     assert model.objective_at(known.points[0]) < 0.8 * plain

@@ -1,0 +1,105 @@
+"""The LPs of dives: one matrix, bounds that change, and what each dive minimises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.mip.budget import Budget
+from solvers.mip.domain import Domain
+from solvers.mip.model import MipModel
+from solvers.mip.pump.augmented import Request
+from solvers.mip.pump.projector import Projection
+from solvers.mip.pump.simplex import Basis, Simplex
+
+FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
+"""What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
+until somebody has solved it."""
+
+
+class Relaxations:
+    """Solves relaxations within narrower bounds; for one thread at a time. Close it in the end.
+
+    Parameters
+    ----------
+    model : MipModel
+    seed : int
+    basis : callable
+        Returns the basis of the relaxation's solution, or None while there is none.
+    """
+
+    def __init__(self, model: MipModel, seed: int, basis: Callable[[], Basis | None]) -> None:
+        self._model = model
+        self._basis = basis
+        self._rng = np.random.default_rng(seed)
+        self._simplex = Simplex(model.problem, seed)
+        self._has_basis, self._was_slow = False, False
+        self._may_be_priced = bool(model.cost.any())
+        self._is_priced = False
+        self._priced, self._unpriced = 0, 0
+        self.cost = model.cost
+        self.count = 0
+
+    def close(self) -> None:
+        """End the thread of the LPs."""
+        self._simplex.close()
+
+    def begin(self) -> int:
+        """Choose what the next dive minimises, with costs and without by turns.
+
+        Returns how many dives there were of that kind before.
+        """
+        self._is_priced = not self._is_priced and self._may_begin_with_costs()
+        if self._is_priced:
+            self.cost = self._model.cost
+            self._priced += 1
+            return self._priced - 1
+        self.cost = np.zeros(self._model.num_columns)
+        if self._unpriced > 0:  # the first takes any point, others a random one
+            integers = self._model.integers
+            self.cost[integers] = self._rng.uniform(-1.0, 1.0, integers.size)
+        self._unpriced += 1
+        return self._unpriced - 1
+
+    def solve(self, domain: Domain, budget: Budget) -> Projection | None:
+        """Solve with the integer columns within a box; None where that takes too long with costs.
+
+        Continuous columns keep the bounds of the model: what propagation says of them follows from
+        the rows, and is cut closer than simplex can tell.
+        """
+        model = self._model
+        whole = model.is_integer == 1
+        request = Request(
+            self.cost,
+            np.where(whole, domain.lower, model.lower),
+            np.where(whole, domain.upper, model.upper),
+            model.row_lower,
+            model.row_upper,
+        )
+        is_attempt = self._is_priced and not self._has_basis
+        part = budget.part(FIRST_SECONDS, FIRST_WORK) if is_attempt else budget
+        found = self._simplex.project(request, part)
+        self.count += 1
+        if is_attempt and found.is_cut_short and not budget.is_over():
+            self._was_slow = True
+            return None
+        self._has_basis |= self._is_priced and found.is_converged
+        return found
+
+    def give_costs_up(self) -> bool:
+        """Minimise nothing from here on; return whether anything was minimised."""
+        had_costs = bool(self.cost.any())
+        self._may_be_priced, self._is_priced = False, False
+        self.cost = np.zeros(self._model.num_columns)
+        return had_costs
+
+    def _may_begin_with_costs(self) -> bool:
+        """Whether the LP with costs has a solution to begin at, or is still to be tried without."""
+        if not self._may_be_priced:
+            return False
+        basis = None if self._has_basis else self._basis()
+        if basis is not None:
+            self._simplex.begin_at(basis)
+            self._has_basis = True
+        return self._has_basis or not self._was_slow
