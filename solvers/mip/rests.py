@@ -19,7 +19,7 @@ FEW_CORES = 4
 """Up to so many cores heuristics rest; where there are more, a few threads at work are one more
 among many."""
 
-SMALL_GAP = 0.05
+SMALL_GAP = 0.1
 """Relative gap below which heuristics work in proportion to it."""
 
 LEAST_PART = 0.1

@@ -35,7 +35,7 @@ def test_nobody_rests_soon_after_a_better_point(seconds):
 
 
 def test_the_smaller_the_gap_the_less_they_work():
-    parts = [working_part(gap, LONG, LONG) for gap in (0.04, 0.02, 0.01, 1e-9)]
+    parts = [working_part(gap, LONG, LONG) for gap in (0.08, 0.04, 0.02, 1e-9)]
     assert parts == pytest.approx([0.8, 0.4, 0.2, LEAST_PART])
 
 
