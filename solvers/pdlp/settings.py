@@ -23,6 +23,8 @@ class Settings:
 
     first_turn: int | None = 20_000
     """Iterations after which the solve may go on with Ruiz's scaling alone (``turns``), or None."""
+    first_turn_decades: float = 4.0
+    """They are for a tolerance of so many decades; for a tighter one they grow in proportion."""
 
     turn_progress: float = 0.5
     """It stays while the least error, or the least residual, falls to this part in the last third

@@ -56,7 +56,7 @@ def run_in_turns(
     if other == settings:
         settings = dataclasses.replace(settings, first_turn=None)
     limit = math.inf if options.iteration_limit is None else options.iteration_limit
-    turn = math.inf if settings.first_turn is None else settings.first_turn
+    turn = _first_turn(settings, options.tolerance)
     once = None if milestone is None else _Once(milestone)
     made = 0
     best: Outcome | None = None
@@ -96,6 +96,13 @@ def run_in_turns(
             return _with_counts(best, outcome)
         settings, other, turn = other, settings, LONGER * turn
         progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")
+
+
+def _first_turn(settings: Settings, tolerance: float) -> float:
+    """Return the iterations of the first turn."""
+    if settings.first_turn is None:
+        return math.inf
+    return settings.first_turn * max(1.0, -math.log10(tolerance) / settings.first_turn_decades)
 
 
 def _best_and_last(state: State) -> tuple[Answer, Answer]:

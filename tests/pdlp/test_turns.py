@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,13 @@ from solvers.pdlp.settings import DEFAULT
 from solvers.progress import Progress
 from tests.pdlp.active.wide_lps import covering
 
-SHORT = replace(DEFAULT, first_turn=400, turn_progress=0.0, compaction=False)
+SHORT = replace(
+    DEFAULT,
+    first_turn=400,
+    first_turn_decades=math.inf,
+    turn_progress=0.0,
+    compaction=False,
+)
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
 
 
@@ -78,3 +85,16 @@ def test_a_milestone_is_reached_once() -> None:
 def test_without_another_scaling_there_is_one_turn() -> None:
     _, listener = solve(replace(SHORT, curtis_reid_passes=0), iteration_limit=1000)
     assert not [line for line in listener.lines if "another scaling" in line]
+
+
+@pytest.mark.parametrize(("tolerance", "first"), [(1e-2, 400), (1e-4, 400), (1e-6, 600)])
+def test_tighter_tolerances_have_longer_turns(tolerance: float, first: int) -> None:
+    in_proportion = replace(SHORT, first_turn_decades=4.0)
+    # no point is that good: where the turn ends is all that the tolerance decides here
+    problem = covering(3)
+    listener = Listener()
+    options = replace(OPTIONS, tolerance=tolerance, iteration_limit=1000)
+    norms = pdlp.Norms(sides=-1.0 + 1e-12, cost=-1.0 + 1e-12)
+    pdlp.solve(problem, options, listener, settings=in_proportion, norms=norms)
+    turns = [line for line in listener.lines if "another scaling" in line]
+    assert turns[0].startswith(f"Not solved after {first:,} iterations")
