@@ -288,7 +288,7 @@ def _answer(
     who = "Every engine" if choice.lanes else answer.engine
     told = answer.message or f"{who} ended short of the tolerances."
     progress.log(f"{told} Asking for a second opinion.")
-    careful = dataclasses.replace(options, presolve=False)
+    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
     second = verify(problem, _run_highs(problem, careful, progress, start), options)
     return better(answer, second)
 

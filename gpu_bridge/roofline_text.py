@@ -39,7 +39,7 @@ class Scale:
 
     def value(self, step: int) -> float:
         """Return the value of a step."""
-        return self.low * (self.high / self.low) ** (step / (self.steps - 1))
+        return self.low * math.pow(self.high / self.low, step / (self.steps - 1))
 
 
 def picture_lines(report: RooflineReport) -> list[str]:

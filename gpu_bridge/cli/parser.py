@@ -35,6 +35,8 @@ class Parser(argparse.ArgumentParser):
             flags = ["--" + row.name.replace("_", "-") for row in option_table()]
             near = difflib.get_close_matches(word, [*flags, *FILE_FLAGS], n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
+            if near == [word]:
+                hint = ": it belongs to another command"
             self.error(f"'{word}' is not known here{hint}")
         return given
 

@@ -95,6 +95,7 @@ def test_without_the_flag_nothing_is_timed(capsys):
         (["--roofline", "--plot", "nowhere/a.png"], 73, "nowhere"),
         (["--roofline", "--plot", "MODEL"], 64, "overwrite the model"),
         (["--rooflin"], 64, "did you mean '--roofline'"),
+        (["--json", "a.json"], 64, "'--json' is not known here: it belongs to another command"),
     ],
 )
 def test_mistakes_are_told_before_the_work(capsys, tmp_path, monkeypatch, words, code, complaint):

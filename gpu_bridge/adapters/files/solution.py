@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ _NO_POINT = {
     SolutionStatus.UNBOUNDED: "=unbd=",
     SolutionStatus.NOTHING: "=unkn=",
 }
+
+PASSED_OVER = ("#", "=", "solution status:", "objective value:")
+"""How lines of a solution file begin that hold no value."""
 
 
 def check_writable(path: str | PathLike[str]) -> Path:
@@ -88,9 +91,12 @@ def read_solution(path: str | PathLike[str], problem: Problem) -> FloatArray:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise FileFormatError(f"The solution file '{where}' cannot be read: {reason}.") from error
-    entries = _json_entries(text, where) if where.suffix.lower() == ".json" else _entries(text)
     labels = [problem.column_label(j) for j in range(problem.num_columns)]
     position = {label: j for j, label in enumerate(labels)}
+    if where.suffix.lower() == ".json":
+        entries: Iterable[tuple[str, Any]] = _json_entries(text, where)
+    else:
+        entries = _entries(text, position)
     x = np.zeros(problem.num_columns)
     found = 0
     for name, value in entries:
@@ -123,14 +129,18 @@ def _sol_lines(outcome: Outcome) -> Iterable[str]:
         yield f"{name} {round(value) if integer else value!r}\n"
 
 
-def _entries(text: str) -> Iterable[tuple[str, str]]:
-    """Yield name and value of each line; comments, headers and SCIP's notes are passed over."""
+def _entries(text: str, known: Container[str]) -> Iterable[tuple[str, str]]:
+    """Yield name and value of each line; comments, headers and SCIP's notes are passed over.
+
+    What looks like one of those may be the name of a column all the same.
+    """
     for line in text.splitlines():
-        line = line.partition("(obj:")[0].strip()
-        if not line or line[0] in "#=" or line.startswith(("solution status:", "objective value:")):
+        words = line.partition("(obj:")[0].replace("\t", " ").strip()
+        name, _, value = words.rpartition(" ")
+        name = name.strip()
+        if name not in known and (not words or words.startswith(PASSED_OVER)):
             continue
-        name, _, value = line.replace("\t", " ").rpartition(" ")
-        yield name.strip(), value
+        yield name or words, value if name else ""
 
 
 def _json_entries(text: str, where: Path) -> Iterable[tuple[str, Any]]:
@@ -138,6 +148,11 @@ def _json_entries(text: str, where: Path) -> Iterable[tuple[str, Any]]:
         values = json.loads(text)["x"]
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"'{where}' is not a solution file in JSON: {error}.") from error
+    if not isinstance(values, dict | None):
+        raise FileFormatError(
+            f"'{where}' is not a solution file in JSON: its 'x' must map names to values; it is a "
+            f"{type(values).__name__}."
+        )
     return list((values or {}).items())
 
 

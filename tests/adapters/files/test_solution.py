@@ -131,6 +131,33 @@ def test_values_come_back(tmp_path: Path, mixed: gb.Outcome, name: str) -> None:
     np.testing.assert_array_equal(read_solution(tmp_path / name, mixed.problem), mixed.x)
 
 
+@pytest.mark.parametrize("name", ["out.sol", "out.json"])
+def test_values_of_odd_names_come_back(tmp_path: Path, name: str) -> None:
+    names = ["#1", "=x=", "a b", "objective value:", "x'\"\\y", "\u00e9"]
+    problem = Problem.from_arrays(np.ones(6), lower=np.arange(1.0, 7.0), column_names=names)
+    write_solution(gb.solve(problem), tmp_path / name)
+    np.testing.assert_array_equal(read_solution(tmp_path / name, problem), np.arange(1.0, 7.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("in.json", '{"x": [1, 2]}', "must map names to values; it is a list"),
+        ("in.json", '{"x": 5}', "it is a int"),
+        ("in.json", "[1]", "not a solution file in JSON"),
+        ("in.json", '{"x": {"X": [1]}}', "the value of 'X' is"),
+        ("in.sol", "garbage", "'garbage', which is no variable"),
+        ("in.sol", "X", "the value of 'X' is ''"),
+    ],
+)
+def test_what_holds_no_values_is_refused(
+    tmp_path: Path, name: str, text: str, sentence: str
+) -> None:
+    problem = read_problem(write(tmp_path, BASE))
+    with pytest.raises(FileFormatError, match=sentence):
+        read_solution(write(tmp_path, text, name), problem)
+
+
 def test_other_writers_and_missing_zeros_are_read(tmp_path: Path) -> None:
     problem = read_problem(write(tmp_path, BASE))
     text = (
