@@ -5,9 +5,11 @@ Where both do nothing but turn round a common centre they travel in the ratio of
 whatever it is, so the controller is content with every weight; and on a model whose right sides are
 small beside its solutions it may settle where the duals are exact and the point hardly moves. Then
 the residuals tell: with a larger weight the duals answer more to the rows' violations. So where
-the residuals have been decades apart for thousands of iterations, and the larger one does not fall,
-the weight is multiplied by the root of their ratio, and an epoch begins at the projected point. A
-residual that is exactly zero tells nothing (``kernels/decide.py``).
+one residual has been about as small as it has to be for thousands of iterations, and the other is
+decades larger and does not fall, the weight is multiplied by the root of their ratio, and an epoch
+begins at the projected point. While neither is small the controller is left alone: it still has
+both to move, and an epoch cut short costs more than a better weight gains. A residual that is
+exactly zero tells nothing (``kernels/decide.py``).
 """
 
 from __future__ import annotations
@@ -26,15 +28,16 @@ from solvers.pdlp.termination import NEGLIGIBLE
 class Balance:
     """Watches the two residuals, and tells when the weight has to change by which factor.
 
-    ``decades`` sums the decades from the dual to the primal residual over the ``checks`` of this
-    period, ``least`` is the least that the larger of them has been in it, and ``least_then`` in the
-    period before.
+    Over the ``checks`` of this period ``decades`` sums the decades from the dual to the primal
+    residual, and ``smaller`` those from the tolerance to the smaller one. ``least`` is the least
+    that the larger one has been in it, and ``least_then`` in the period before.
     """
 
     settings: Settings
     tolerance: float
     next_look: float
     decades: float = 0.0
+    smaller: float = 0.0
     checks: int = 0
     least: float = math.inf
     least_then: float = math.inf
@@ -52,17 +55,19 @@ class Balance:
         dual = max(statistics.relative_dual, floor)
         if statistics.relative_primal > 0.0 and statistics.relative_dual > 0.0:
             self.decades += math.log10(primal / dual)
+        self.smaller += math.log10(min(primal, dual) / self.tolerance)
         self.checks += 1
         self.least = min(self.least, max(primal, dual))
         if record.iterations < self.next_look:
             return 1.0
-        mean = self.decades / self.checks
+        mean, smaller = self.decades / self.checks, self.smaller / self.checks
         stands_still = self.least > self.settings.balance_progress * self.least_then
         self.least_then, self.least = self.least, math.inf
-        self.decades, self.checks = 0.0, 0
+        self.decades, self.smaller, self.checks = 0.0, 0.0, 0
         later = self.settings.balance_growth * record.iterations
         self.next_look = max(self.next_look + self.settings.balance_period, later)
-        if not stands_still or abs(mean) < self.settings.balance_decades:
+        one_is_done = smaller <= self.settings.balance_done
+        if not (stands_still and one_is_done and abs(mean) >= self.settings.balance_decades):
             return 1.0
         self.least_then = math.inf
         most = self.settings.balance_most

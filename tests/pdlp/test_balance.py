@@ -43,8 +43,8 @@ def corrections(primal, dual, windows: int = 20) -> dict[int, float]:
 
 def test_a_residual_that_stands_still_decades_above_the_other_is_answered() -> None:
     # the first period has nothing to be compared with
-    assert corrections(lambda _: 1e-1, lambda _: 1e-4) == pytest.approx({2000: 10**1.5})
-    assert corrections(lambda _: 1e-4, lambda _: 1e-1) == pytest.approx({2000: 10**-1.5})
+    assert corrections(lambda _: 5e-3, lambda _: 5e-6) == pytest.approx({2000: 10**1.5})
+    assert corrections(lambda _: 5e-6, lambda _: 5e-3) == pytest.approx({2000: 10**-1.5})
 
 
 def test_a_correction_has_its_limit() -> None:
@@ -53,8 +53,13 @@ def test_a_correction_has_its_limit() -> None:
 
 
 def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
-    assert not corrections(lambda _: 1e-1, lambda _: 2e-4)
+    assert not corrections(lambda _: 4e-3, lambda _: 5e-6)
     assert not corrections(lambda window: 10.0 ** (-window / 10), lambda _: 1e-6)
+
+
+def test_while_neither_residual_is_small_the_controller_is_left_alone() -> None:
+    assert not corrections(lambda _: 1e2, lambda _: 2e-5)
+    assert corrections(lambda _: 1e2, lambda _: 9e-6)
 
 
 def test_residuals_within_the_tolerance_are_not_compared() -> None:
