@@ -83,9 +83,12 @@ def sweep(model: MipModel, budget: Budget) -> Swept:
     for number in range(PASSES):
         if violated == 0 or within.spent():
             break
+        x, before = x.copy(), (x, violated)
         _pass(model, distance, x, within, most=-1 if number < BOLD_FROM else 0)
-        before, violated = violated, _count(distance)
-        if violated > HOPE * before and number >= BOLD_FROM:
+        violated = _count(distance)
+        if violated >= before[1]:
+            x, violated = before
+        if violated > HOPE * before[1] and number >= BOLD_FROM:
             break
     distance = _distances(model, x)  # afresh, as steps leave rounding errors
     violated = _count(distance)
