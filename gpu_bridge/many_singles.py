@@ -88,7 +88,7 @@ def _solve_small(problem: Problem | Exception, options: Options, progress: Progr
     alone = dataclasses.replace(options, threads=1)
     answer = verify(lp, highs.solve(lp, alone, own), options)
     if answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
-        careful = dataclasses.replace(alone, presolve=False)
+        careful = dataclasses.replace(alone, presolve=False, lp_algorithm="auto")
         answer = verify(lp, highs.solve(lp, careful, own), options)
     answer = dataclasses.replace(answer, seconds=own.seconds)
     return Outcome.in_model_sense(answer, lp)

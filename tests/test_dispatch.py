@@ -244,6 +244,37 @@ def test_choose_names_its_reason() -> None:
     assert "heuristics beside branch and bound" in choice.reason
 
 
+@pytest.mark.parametrize("lp_algorithm", ["ipm", "pdlp"])
+def test_a_second_opinion_is_by_another_algorithm(
+    monkeypatch: pytest.MonkeyPatch, lp_algorithm: str
+) -> None:
+    from solvers import highs
+
+    real, asked = highs.solve, []
+
+    def give_up(
+        problem: Problem, options: Options, *more: object, **names: object
+    ) -> solvers.outcome.Outcome:
+        asked.append(options.lp_algorithm)
+        if options.lp_algorithm == lp_algorithm:
+            return solvers.outcome.Outcome(
+                SolutionStatus.NOTHING,
+                StopReason.NUMERICAL_TROUBLE,
+                engine="highs",
+                message="The reference engine was struck by lightning.",
+            )
+        return real(problem, options, *more, **names)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(highs, "solve", give_up)
+    problem = LINEAR[0].problem
+    outcome = gpu_bridge.solve(problem, method="highs", lp_algorithm=lp_algorithm)
+    assert asked == [lp_algorithm, "auto"]
+    assert "struck by lightning. Asking for a second opinion." in outcome.log
+    assert outcome.objective == pytest.approx(LINEAR[0].objective)
+    many = gpu_bridge.solve_many([problem] * 8, method="highs", lp_algorithm=lp_algorithm)
+    assert many.objectives == pytest.approx([LINEAR[0].objective] * 8)
+
+
 def test_an_engine_that_gives_up_early_gets_a_second_opinion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
