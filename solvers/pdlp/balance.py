@@ -5,11 +5,11 @@ Where both do nothing but turn round a common centre they travel in the ratio of
 whatever it is, so the controller is content with every weight; and on a model whose right sides are
 small beside its solutions it may settle where the duals are exact and the point hardly moves. Then
 the residuals tell: with a larger weight the duals answer more to the rows' violations. So where
-one residual has been about as small as it has to be for thousands of iterations, and the other is
-decades larger and does not fall, the weight is multiplied by the root of their ratio, and an epoch
-begins at the projected point. While neither is small the controller is left alone: it still has
-both to move, and an epoch cut short costs more than a better weight gains. A residual that is
-exactly zero tells nothing (``kernels/decide.py``).
+one residual has been within the tolerance for thousands of iterations, and the other is decades
+larger and does not fall, the weight is multiplied by the root of their ratio, and an epoch begins
+at the projected point. While neither is small the controller is left alone: it still has both to
+move, and an epoch cut short costs more than a better weight gains. A residual that is exactly zero
+tells nothing (``kernels/decide.py``).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Balance:
         self.decades, self.smaller, self.checks = 0.0, 0.0, 0
         later = self.settings.balance_growth * record.iterations
         self.next_look = max(self.next_look + self.settings.balance_period, later)
-        one_is_done = smaller <= self.settings.balance_done
+        one_is_done = smaller <= 0.0
         if not (stands_still and one_is_done and abs(mean) >= self.settings.balance_decades):
             return 1.0
         self.least_then = math.inf

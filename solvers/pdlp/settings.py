@@ -80,10 +80,9 @@ class Settings:
     """or so many times the iterations, whichever is later, since epochs grow as well;"""
     balance_decades: float = 3.0
     """the weight is corrected if they were as many decades apart in the mean of a period,"""
-    balance_done: float = 1.0
-    """the smaller one no more decades than that above the tolerance,"""
     balance_progress: float = 0.5
-    """and the least that the larger of them was has not fallen to this of the period before's."""
+    """the smaller one within the tolerance, and the least that the larger one was has not fallen to
+    this of the period before's."""
     balance_most: float = 2.0
     """Decades by which a correction changes the weight at the most."""
 

@@ -43,8 +43,8 @@ def corrections(primal, dual, windows: int = 20) -> dict[int, float]:
 
 def test_a_residual_that_stands_still_decades_above_the_other_is_answered() -> None:
     # the first period has nothing to be compared with
-    assert corrections(lambda _: 5e-3, lambda _: 5e-6) == pytest.approx({2000: 10**1.5})
-    assert corrections(lambda _: 5e-6, lambda _: 5e-3) == pytest.approx({2000: 10**-1.5})
+    assert corrections(lambda _: 1e-3, lambda _: 5e-7) == pytest.approx({2000: 2000**0.5})
+    assert corrections(lambda _: 5e-7, lambda _: 1e-3) == pytest.approx({2000: 2000**-0.5})
 
 
 def test_a_correction_has_its_limit() -> None:
@@ -53,13 +53,13 @@ def test_a_correction_has_its_limit() -> None:
 
 
 def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
-    assert not corrections(lambda _: 4e-3, lambda _: 5e-6)
-    assert not corrections(lambda window: 10.0 ** (-window / 10), lambda _: 1e-6)
+    assert not corrections(lambda _: 9e-4, lambda _: 9.5e-7)
+    assert not corrections(lambda window: 10.0 ** (-window / 10), lambda _: 5e-7)
 
 
 def test_while_neither_residual_is_small_the_controller_is_left_alone() -> None:
-    assert not corrections(lambda _: 1e2, lambda _: 2e-5)
-    assert corrections(lambda _: 1e2, lambda _: 9e-6)
+    assert not corrections(lambda _: 1e2, lambda _: 2e-6)
+    assert corrections(lambda _: 1e2, lambda _: 9e-7)
 
 
 def test_residuals_within_the_tolerance_are_not_compared() -> None:
@@ -74,7 +74,7 @@ def test_a_residual_of_exactly_zero_tells_nothing() -> None:
 
 def test_looks_become_rarer_as_iterations_grow() -> None:
     # looks after 1.5 times the iterations, and none compares with what was before a correction
-    found = corrections(lambda _: 1e-1, lambda _: 1e-6, windows=100)
+    found = corrections(lambda _: 1e-1, lambda _: 5e-7, windows=100)
     assert list(found) == [2000, 4600, 10600]
 
 
