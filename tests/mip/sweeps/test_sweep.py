@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 
 import gpu_bridge
 from gpu_bridge import SolutionStatus, mip_road
+from solvers.mip import reducing, sweeps
 from solvers.mip.budget import Budget
+from solvers.mip.course import Course
 from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.near import Near
+from solvers.mip.reducing import Reducing
 from solvers.mip.sweeps import SOURCE, construct, loops, sweep
 from solvers.options import EngineOptions
 from solvers.problem import Problem
@@ -132,6 +136,35 @@ def test_long_columns_end_the_sweeps_by_work(monkeypatch):
 def test_its_point_is_the_first_of_a_solve():
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
     assert outcome.history[0].source == SOURCE
+
+
+def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):
+    """Only the sweep's work is taken away: one row of sixty is left violated for the walk."""
+    problem = covering()
+    whole = sweep(MipModel.of(problem), Budget())
+    row = problem.matrix[[0]].toarray()[0]
+    x = np.where(row > 0.0, 0.0, 1.0)
+    left = int(np.count_nonzero(problem.matrix @ x < 1.0))
+    assert 0 < left <= reducing.CLOSE * problem.num_rows
+    assert whole.is_feasible
+    monkeypatch.setattr(sweeps, "sweep", lambda *_: sweeps.Swept(x, left))
+    progress = Progress()
+    course = Course(problem, EngineOptions(device="cpu"), progress, None)
+    near = Near()
+    Reducing(course).sweep_original(near)
+    assert course.has_point
+    assert course.ledger.pool.best.source == "walker"
+    assert len(near) == 1
+
+
+def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
+    problem = covering()
+    monkeypatch.setattr(sweeps, "sweep", lambda *_: sweeps.Swept(np.zeros(90), 60))
+    course = Course(problem, EngineOptions(device="cpu"), Progress(), None)
+    near = Near()
+    Reducing(course).sweep_original(near)
+    assert not course.has_point
+    assert len(near) == 1
 
 
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
