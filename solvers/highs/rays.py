@@ -82,12 +82,15 @@ def recession_cone(model: Model) -> Model:
     """Return the model whose points are directions that keep every bound for ever.
 
     They are cut by the box [-1, 1], so it always has an optimum, which is negative exactly when
-    the objective improves along one of them.
+    the objective improves along one of them. Columns between two bounds stay where they are, and
+    their costs, which may dwarf the others, are left out.
     """
-    size = float(np.max(np.abs(model.cost), initial=0.0)) or 1.0
+    can_move = np.isneginf(model.lower) | np.isposinf(model.upper)
+    cost = np.where(can_move, model.cost, 0.0)
+    size = float(np.max(np.abs(cost), initial=0.0)) or 1.0
     return replace(
         model,
-        cost=model.cost / size,
+        cost=cost / size,
         offset=0.0,
         lower=np.where(np.isneginf(model.lower), -1.0, 0.0),
         upper=np.where(np.isposinf(model.upper), 1.0, 0.0),

@@ -77,6 +77,20 @@ def test_a_child_says_the_same(case, in_child):
         assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
 
 
+@pytest.mark.parametrize("options", SETTINGS, ids=label)
+def test_the_cost_of_a_fixed_column_does_not_hide_a_ray(options):
+    problem = Problem.from_arrays(
+        [1.0, 0.25, 1e9],
+        [[0.0, 3000.0, 0.0], [-100.0, 0.0, -3e4]],
+        [-9000.0, -2e6],
+        lower=[-np.inf, -np.inf, -5.0],
+        upper=[0.0, np.inf, -5.0],
+    )
+    outcome = solve(problem, options, Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert_improving_ray(problem, outcome.primal_ray)
+
+
 def test_infeasible_is_told_from_unbounded_with_integers():
     rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
     problem = Problem.from_arrays([-1, -1, 0], rows, [0, 1], [np.inf, 1], integrality=True)
