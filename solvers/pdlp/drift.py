@@ -2,8 +2,10 @@
 
 The step between successive points, and the distance from the anchor, both tend to a ray of the
 dual on an infeasible problem and to one of the primal on an unbounded one (Applegate et al.,
-"Infeasibility detection with primal-dual hybrid gradient", 2024). On most problems they tend to
-nothing: a rough look at them spares the exact test.
+"Infeasibility detection with primal-dual hybrid gradient", 2024). So does the direction of a point
+that has run far away, which tells even when the weight has changed since and steps beside so large
+a point are lost in its rounding. On most problems they tend to nothing: a rough look at them spares
+the exact test.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ PROMISING = 1e-3
 def dual_drifts(state: State) -> Iterator[FloatArray]:
     """Yield the dual drifts (m,) that look like a Farkas ray, on the host."""
     problem, y = state.problem, state.y
+    point = problem.rows_to_host(y.projection)
     for drift in (
         problem.rows_to_host(y.difference),
-        problem.rows_to_host(y.projection) - problem.rows_to_host(y.anchor),
+        point - problem.rows_to_host(y.anchor),
+        point,
     ):
         if _may_be_farkas(problem.original, drift):
             yield drift
@@ -34,9 +38,11 @@ def dual_drifts(state: State) -> Iterator[FloatArray]:
 def primal_drifts(state: State) -> Iterator[FloatArray]:
     """Yield the primal drifts (n,) that look like an improving recession direction."""
     problem, x = state.problem, state.x
+    point = problem.columns_to_host(x.projection)
     for drift in (
         problem.columns_to_host(x.difference),
-        problem.columns_to_host(x.projection) - problem.columns_to_host(x.anchor),
+        point - problem.columns_to_host(x.anchor),
+        point,
     ):
         if _may_improve(problem.original, drift):
             yield drift

@@ -10,6 +10,7 @@ from solvers.device import cpu
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.pdlp.drift import dual_drifts, primal_drifts
+from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.rays import proves_infeasible, proves_unbounded
@@ -90,8 +91,14 @@ INFEASIBLE = {
 }
 
 
+@pytest.fixture(params=[1, 8, 32])
+def windows_ahead(request, monkeypatch):
+    """As many windows under way as on a GPU, and more: looks come late."""
+    monkeypatch.setattr(WindowsOnCpu, "depth", request.param)
+
+
 @pytest.mark.parametrize("name", INFEASIBLE)
-def test_infeasible_problems_get_a_proof(name):
+def test_infeasible_problems_get_a_proof(name, windows_ahead):
     problem = INFEASIBLE[name]
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
@@ -120,7 +127,7 @@ UNBOUNDED = {
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_unbounded_problems_get_a_ray_and_a_feasible_point(name):
+def test_unbounded_problems_get_a_ray_and_a_feasible_point(name, windows_ahead):
     problem = UNBOUNDED[name]
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.UNBOUNDED
@@ -143,7 +150,7 @@ def test_infeasible_with_an_improving_ray_is_infeasible():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_infeasible_problems_are_never_called_optimal(seed):
+def test_random_infeasible_problems_are_never_called_optimal(seed, windows_ahead):
     generator = np.random.default_rng(seed)
     A = generator.uniform(-1.0, 1.0, (12, 8))
     y = generator.uniform(0.1, 1.0, 12)
