@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
+from solvers.highs.measure import violation
 from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import (
     RAY_SLOPE,
@@ -87,6 +88,8 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         elif point.error > task.tolerance:
             status, point = cleaned, Point()
     ray = farkas_ray(session, task) if status == Status.kInfeasible else None
+    if status == Status.kInfeasible and ray is None and is_refuted(session, task):
+        status, point = Status.kOptimal, refined_point(session)
     # HiGHS's presolve calls some unbounded models infeasible, and its simplex ends on others
     # without a word: where there is no proof, ask again.
     unproven = (status == Status.kInfeasible and ray is None) or (
@@ -164,6 +167,20 @@ def farkas_ray(session: Session, task: Task) -> FloatArray | None:
     if ray is None and task.want_ray and clean_up(session, Status.kUnknown) == Status.kInfeasible:
         ray = session.dual_ray()
     return None if ray is None else farkas_orientation(session.model, ray)
+
+
+def is_refuted(session: Session, task: Task) -> bool:
+    """Whether simplex, asked for Farkas multipliers, ended with a point that keeps all sides.
+
+    HiGHS's presolve measures absolutely, so that a model of large numbers and small tolerances may
+    be infeasible to it for rounding alone.
+    """
+    x, _ = session.solution()
+    if session.highs.getModelStatus() not in SOLVED or x is None or not np.isfinite(x).all():
+        return False
+    model = session.model
+    error = violation(model.activity(x), model.row_lower, model.row_upper)
+    return max(error, violation(x, model.lower, model.upper)) <= task.tolerance
 
 
 def settle_unbounded(task: Task, channel: Channel) -> Reply:

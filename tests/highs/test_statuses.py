@@ -91,6 +91,19 @@ def test_the_cost_of_a_fixed_column_does_not_hide_a_ray(options):
     assert_improving_ray(problem, outcome.primal_ray)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 26, 28, 40])
+def test_equations_that_only_rounding_contradicts_are_feasible(seed):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(3, 7)), int(rng.integers(2, 6))
+    matrix = 10.0 ** rng.uniform(-4, 4, (m, n)) * rng.choice([-1, 1], (m, n))
+    matrix *= rng.random((m, n)) < 0.6
+    side = matrix @ np.round(rng.uniform(0, 5, n))
+    problem = Problem.from_arrays(np.ones(n), matrix, side, side)
+    outcome = solve(problem, EngineOptions(tolerance=1e-9), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert np.all(np.abs(matrix @ outcome.x - side) <= 1e-9 * np.maximum(1.0, np.abs(side)))
+
+
 def test_infeasible_is_told_from_unbounded_with_integers():
     rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
     problem = Problem.from_arrays([-1, -1, 0], rows, [0, 1], [np.inf, 1], integrality=True)
