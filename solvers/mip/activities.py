@@ -12,6 +12,7 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.completion import CompleteTurns
+from solvers.mip.dives.linear import LinearDiveTurns
 from solvers.mip.ends import offer_ends
 from solvers.mip.ongoing import (
     ClauseTurns,
@@ -23,6 +24,7 @@ from solvers.mip.ongoing import (
 )
 from solvers.mip.probing import ProbingCache, build_cache
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
+from solvers.mip.search.exchanges.turns import ExchangeTurns
 from solvers.mip.shared import Shared
 from solvers.mip.turns import Activity, Work
 from solvers.mip.walks import both_walks
@@ -72,6 +74,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
     root, completing = RootTurn(shared), CompleteTurns(shared)
+    linear, exchanges = LinearDiveTurns(shared), ExchangeTurns(shared)
     mends = MendTurns(shared, root)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5), shared.prove_bound)
@@ -82,10 +85,12 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("walk", walks.work, walks.share),
         Activity("walk without defined", without_defined.work, without_defined.share),
         Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
+        Activity("exchange", exchanges.work, exchanges.share, most=few),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
+        Activity("linear dive", linear.work, linear.share, most=few, shortest=1.0),
         Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
         Activity("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),

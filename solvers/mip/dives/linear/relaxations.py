@@ -35,6 +35,7 @@ class Relaxations:
         self._rng = np.random.default_rng(seed)
         self._simplex = Simplex(model.problem, seed)
         self._has_basis, self._was_slow = False, False
+        self._tried_seconds, self._tried_work = 0.0, 0.0
         self._may_be_priced = bool(model.cost.any())
         self._is_priced = False
         self._priced, self._unpriced = 0, 0
@@ -78,14 +79,25 @@ class Relaxations:
             model.row_upper,
         )
         is_attempt = self._is_priced and not self._has_basis
-        part = budget.part(FIRST_SECONDS, FIRST_WORK) if is_attempt else budget
+        part = self._attempt(budget) if is_attempt else budget
         found = self._simplex.project(request, part)
         self.count += 1
-        if is_attempt and found.is_cut_short and not budget.is_over():
+        if is_attempt and found.is_cut_short and self._has_tried_long(part):
             self._was_slow = True
             return None
         self._has_basis |= self._is_priced and found.is_converged
         return found
+
+    def _attempt(self, budget: Budget) -> Budget:
+        """Return what is left for the relaxation with costs, from nothing."""
+        return budget.part(FIRST_SECONDS - self._tried_seconds, FIRST_WORK - self._tried_work)
+
+    def _has_tried_long(self, part: Budget) -> bool:
+        """Count what was spent on that relaxation; return whether it was all there was."""
+        self._tried_work += part.work
+        if part.is_timed:
+            self._tried_seconds += part.seconds
+        return self._tried_seconds >= FIRST_SECONDS or self._tried_work >= FIRST_WORK
 
     def give_costs_up(self) -> bool:
         """Minimise nothing from here on; return whether anything was minimised."""

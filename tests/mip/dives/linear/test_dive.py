@@ -177,6 +177,19 @@ def test_costs_are_left_out_until_the_relaxation_is_known_where_it_takes_long(mo
     assert model.objective_at(at_once.points[0]) < 0.8 * plain
 
 
+def test_costs_are_given_up_where_they_take_long_in_many_short_turns(monkeypatch):
+    model, kept = covering(), Kept()
+    monkeypatch.setattr("solvers.mip.dives.linear.relaxations.FIRST_WORK", 5e4)
+    dives = dives_of(model, kept)
+    for _ in range(1000):
+        dives.run(Budget(work=4.5e4), lambda: bool(kept.points))
+        if kept.points:
+            break
+    dives.close()
+    (known, _) = found_by(model, basis=lambda: root_relaxation(model, Budget(work=1e9)).basis)
+    assert model.objective_at(known.points[0]) < 0.8 * model.objective_at(kept.points[0])
+
+
 def test_dives_side_by_side_begin_with_other_rules():
     model = magic_rows(4, size=30, rows=5)
     paths = set()
