@@ -8,8 +8,8 @@ import numpy as np
 
 SHRINK, SHRINK_FAST, GROW, GROW_FAST = 0.7, 0.5, 1.3, 2.0
 """Factors of the free share: after running out of time without a better point, the same before the
-root node was through, after a proof, and after a proof in a small part of the time that nothing
-better is there. In between lies what pays."""
+root node was through, after a proof that nothing better is there, and after one in a small part of
+the time. In between lies what pays."""
 
 MOST_FREED, NEARLY_NOTHING = 0.5, 0.05
 """Part of the fixed columns that stays fixed at least when a neighbourhood grows, and the share of
@@ -112,9 +112,9 @@ def resize(arm: Arm, play: Play, least: float) -> None:
 
 def _grown(arm: Arm, play: Play) -> float:
     """Return the free share after a proof."""
-    if play.gain > 0 and not play.quick:
+    if play.gain > 0:
         return arm.free  # what pays goes on
-    factor = GROW_FAST if play.quick and play.gain <= 0 else GROW
+    factor = GROW_FAST if play.quick else GROW
     fixed = arm.rate * MOST_FREED
     larger = min(arm.free * factor, 1.0 - fixed if fixed > NEARLY_NOTHING else 1.0)
     if arm.free < arm.failed <= larger:

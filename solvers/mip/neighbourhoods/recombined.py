@@ -29,7 +29,7 @@ FIRST_STEP = 0.01
 
 HALVINGS = 6
 
-LARGEST_UNFIXED = 50_000
+LARGEST_UNFIXED = 20_000
 """Entries up to which a neighbourhood without fixed columns is worth its root relaxation."""
 
 
