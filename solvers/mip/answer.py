@@ -48,6 +48,7 @@ def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outc
         ledger.record(proof.x, "highs")
     if known.gate is not None:
         known.gate.hand_over(options.pool_size)
+    ledger.freeze()  # what is said of the best point, of the pool and in the history agrees
     best = ledger.pool.best
     if best is None:
         return _without_point(known, progress)

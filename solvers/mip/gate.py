@@ -133,7 +133,7 @@ class Gate:
         """Let the ledger check so many of the best points, not only improvements."""
         deadline = time.monotonic() + HAND_OVER_SECONDS
         for found in self.pool.points()[:count]:
-            if self._is_timed and time.monotonic() > deadline:
+            if self._is_timed and time.monotonic() + self.ledger.check_seconds > deadline:
                 return
             if found in self._in_ledger:
                 continue  # on millions of columns each check takes half a second

@@ -7,6 +7,7 @@ exactly whole, rows and bounds within the tolerance, objective computed afresh.
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 
@@ -35,6 +36,11 @@ class Ledger:
         :data:`~solvers.mip.model.FEASIBILITY_TOLERANCE` absolutely are tried for first.
     capacity : int
         Points kept.
+
+    Attributes
+    ----------
+    check_seconds : float
+        What the last check took.
     """
 
     def __init__(
@@ -46,11 +52,18 @@ class Ledger:
         self._tolerance = tolerance
         self._mender: Polisher | None = None
         self._lock = threading.Lock()
+        self._is_frozen = False
+        self.check_seconds = 0.0
 
     def record(self, x: FloatArray, source: str) -> bool:
-        """Check a point (n,) and keep it if it passes; return whether it is the best so far."""
+        """Check a point (n,) and keep it if it passes; return whether it is the best so far.
+
+        After :meth:`freeze` none passes.
+        """
+        began = time.monotonic()
         point = self._checked(x)
-        if point is None:
+        self.check_seconds = time.monotonic() - began
+        if point is None or self._is_frozen:
             return False
         objective = self.model.objective_at(point)
         improved = self.pool.add(Found(point, objective, self._progress.seconds, source))
@@ -64,6 +77,10 @@ class Ledger:
         if not (np.isfinite(best) and np.isfinite(bound)):
             return False
         return relative_gap(best, bound) <= rel_gap or best - bound <= abs_gap
+
+    def freeze(self) -> None:
+        """Take no more points: the answer is being put together."""
+        self._is_frozen = True
 
     def close(self) -> None:
         """End the thread of the LP, if there is one."""

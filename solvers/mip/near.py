@@ -35,7 +35,8 @@ class Near:
             full = len(self._points) == self._capacity
             if full and violated_rows >= self._points[-1].violated_rows:
                 return
-            if any(np.array_equal(x, other.x) for other in self._points):
+            alike = [other for other in self._points if other.violated_rows == violated_rows]
+            if any(np.array_equal(x, other.x) for other in alike):
                 return
             self._points.append(NearPoint(x.copy(), violated_rows))
             self._points.sort(key=lambda point: point.violated_rows)

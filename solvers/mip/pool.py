@@ -43,6 +43,7 @@ class Pool:
         self._capacity = capacity
         self._integers = integers
         self._points: list[Found] = []
+        self._marks: list[int] = []
         self._lock = threading.Lock()
         self._version = 0
 
@@ -77,22 +78,25 @@ class Pool:
         Of points with the same integer values the best is kept.
         """
         key = self._key(found.x)
+        mark = hash(key.tobytes())  # of a million columns, comparing with every point takes long
         with self._lock:
             best = self._points[0].objective if self._points else np.inf
             for place, other in enumerate(self._points):
-                if np.array_equal(self._key(other.x), key):
+                if self._marks[place] == mark and np.array_equal(self._key(other.x), key):
                     if found.objective >= other.objective:
                         return False
-                    del self._points[place]
+                    del self._points[place], self._marks[place]
                     break
             place = 0
             while place < len(self._points) and self._points[place].objective <= found.objective:
                 place += 1
             self._points.insert(place, found)
-            del self._points[self._capacity :]
+            self._marks.insert(place, mark)
+            del self._points[self._capacity :], self._marks[self._capacity :]
             improved = bool(found.objective < best)
             self._version += improved
             return improved
 
     def _key(self, x: FloatArray) -> FloatArray:
-        return np.round(x[self._integers]) if self._integers.size else x
+        key = np.round(x[self._integers]) if self._integers.size else x
+        return np.asarray(key + 0.0)  # no negative zeros, which are equal and have other bytes

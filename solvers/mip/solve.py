@@ -77,6 +77,8 @@ class _Schedule:
         self.course = course
         self._reducing = Reducing(course)
         self._proving = Proving(course, self._reducing.take)
+        self._ending = threading.Lock()
+        self._answer: Outcome | None = None
 
     def side_by_side(self, reduce: Reduce | None) -> Outcome:
         """Run everything at once."""
@@ -111,12 +113,15 @@ class _Schedule:
         return self.end()
 
     def end(self) -> Outcome:
-        """Tell everybody that it is over, and return the answer."""
+        """Tell everybody that it is over, and return the answer: the same whoever asks."""
         course, reducing = self.course, self._reducing
         course.over.set()
-        proof, device = self._proving.outcome, reducing.device.kind
-        known = Knowledge(course.ledger, reducing.gate, proof, course.settled, device)
-        return answer(known, course.options, course.progress)
+        with self._ending:
+            if self._answer is None:
+                proof, device = self._proving.outcome, reducing.device.kind
+                known = Knowledge(course.ledger, reducing.gate, proof, course.settled, device)
+                self._answer = answer(known, course.options, course.progress)
+            return self._answer
 
     def close(self) -> None:
         """Stop whoever is still at work, and wait a moment for them to hear of it."""

@@ -117,3 +117,28 @@ def test_near_points_are_those_with_the_fewest_violated_rows():
         near(np.full(2, float(violated)), violated)
     near(np.full(2, 3.0), 3)
     assert [point.violated_rows for point in near.points()] == [3, 4]
+
+
+def test_checks_too_slow_for_the_end_are_left_out(problem):
+    _, ledger, gate = doors(problem)
+    gate.offer(np.array([3.0, 0.0, 0.0]), "one")
+    gate.offer(np.array([0.0, 1.0, 0.0]), "two")
+    ledger.check_seconds = 10.0
+    gate.hand_over(5)
+    assert [found.source for found in ledger.pool.points()] == ["one"]
+
+
+def test_what_the_ledger_has_is_not_handed_over_again(problem, monkeypatch):
+    _, ledger, gate = doors(problem)
+    gate.offer(np.array([3.0, 0.0, 0.0]), "one")
+    monkeypatch.setattr(ledger, "record", lambda *_: pytest.fail("it was checked again"))
+    gate.hand_over(5)
+
+
+def test_a_frozen_ledger_takes_nothing(problem):
+    progress, ledger, _ = doors(problem)
+    assert ledger.record(np.array([1.0, 0.0, 0.0]), "one")
+    ledger.freeze()
+    assert not ledger.record(np.array([3.0, 0.0, 0.0]), "two")
+    assert ledger.pool.best.source == "one"
+    assert progress.best_objective == ledger.pool.objective

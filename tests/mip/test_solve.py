@@ -258,3 +258,20 @@ def test_time_limit_zero_and_interruption():
 def test_linear_programs_are_refused():
     with pytest.raises(OptionError, match="integer variables only"):
         gpu_bridge.solve(knapsack()[0].relaxation(), method="mip")
+
+
+def test_whoever_ends_a_solve_gets_the_same_answer():
+    from solvers.mip.course import Course
+    from solvers.mip.solve import _Schedule
+
+    progress = Progress()
+    course = Course(covering(), EngineOptions(device="cpu"), progress, None)
+    schedule = _Schedule(course)
+    assert course.ledger.record(np.ones(90), "test")
+    first = schedule.end()
+    better = np.ones(90)
+    better[int(np.argmin((covering().matrix.toarray() > 0).sum(axis=0)))] = 0.0
+    assert not course.ledger.record(better, "late")
+    assert schedule.end() is first
+    assert first.objective == progress.best_objective
+    schedule.close()
