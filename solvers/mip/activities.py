@@ -90,7 +90,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
-        Activity("linear dive", linear.work, linear.share, most=few, shortest=1.0),
+        Activity("linear dive", linear.work, linear.share, most=few, shortest=3.0),
         Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
         Activity("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),

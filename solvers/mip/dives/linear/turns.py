@@ -13,8 +13,11 @@ from solvers.mip.shared import Shared
 MOST_ENTRIES = 2_000_000
 """Entries of a model up to which its relaxation is left to simplex, as in the pumps."""
 
-SHARE = 12.0
-"""What dives are due while there is no point: of 59 models eight dives found one of 48."""
+FIRST_SHARE, SHARE = 24.0, 8.0
+"""What dives are due while there is no point: the first few, and those after these."""
+
+FIRST_DIVES = 4
+"""Dives that count as the first: of 59 models eight found one of 48, most of them at once."""
 
 
 def suits(model: MipModel) -> bool:
@@ -31,14 +34,14 @@ class LinearDiveTurns:
         Its relaxation's basis, once there is one, is where LPs with the model's costs begin.
     share : callable, optional
         What dives are due while they have anything to do; by default :data:`SHARE` while there is
-        no point.
+        no point, more at first.
     """
 
     def __init__(self, shared: Shared, share: Callable[[], float] | None = None) -> None:
         self._shared = shared
         self._share = share
         self._waiting: list[LinearDives] = []
-        self._made = 0
+        self._made, self._dives = 0, 0
         self._lock = threading.Lock()
         self._is_over = not suits(shared.model)
 
@@ -48,7 +51,9 @@ class LinearDiveTurns:
             return 0.0
         if self._share is not None:
             return self._share()
-        return 0.0 if self._shared.has_point else SHARE
+        if self._shared.has_point:
+            return 0.0
+        return FIRST_SHARE if self._dives <= FIRST_DIVES else SHARE
 
     def work(self, budget: Budget, seed: int) -> None:
         """Let one of the searches go on until there is a point."""
@@ -60,8 +65,9 @@ class LinearDiveTurns:
         try:
             dives.run(budget, lambda: self._shared.has_point)
         finally:
-            self._is_over |= dives.is_over
             with self._lock:
+                self._is_over |= dives.is_over
+                self._dives = max(self._dives, dives.dives)
                 self._waiting.append(dives)
         if self._shared.has_point or dives.is_over:
             self._close()
