@@ -24,10 +24,12 @@ RADIUS = 40
 
 SMALLEST_RADIUS = 4
 
-FIRST_STEP = 0.01
-"""Improvement that proximity asks for, relative, before it is halved."""
+LARGEST_STEP, LARGEST_PART = 0.03, 0.3
+"""Improvement that proximity would ask for at rate 0: relative, or part of the gap where a
+relaxation is known. The sub-MIP ends at the nearest point, which is better by no more than that."""
 
-HALVINGS = 6
+HALVINGS = 3
+"""Steps to draw from: the one of the rate, half of it, and so on."""
 
 LARGEST_UNFIXED = 20_000
 """Entries up to which a neighbourhood without fixed columns is worth its root relaxation."""
@@ -86,11 +88,19 @@ def proximity(situation: Situation, rng: np.random.Generator, rate: float) -> Su
     if row is None or not situation.points:
         return None
     objective = situation.points[0].objective
-    step = FIRST_STEP * 0.5 ** rng.integers(HALVINGS) * abs(objective)
+    step = (1.0 - rate) * 0.5 ** rng.integers(HALVINGS) * _largest_step(situation, objective)
     cost = np.zeros(situation.model.num_columns)
     cost[row.columns] = row.values
     cutoff = min(situation.cutoff, objective - step)
     return replace(_everything(situation), cost=cost, cutoff=cutoff)
+
+
+def _largest_step(situation: Situation, objective: float) -> float:
+    """Return the largest improvement to ask for at once."""
+    least = LARGEST_STEP * abs(objective)
+    if situation.relaxation is None:
+        return least
+    return max(least, LARGEST_PART * (objective - situation.relaxation.objective))
 
 
 def _everything(situation: Situation) -> SubMip:

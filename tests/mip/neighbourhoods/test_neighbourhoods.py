@@ -124,9 +124,15 @@ def test_local_branching_counts_flips():
 
 def test_proximity_minimises_flips_and_asks_for_a_step():
     given = situation(0)
-    sub = proximity(given, np.random.default_rng(0), 0.5)
     objective = given.points[0].objective
-    assert objective - 0.011 * abs(objective) <= sub.cutoff < objective
+    for seed in range(10):
+        alone = replace(given, relaxation=None)
+        sub = proximity(alone, np.random.default_rng(seed), 0.5)
+        assert objective - 0.016 * abs(objective) <= sub.cutoff < objective
+        sub = proximity(given, np.random.default_rng(seed), 0.5)
+        gap = objective - given.relaxation.objective
+        assert gap > 0.1 * abs(objective)
+        assert objective - 0.151 * gap <= sub.cutoff < objective - 0.037 * gap
     at_incumbent = sub.cost @ given.incumbent
     x = given.incumbent.copy()
     for j in np.flatnonzero(given.model.is_binary)[:5]:
