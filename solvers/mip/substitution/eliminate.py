@@ -1,13 +1,8 @@
-"""Which columns go, and the rows without them.
-
-A column may go if an equation decides it: an integer one where everything else in the equation is
-a whole multiple of its coefficient, so that it is whole by itself. Binary columns stay: a value of
-one of two is what a flip is for. Continuous columns go only where no integer can, and where their
-coefficient is not small beside the others: walkers have an LP behind them, which knows better what
-to do with such columns, and on models of flows they come further with them than without.
+"""Taking columns out of the rows, one after the other.
 
 The pair of equation and column that makes the matrix fill in least comes first (Markowitz 1957),
-and what would fill it in beyond a few times its size does not come at all.
+and what would fill it in beyond a few times its size does not come at all. Which columns may go
+says ``choose``.
 """
 
 from __future__ import annotations
@@ -19,10 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.mip.budget import Budget
-from solvers.mip.model import IndexArray, MipModel
-from solvers.mip.substitution.merge import Row, added
+from solvers.mip.model import MipModel
+from solvers.mip.substitution.choose import decides, may_go
+from solvers.mip.substitution.merge import Row, added, changed_matrix
 from solvers.mip.substitution.substituted import Substituted
-from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.problem import Problem
 
 MOST_FILL = 8.0
 """Entries of the model that is left, at the most, in entries of the model as it was: stocks over a
@@ -44,13 +40,6 @@ LARGEST = 1_000_000
 
 MOST_STEPS = 30_000
 """Columns looked at, at the most, at some thirty microseconds each."""
-
-SMALLEST_PIVOT = 1e-2
-"""Least coefficient of a continuous column that goes, beside the largest of its equation: rounding
-errors grow by the inverse of it."""
-
-WHOLE = 1e-9
-"""How far a multiple may be from a whole number, relative."""
 
 
 def eliminate(model: MipModel, budget: Budget | None = None) -> Substituted | None:
@@ -101,7 +90,7 @@ class _System:
         self._cost, self._offset = model.cost.copy(), model.offset
         self._changed: dict[int, Row] = {}
         self._holders: dict[int, set[int]] = {}
-        self._may_go = self._eligible(integers)
+        self._may_go = may_go(model, integers=integers)
         self._entries = model.num_nonzeros
         self._most_entries = MOST_FILL * model.num_nonzeros
         self._most_at_once = max(FEW, MOST_AT_ONCE * model.num_nonzeros)
@@ -133,7 +122,7 @@ class _System:
         gone = np.zeros(model.num_columns, dtype=bool)
         gone[defined] = True
         kept = np.flatnonzero(~gone).astype(np.int32)
-        matrix = self._matrix()[:, kept]
+        matrix = changed_matrix(model, self._changed)[:, kept]
         rows = np.array([one.row for one in self.definitions], dtype=np.int32)
         pivots = np.array([one.coefficient for one in self.definitions])
         sided = np.flatnonzero(np.isfinite(self._low) | np.isfinite(self._high))
@@ -151,17 +140,6 @@ class _System:
         return Substituted(
             MipModel.of(problem), kept, defined, scaled, self._constant[rows] / pivots, model
         )
-
-    def _eligible(self, integers: bool) -> BoolArray:
-        """Return which columns (n,) may go: those of more than two values, in some equation."""
-        model = self._model
-        equation = np.repeat(model.row_lower == model.row_upper, np.diff(model.row_start))
-        in_equation = np.zeros(model.num_columns, dtype=bool)
-        in_equation[model.row_column[equation]] = True
-        least_range = 1.0 if integers else 0.0
-        wide = model.upper - model.lower > least_range
-        eligible: BoolArray = in_equation & wide & ((model.is_integer == 1) == integers)
-        return eligible
 
     def _fill_heap(self) -> None:
         model = self._model
@@ -204,21 +182,11 @@ class _System:
         held = np.array([len(self._holders[j]) for j in columns[places].tolist()])
         ranked = places[np.argsort(held, kind="stable")].tolist()
         for place in ranked[:1] if whole.all() else ranked:
-            if self._defines(i, columns, values, place):
+            right = float(self._low[i])
+            if decides(self._model.is_integer, columns, values, right, place):
                 j = int(columns[place])
                 heapq.heappush(self.heap, (self._price(i, j), i, j))
                 return
-
-    def _defines(self, i: int, columns: IndexArray, values: FloatArray, place: int) -> bool:
-        """Whether equation i decides the column at a place of it, a whole one to be whole."""
-        pivot, whole = values[place], self._model.is_integer
-        if whole[columns[place]] == 0:
-            return bool(abs(pivot) >= SMALLEST_PIVOT * np.max(np.abs(values)))
-        if not whole[columns].all():
-            return False
-        multiples = np.append(values, self._low[i]) / pivot
-        distance = np.abs(multiples - np.round(multiples))
-        return bool(np.all(distance <= WHOLE * np.maximum(1.0, np.abs(multiples))))
 
     def _go(self, i: int, j: int) -> None:
         """Put equation i in for column j everywhere."""
@@ -262,18 +230,3 @@ class _System:
         self._low[t] -= move
         self._high[t] -= move
         self._constant[t] -= move
-
-    def _matrix(self) -> sp.csr_array:
-        model = self._model
-        same = np.ones(model.num_rows, dtype=bool)
-        same[list(self._changed)] = False
-        lengths = np.diff(model.row_start)
-        stays = np.repeat(same, lengths)
-        rows = [np.repeat(np.arange(model.num_rows), lengths)[stays]]
-        columns, values = [model.row_column[stays]], [model.row_value[stays]]
-        for i, (row_columns, row_values) in self._changed.items():
-            rows.append(np.full(row_columns.size, i))
-            columns.append(row_columns)
-            values.append(row_values)
-        triplets = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return sp.csr_array(triplets, shape=(model.num_rows, model.num_columns))
