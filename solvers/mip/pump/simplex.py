@@ -51,6 +51,9 @@ class Simplex:
         Of HiGHS's perturbations.
     basis : Basis, optional
         To start from; missing columns are at their lower bound, missing rows basic.
+    presolve : bool
+        Whether HiGHS may presolve a run without a basis. What a limit cuts short then leaves no
+        basis either, and the next run starts from nothing again.
 
     Raises
     ------
@@ -58,7 +61,14 @@ class Simplex:
         HiGHS does not take the problem.
     """
 
-    def __init__(self, problem: Problem, seed: int = 0, basis: Basis | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int = 0,
+        basis: Basis | None = None,
+        *,
+        presolve: bool = True,
+    ) -> None:
         self._problem = problem
         self._columns = np.arange(problem.num_columns, dtype=np.int32)
         self._rows = np.arange(problem.num_rows, dtype=np.int32)
@@ -68,6 +78,7 @@ class Simplex:
         self.iterations = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="simplex")
         self._highs: Any = None
+        self._presolve = "choose" if presolve else "off"
         self._thread.submit(self._open, seed, basis).result()
 
     def close(self) -> None:
@@ -100,6 +111,7 @@ class Simplex:
             "threads": 1,
             "solver": "simplex",
             "simplex_strategy": DUAL,
+            "presolve": self._presolve,
             "random_seed": seed % 2**31,
             **({"small_matrix_value": SMALLEST_KEPT} if smallest <= 1e-9 else {}),
         }

@@ -13,6 +13,7 @@ from solvers.mip.pump.augmented import Augmented
 from solvers.mip.pump.first_order import first_order
 from solvers.mip.pump.root import root_relaxation
 from solvers.mip.pump.simplex import Simplex
+from solvers.problem import Problem
 from tests.mip.pump.cases import random_mip
 from tests.mip.pump.test_augmented import as_problem
 from tests.pdlp.lps import solve_with_highs
@@ -120,3 +121,31 @@ def test_work_is_charged_and_limits_iterations(method):
         iterations.append(projector.iterations)
         projector.close()
     assert iterations[0] < iterations[1]
+
+
+def test_without_presolve_simplex_goes_on_where_a_limit_ended_it():
+    # an assignment, and a row of one column for presolve to take out
+    rng = np.random.default_rng(4)
+    size = 60
+    arcs = size * size
+    matrix = np.zeros((2 * size + 1, arcs + 1))
+    matrix[:size, :arcs] = np.kron(np.eye(size), np.ones(size))
+    matrix[size : 2 * size, :arcs] = np.kron(np.ones(size), np.eye(size))
+    matrix[2 * size, arcs] = 1.0
+    problem = Problem.from_arrays(
+        np.r_[rng.integers(1, 50, arcs), 1.0], matrix, np.r_[np.full(2 * size, 1.0), 2.0], np.inf
+    )
+    whole = Simplex(problem, presolve=False)
+    assert whole.solve(Budget()).is_converged
+    parts = Simplex(problem, presolve=False)
+    entries = problem.num_nonzeros + problem.num_columns + problem.num_rows
+    slice_work = 0.4 * whole.iterations * entries
+    assert parts.solve(Budget(work=slice_work)).is_cut_short
+    for _ in range(10):
+        found = parts.solve(Budget(work=slice_work))
+        if found.is_converged:
+            break
+    assert found.is_converged
+    assert parts.iterations < 3 * whole.iterations
+    whole.close()
+    parts.close()

@@ -17,6 +17,9 @@ FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
 """What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
 until somebody has solved it."""
 
+SLICE_SECONDS = 1.0
+"""Longest time of one call of HiGHS, which hears of no end before; the next goes on from there."""
+
 
 class Relaxations:
     """Solves relaxations within narrower bounds; for one thread at a time. Close it in the end.
@@ -33,7 +36,7 @@ class Relaxations:
         self._model = model
         self._basis = basis
         self._rng = np.random.default_rng(seed)
-        self._simplex = Simplex(model.problem, seed)
+        self._simplex = Simplex(model.problem, seed, presolve=False)
         self._has_basis, self._was_slow = False, False
         self._tried_seconds, self._tried_work = 0.0, 0.0
         self._may_be_priced = bool(model.cost.any())
@@ -79,7 +82,7 @@ class Relaxations:
             model.row_upper,
         )
         is_attempt = self._is_priced and not self._has_basis
-        part = self._attempt(budget) if is_attempt else budget
+        part = self._attempt(budget) if is_attempt else budget.part(SLICE_SECONDS)
         found = self._simplex.project(request, part)
         self.count += 1
         if is_attempt and found.is_cut_short and self._has_tried_long(part):
