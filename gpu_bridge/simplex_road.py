@@ -22,6 +22,9 @@ PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 PAPER = "paper-"
 """How the names of the paper's variants begin."""
 
+PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
+"""Seconds, and part of the time left, that a proof of what presolve said may take."""
+
 DENSE_SHARE = 0.2
 """Part of the coefficients that are not zero from which ``auto`` calls a model dense.
 
@@ -58,7 +61,7 @@ def simplex_road(
         return _solve(problem, options, progress, start)
     reduction = presolve.apply(problem, progress, "highs")
     if reduction.settled is not None:
-        return reduction.settled
+        return _checked(problem, reduction.settled, options, progress)
     answer = _solve(reduction.problem, options, progress, None)
     if reduction.problem is problem or reduction.undo is None:
         return answer
@@ -66,6 +69,21 @@ def simplex_road(
         progress.log("The reduced model has no optimum; looking for a proof on the original one.")
         return _solve(problem, options, progress, None)
     return _on_original(problem, reduction.undo(answer), options, progress)
+
+
+def _checked(problem: Problem, settled: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Find a proof where presolve only says that a model is infeasible, or a point of it.
+
+    Presolve measures absolutely and without regard to what cancels, so that it calls some models
+    infeasible that only rounding contradicts. Where the proof takes long, its word stands.
+    """
+    if settled.solution_status is not SolutionStatus.INFEASIBLE or settled.dual_ray is not None:
+        return settled
+    progress.log("Presolve calls the model infeasible; looking for a proof on the original one.")
+    with progress.budget(min(PROOF_SECONDS, PROOF_SHARE * progress.time_left)):
+        found = _solve(problem, options, progress, None)
+    decided = found.solution_status is not SolutionStatus.NOTHING
+    return found if decided else settled
 
 
 def _on_original(

@@ -54,6 +54,9 @@ propagation with all sides widened, those of the knapsack engines by whole numbe
 BOUND_AGREEMENT = 1e-9
 """Primal and dual objective that agree to this are the same number up to rounding."""
 
+ROUNDING = 1e-12
+"""Part of the numbers that a ray adds up below which what is left of them is rounding."""
+
 READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
 """The options that are read here."""
 
@@ -97,9 +100,8 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
 
 def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
     if outcome.solution_status is SolutionStatus.INFEASIBLE:
-        proven = outcome.engine in TRUSTED_PROVERS or _is_proof(
-            proves_infeasible, problem, outcome.dual_ray
-        )
+        trusted = outcome.engine in TRUSTED_PROVERS and not _is_rounding(problem, outcome.dual_ray)
+        proven = trusted or _is_proof(proves_infeasible, problem, outcome.dual_ray)
         return _claim(outcome, proven)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         # No engine's word is enough: HiGHS too errs on which of the two a model is.
@@ -332,6 +334,28 @@ def _is_proof(
     proves: Callable[[Problem, FloatArray], bool], problem: Problem, ray: FloatArray | None
 ) -> bool:
     return ray is not None and proves(problem, ray)
+
+
+def _is_rounding(problem: Problem, y: FloatArray | None) -> bool:
+    """Whether a ray that came with a claim separates by no more than sums of its parts err by.
+
+    Engines may prove on a reduced model, where cancellation left a contradiction that the model as
+    it was given does not have.
+    """
+    if y is None or problem.is_mip or not np.isfinite(y).all():
+        return False
+    g = problem.matrix.T @ y
+    rounding = ROUNDING * (abs(problem.matrix).T @ np.abs(y))
+    farthest = np.where(g > 0, problem.upper, problem.lower)
+    if np.any(~np.isfinite(farthest) & (np.abs(g) > rounding)):
+        return False  # a column that may go on for ever: not what is looked for here
+    farthest = np.where(np.isfinite(farthest), farthest, 0.0)
+    side = np.where(y > 0, problem.row_lower, problem.row_upper)
+    if not np.isfinite(side[y != 0]).all():
+        return False
+    demand, reach = y[y != 0] * side[y != 0], g * farthest
+    size = float(np.sum(np.abs(demand)) + np.sum(np.abs(reach)))
+    return abs(float(np.sum(demand)) - float(np.sum(reach))) <= ROUNDING * size
 
 
 def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions) -> bool:

@@ -99,7 +99,7 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:
-        return reply_with(session, Point(), Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray)
+        return infeasible(session, ray)
     if status in SOLVED:
         # without a vertex, HiGHS's own relative measures are those that were asked for
         if point.error <= task.tolerance or not task.crossover:
@@ -116,6 +116,15 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         reply = reply_with(session, held_point(session), Finding.NOTHING, ending)
         return replace(reply, message=f"The reference engine broke down{session.reasons()}")
     raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
+
+
+def infeasible(session: Session, ray: FloatArray | None) -> Reply:
+    """Return HiGHS's claim of infeasibility, unless its multipliers separate by rounding only."""
+    if ray is None and session.dual_ray() is not None:
+        ending = session.ending(Ending.NUMERICAL_TROUBLE)
+        reply = reply_with(session, held_point(session), Finding.NOTHING, ending)
+        return replace(reply, message="What should prove infeasibility is rounding.")
+    return reply_with(session, Point(), Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray)
 
 
 def give_start(session: Session, task: Task) -> None:
