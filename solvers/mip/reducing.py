@@ -84,10 +84,7 @@ class Reducing:
             left = course.progress.time_left
             budget = Budget(left, stop=lambda: self._enough.is_set() or course.is_over())
             self._early = EarlyWalks(course.ledger, course.options.seed)
-            try:
-                self.sweep_original(self._early.near)
-            finally:
-                self._is_sweeping = False
+            self.sweep_original(self._early.near)
             if not budget.spent():
                 self._early.run(budget)
 
@@ -98,10 +95,13 @@ class Reducing:
         from solvers.mip.sweeps import SOURCE, sweep
 
         ledger = self._course.ledger
-        swept = sweep(ledger.model, Budget(stop=self._course.is_over))
-        if swept.is_feasible:
-            ledger.record(swept.x, SOURCE)
-            return
+        try:
+            swept = sweep(ledger.model, Budget(stop=self._course.is_over))
+            if swept.is_feasible:
+                ledger.record(swept.x, SOURCE)
+                return
+        finally:
+            self._is_sweeping = False  # nobody waits for a walk, whose loops may be compiled first
         near(swept.x, swept.violated_rows)
         if swept.violated_rows <= CLOSE * ledger.model.num_rows:
             self._walk_from(swept.x, near)
@@ -200,7 +200,8 @@ class Reducing:
         Its point comes sooner than the bounds that follow from all rows.
         """
         self._enough.set()
-        while self._is_sweeping and not self._course.is_over():
+        course = self._course
+        while self._is_sweeping and course.anybody_works() and not course.is_over():
             time.sleep(LOOK_AGAIN)
 
     def _bring_in(self, start: FloatArray, gate: Gate) -> None:

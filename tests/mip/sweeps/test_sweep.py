@@ -157,6 +157,17 @@ def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):
     assert len(near) == 1
 
 
+def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("made to fail")
+
+    monkeypatch.setattr(sweeps, "sweep", fail)
+    monkeypatch.setattr(mip_road, "PRESOLVE_BESIDE_FROM", 1)
+    outcome = gpu_bridge.solve(covering(150, 400), device="cpu", time_limit=3, heuristics_only=True)
+    assert "'walk on the original' failed" in outcome.log
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+
+
 def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
     problem = covering()
     monkeypatch.setattr(sweeps, "sweep", lambda *_: sweeps.Swept(np.zeros(90), 60))
