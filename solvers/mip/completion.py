@@ -73,7 +73,7 @@ class CompleteTurns:
                 return
             self._tried.add(self._key(x))
             if done.x is not None:
-                self._show(done.x)
+                show(self._shared, done.x, SOURCE)
                 return
 
     def _untried(self) -> list[FloatArray]:
@@ -85,13 +85,19 @@ class CompleteTurns:
     def _key(self, x: FloatArray) -> bytes:
         return (np.round(x[self._shared.model.integers]) + 0.0).tobytes()  # no negative zero
 
-    def _show(self, x: FloatArray) -> None:
-        """Record a feasible point at once, and give it its best values then."""
-        gate = self._shared.gate
-        whole = gate.original_of(x)
-        if gate.ledger.record(whole, SOURCE):
-            gate.take(whole, SOURCE)
-        gate.offer(x, SOURCE)
+
+def show(shared: Shared, x: FloatArray, source: str) -> bool:
+    """Record a feasible point (n,) at once, and give it its best values then.
+
+    For points that are feasible as they are, continuous columns and all: an LP for better values
+    may take seconds. Returns whether the point, before or after that, was the best.
+    """
+    gate = shared.gate
+    whole = gate.original_of(shared.model.rounded(x))
+    was_best = gate.ledger.record(whole, source)
+    if was_best:
+        gate.take(whole, source)
+    return gate.offer(x, source) or was_best
 
 
 def _without_costs(model: MipModel) -> MipModel:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 from solvers.mip.budget import Budget
+from solvers.mip.completion import show
 from solvers.mip.dives.linear.dive import LinearDives
 from solvers.mip.model import MipModel
 from solvers.mip.shared import Shared
@@ -84,7 +85,7 @@ class LinearDiveTurns:
         return LinearDives(
             shared.model,
             shared.domain,
-            shared.gate.offer,
+            lambda x, source: show(shared, x, source),
             shared.gate.near,
             shared.seed_of("linear dive", number),
             lambda: None if shared.root is None else shared.root.basis,

@@ -45,6 +45,18 @@ def test_the_relaxation_that_is_known_is_where_they_begin():
     assert shared.has_point
 
 
+def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatch):
+    model = model_of(
+        [1.0, -1.0], [[2.0, -1.0]], [0.5], [INF], lower=0.0, upper=[3.0, 4.0], integrality=[1, 0]
+    )
+    shared = shared_of(model)
+    monkeypatch.setattr(shared.gate, "offer", lambda x, source: False)
+    LinearDiveTurns(shared).work(Budget(work=1e7), 0)
+    best = shared.gate.ledger.pool.best
+    assert best is not None
+    assert best.source == "linear dive"
+
+
 def test_models_without_integers_are_left_alone():
     model = model_of([1.0], [[1.0]], [0.0], [INF], lower=0.0, upper=1.0, integrality=False)
     assert LinearDiveTurns(shared_of(model)).share() == 0.0
