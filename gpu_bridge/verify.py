@@ -148,9 +148,10 @@ def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
     """Return the largest violation of any row or bound over max(1, |side|)."""
     activity = problem.matrix @ x
     rows = _over_side(row_violations(problem, activity), problem.row_lower, problem.row_upper)
-    # An activity is a sum of rounded products: what the sum itself cannot resolve is no violation.
-    rounding = 8 * np.finfo(float).eps * (abs(problem.matrix) @ np.abs(x))
-    rows = np.maximum(0.0, rows - rounding)
+    if rows.any():
+        # An activity is a sum of rounded products: what the sum cannot resolve is no violation.
+        rounding = 8 * np.finfo(float).eps * (abs(problem.matrix) @ np.abs(x))
+        rows = np.maximum(0.0, rows - rounding)
     columns = _over_side(bound_violations(problem, x), problem.lower, problem.upper)
     return float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
 

@@ -82,11 +82,11 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
-        Activity("walk", walks.work, walks.share),
-        Activity("walk without defined", without_defined.work, without_defined.share),
+        Activity("walk", walks.work, walks.share, at_once=True),
+        Activity("walk without defined", without_defined.work, without_defined.share, at_once=True),
         Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
         Activity("exchange", exchanges.work, exchanges.share, most=few),
-        Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2)),
+        Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2), at_once=True),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),

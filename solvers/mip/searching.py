@@ -36,7 +36,8 @@ def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading
     from solvers.mip.turns import Turns
 
     left = course.progress.time_left
-    turns = Turns(activities(shared, left, slots), shortest=_first_turn(shared.model, left))
+    first = _first_turn(shared.model, left)
+    turns = Turns(activities(shared, left, slots), first, is_ahead=lambda: shared.has_point)
     replaced = threading.Event()
     budget = course.budget(lambda: replaced.is_set() or course.is_over())
     rests = Rests(course, shared)
@@ -60,10 +61,12 @@ def search_in_turn(course: Course, shared: Shared) -> None:
     if course.options.deterministic:
         limit = course.options.work_limit
         work = 1e9 * (WORK if limit is None else limit)
-        turns = Turns(activities(shared, np.inf, slots=1), shortest=SHORT_TURN)
+        ours = activities(shared, np.inf, slots=1)
+        turns = Turns(ours, SHORT_TURN, is_ahead=lambda: shared.has_point)
         run_in_turn(turns, shared, Budget(work=work, stop=course.is_over))
     else:
-        turns = Turns(activities(shared, course.progress.time_left, slots=1))
+        ours = activities(shared, course.progress.time_left, slots=1)
+        turns = Turns(ours, is_ahead=lambda: shared.has_point)
         whole = course.budget(lambda: course.is_over() or _is_in_vain(course))
         _begin_on_device(course, shared, whole)
         run_slot(turns, shared, whole.part(_seconds_before_proof(course)))

@@ -35,6 +35,8 @@ class Activity:
         Turns of it that may run side by side.
     once : bool
         It has one turn, as long as it likes up to ``longest``.
+    at_once : bool
+        Its first turn comes in the order of the table, however little it is due.
     """
 
     name: str
@@ -44,6 +46,16 @@ class Activity:
     shortest: float = 0.0
     most: int = 1_000_000
     once: bool = False
+    at_once: bool = False
+
+
+def _never() -> bool:
+    return False
+
+
+def _length(activity: Activity, usual: float) -> float:
+    """Return the seconds of a turn, where it is not the only one."""
+    return min(activity.longest, max(activity.shortest, usual))
 
 
 @dataclass(eq=False)
@@ -78,11 +90,15 @@ class Turns:
         Length of a first turn, in seconds.
     growth : float
         Part of the time used so far by which turns get longer.
+    is_ahead : callable
+        Whether a turn counts when it is dealt out, and not only when it was had: then who is due
+        little has no first turn before who is due much, but for those that come at once.
     """
 
     activities: Sequence[Activity]
     shortest: float = 0.5
     growth: float = 0.05
+    is_ahead: Callable[[], bool] = _never
     _accounts: list[_Account] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -98,11 +114,17 @@ class Turns:
             free = [place for place in due if self._may_begin(place)]
             if not free:
                 return None
-            place = min(free, key=lambda one: (self._standing(one, shares[one]), one))
+            usual, ahead = self.shortest + self.growth * elapsed, self.is_ahead()
+
+            def rank(one: int) -> tuple[float, int]:
+                standing = self._standing(one, shares[one])
+                if not ahead or (self.activities[one].at_once and not self._accounts[one].turns):
+                    return standing, one
+                return standing + _length(self.activities[one], usual) / shares[one], one
+
+            place = min(free, key=rank)
             activity, account = self.activities[place], self._accounts[place]
-            length = max(activity.shortest, self.shortest + self.growth * elapsed)
-            length = min(activity.longest, length)
-            seconds = activity.longest if activity.once else length
+            seconds = activity.longest if activity.once else _length(activity, usual)
             account.running += 1
             account.turns += 1
             account.used += seconds  # until it is known what the turn took

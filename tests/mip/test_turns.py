@@ -91,3 +91,24 @@ def test_turns_grow_with_the_time_and_stay_below_their_longest():
         lengths.append(turn.seconds)
         turns.give_back(turn, 0.0)
     assert lengths == [0.5, 1.0, 4.0]
+
+
+def test_who_is_due_little_has_no_first_turn_before_who_is_due_much():
+    ahead = {"now": False}
+    table = [Activity("a", nothing, constant(0.5)), Activity("b", nothing, constant(6.0))]
+    assert played(Turns(table, is_ahead=lambda: ahead["now"]), 1) == ["a"]
+    ahead["now"] = True
+    turns = Turns(table, is_ahead=lambda: ahead["now"])
+    names = played(turns, 26, used=0.5)
+    assert names.index("a") >= 8
+    assert 1 <= names.count("a") <= 3
+
+
+def test_a_first_look_may_come_at_once_however_little_is_due():
+    table = [
+        Activity("look", nothing, constant(0.5), at_once=True),
+        Activity("much", nothing, constant(6.0)),
+        Activity("little", nothing, constant(0.5)),
+    ]
+    names = played(Turns(table, is_ahead=lambda: True), 8, used=0.5)
+    assert names == ["look"] + ["much"] * 7

@@ -10,7 +10,7 @@ rows count by how much they are violated. (Simulated annealing after Kirkpatrick
 Of 36 numbers to be put in 36 places so that eight sums of nine places are as asked for, this finds
 a placing after 0.3 to 7 million entries, and of 49 with ten sums after 0.8 to 7 million; walks find
 none in 300 million, and searches with clauses one of six. Of csched010's model without its defined
-columns a point comes after a million entries, where walks take 2 to 14.
+columns a point comes after nine million entries, where walks take 2 to 14.
 """
 
 from __future__ import annotations
