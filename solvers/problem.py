@@ -91,6 +91,10 @@ class Problem:
         set_field(self, "integrality", _flags(self.integrality, n))
         set_field(self, "offset", float(self.offset))
         for axis, names, size in (("column", self.column_names, n), ("row", self.row_names, m)):
+            if names is not None and not hasattr(names, "__getitem__"):
+                raise ProblemError(
+                    f"'{axis}_names' must be a list of texts; a {type(names).__name__} was given."
+                )
             if names is not None and len(names) != size:
                 raise ProblemError(f"{len(names)} {axis} names were given for {size} {axis}s.")
         self._check_objective()
@@ -128,13 +132,15 @@ class Problem:
         c = _vector(cost, np.size(cost), "cost")
         n = c.size
         A = sp.csr_array((0, n)) if matrix is None else matrix
+        if not sp.issparse(A):
+            A = _table(A)
         if np.ndim(A) != 2 and not sp.issparse(A):
             raise ProblemError(
                 f"The constraint matrix must have rows and columns; a {type(A).__name__} of "
                 f"{np.ndim(A)} dimensions was given."
             )
         m = np.shape(A)[0]
-        if maximize not in (True, False):
+        if np.ndim(maximize) or maximize not in (True, False):
             raise ProblemError(f"'maximize' must be True or False; {maximize!r} was given.")
         constant = float(_vector(offset, 1, "offset")[0])
         sign = -1.0 if maximize else 1.0
@@ -284,12 +290,24 @@ def side_sizes(low: FloatArray, high: FloatArray) -> FloatArray:
 
 def _vector(values: npt.ArrayLike, size: int, field: str) -> FloatArray:
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("some are complex")
         array = np.array(values, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"'{field}' is not an array of numbers: {error}") from error
     if array.shape != (size,):
         raise ProblemError(f"'{field}' has shape {array.shape}; it must be ({size},).")
     return array
+
+
+def _table(values: Any) -> Any:
+    """Return what is no sparse matrix as an array of numbers."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("some entries are complex")
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(f"The constraint matrix cannot be read: {error}.") from error
 
 
 def _flags(values: npt.ArrayLike, size: int) -> BoolArray:

@@ -152,3 +152,21 @@ def test_relaxation_drops_integrality_only() -> None:
 def test_data_of_the_wrong_kind_are_named(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises(ProblemError, match=sentence):
         small(**changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"matrix": [[1, 2], [3]]}, "constraint matrix cannot be read"),
+        ({"matrix": [[1j, 2]]}, "cannot be read: some entries are complex"),
+        ({"matrix": [[1, None]]}, "is nan"),
+        ({"matrix": "ab"}, "constraint matrix cannot be read"),
+        ({"lower": [1j, 0]}, "'lower' is not an array of numbers: some are complex"),
+        ({"maximize": np.array([True, False])}, "'maximize' must be True or False"),
+        ({"column_names": 5}, "'column_names' must be a list of texts; a int"),
+        ({"column_names": (name for name in "ab")}, "'column_names' must be a list of texts"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(arguments, sentence):
+    with pytest.raises(ProblemError, match=sentence):
+        Problem.from_arrays([1.0, 2.0], **arguments)

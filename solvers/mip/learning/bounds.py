@@ -63,9 +63,14 @@ def move(sides: Sides, state: State, code: int, new: float, wakes: bool) -> None
 
 @called
 def raise_bound(sides: Sides, state: State, code: int, value: float, reason: int) -> None:
-    """Raise a bound, at most to the opposite one, and put that on the trail."""
+    """Raise a bound, at most to the opposite one, and put that on the trail.
+
+    Where the trail has no room, the bound stays as it is: what follows is only weaker.
+    """
     counts = state.counts
     place = counts[TRAIL]
+    if place >= state.entry_code.size:
+        return
     state.entry_code[place] = code
     state.entry_before[place] = state.latest[code]
     state.entry_reason[place] = reason

@@ -162,6 +162,9 @@ def search(sides: Sides, state: State, end: int) -> int:
             continue
         if counts[WORK] >= end:
             return RUNNING
+        if counts[TRAIL] >= state.entry_code.size or counts[LEVEL] >= state.level_start.size:
+            go_back(sides, state, ROOT)  # no room: begin anew, where bounds are settled
+            return RESTART
         k = next_rung(state)
         if k >= 0:
             if not assume(sides, state, k):

@@ -13,7 +13,10 @@ from solvers.mip.domain import Domain
 from solvers.mip.learning import ClauseSearch, Status, restarts, suits
 from solvers.mip.learning import search as module
 from solvers.mip.learning.farkas import aggregated
+from solvers.mip.learning.loop import RUNNING
 from solvers.mip.learning.restarts import luby
+from solvers.mip.learning.state import TRAIL
+from solvers.mip.learning.state import WORK as WORK_DONE
 from solvers.mip.learning.wishes import plain_wishes
 from solvers.mip.model import is_feasible
 from solvers.mip.polish import Polisher
@@ -232,3 +235,32 @@ def test_models_without_integers_are_not_for_it():
 
 def test_restarts_follow_lubys_sequence():
     assert [luby(k) for k in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_that_climb_without_end_keep_to_the_trail(seed, monkeypatch):
+    """Integers without upper bounds push each other up until the trail is full, again and again."""
+    model = model_of(
+        [0.5690538244298655, -8.926179885335015],
+        [[-0.09571262475655447, 31.4326861322142], [126.44503108729424, -882.5583420500948]],
+        [-np.inf, 252.84353361456488],
+        [-0.19142524951310894, np.inf],
+        integrality=True,
+    )
+    domain = Domain.of(model)
+    assert domain.propagate()
+    search = ClauseSearch(model, domain, seed, lambda x, source: is_feasible(model, x))
+    longest = []
+
+    def watched(sides, state, end):
+        while True:
+            status = compiled(sides, state, min(end, int(state.counts[WORK_DONE]) + 2000))
+            longest.append(state.counts[TRAIL])
+            if status != RUNNING or state.counts[WORK_DONE] >= end:
+                return status
+
+    compiled = module.search
+    monkeypatch.setattr(module, "search", watched)
+    search.run(Budget(work=2e6))
+    size = search.state.entry_code.size
+    assert 0.99 * size < max(longest) <= size
