@@ -66,23 +66,25 @@ def pdlp_road(
         In the space of ``problem``, not yet verified.
     """
     from gpu_bridge import presolve
+    from gpu_bridge.pdlp_anew import solve_reduced
     from solvers import pdlp
     from solvers.highs import crossover
 
-    reduced, undo = problem, None
+    reduction = presolve.unchanged(problem)
     if options.presolve:
         reduction = presolve.apply(problem, progress, PRESOLVE)
         if reduction.settled is not None:
             return reduction.settled
-        reduced, undo = reduction.problem, reduction.undo
         if start is not None:
             start = reduction.forward(start) if reduction.forward is not None else None
+    reduced = reduction.problem
     norms = pdlp.Norms.of(problem)
     to_vertex = options.wants_vertex
     if to_vertex:
         crossover.expect(reduced)
     first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
     if to_vertex and hedge and options.crossover == "auto":
+        undo = reduction.undo if options.presolve else None
         return _hedged(problem, reduced, start, undo, first_order, progress)
     share = np.inf
     if to_vertex:
@@ -91,13 +93,13 @@ def pdlp_road(
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
         share = PDLP_SHARE * progress.time_left
     with progress.budget(share):
-        answer = pdlp.solve(reduced, first_order, progress, start, norms=norms)
+        answer, reduction = solve_reduced(problem, reduction, first_order, progress, start, norms)
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
-        answer = crossover.to_vertex(reduced, answer, options, progress)
-    if undo is None or progress.abandoned:
+        answer = crossover.to_vertex(reduction.problem, answer, options, progress)
+    if not options.presolve or progress.abandoned:
         return answer
-    answer = undo(answer)
+    answer = reduction.undo(answer)
     if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, first_order, progress)

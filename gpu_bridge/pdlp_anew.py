@@ -1,0 +1,110 @@
+"""PDLP on what the light presolve leaves, and after very many iterations on what HiGHS's leaves.
+
+A few small models with hardly any numbers on their right sides, all of whose rows tie columns to
+each other, need millions of iterations after the light presolve and far fewer once HiGHS has
+substituted columns (``docs/pdlp-constants.md``). Which presolve is better is not known beforehand:
+on most models HiGHS's costs more than the whole solve, and made some of them harder. So it comes
+when so many iterations have not done.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from gpu_bridge.options import Options
+from solvers.outcome import Outcome, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from gpu_bridge.presolve import Reduction
+    from solvers.pdlp import Norms, Settings
+
+ITERATIONS_OF_LIGHT = 1_750_000
+"""Iterations after which PDLP begins anew with what HiGHS's presolve leaves. Those models here that
+need very many and end after the light one have ended by then, two at 1e-8 with 0.95 and 1.6
+million; the one for which it is made needs 0.9 million afterwards."""
+
+ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
+"""Statistics of an answer by which one is nearer to an optimum than another."""
+
+
+def solve_reduced(
+    problem: Problem,
+    reduction: Reduction,
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+    norms: Norms,
+) -> tuple[Outcome, Reduction]:
+    """Solve a reduced linear program by PDLP, if need be by another reduction.
+
+    Parameters
+    ----------
+    problem : Problem
+        The original.
+    reduction : Reduction
+        What the light presolve has left of it, or the original unchanged.
+    options : Options
+        Only with ``presolve`` and enough iterations is there another reduction.
+    progress : Progress
+    start : Start, optional
+        A point of the reduced problem.
+    norms : Norms
+        Of the original.
+
+    Returns
+    -------
+    Outcome
+        In the space of the reduction that comes with it; the better one if neither is optimal.
+    Reduction
+    """
+    from gpu_bridge import presolve
+    from solvers import pdlp
+
+    allowed = math.inf if options.iteration_limit is None else options.iteration_limit
+    if not options.presolve or allowed <= ITERATIONS_OF_LIGHT:
+        return pdlp.solve(reduction.problem, options, progress, start, norms=norms), reduction
+    brief = dataclasses.replace(options, iteration_limit=ITERATIONS_OF_LIGHT)
+    first = pdlp.solve(reduction.problem, brief, progress, start, norms=norms)
+    if first.stop_reason is not StopReason.ITERATION_LIMIT:
+        return first, reduction
+    progress.log("PDLP begins anew with what HiGHS's presolve leaves.")
+    other = presolve.apply(problem, progress, "highs")
+    if other.settled is not None:
+        return other.settled, presolve.unchanged(problem)
+    made = _iterations(first)
+    left = None if options.iteration_limit is None else options.iteration_limit - made
+    rest = dataclasses.replace(options, iteration_limit=left)
+    second = pdlp.solve(other.problem, rest, progress, settings=patient_settings(), norms=norms)
+    whole = {**second.statistics, "iterations": made + _iterations(second)}
+    second = dataclasses.replace(second, statistics=whole)
+    if second.stop_reason is StopReason.CONVERGED or _error(second) <= _error(first):
+        return second, other
+    counted = {**first.statistics, "iterations": whole["iterations"]}
+    return (
+        dataclasses.replace(first, stop_reason=second.stop_reason, statistics=counted),
+        reduction,
+    )
+
+
+def patient_settings() -> Settings:
+    """Return constants for a long solve: Ruiz's scaling alone, no turns, and long epochs."""
+    from solvers import pdlp
+
+    usual = pdlp.Settings()
+    return dataclasses.replace(
+        usual, curtis_reid_passes=0, artificial_share_if_loose=usual.artificial_share
+    )
+
+
+def _iterations(answer: Outcome) -> int:
+    return int(answer.statistics.get("iterations", 0))
+
+
+def _error(answer: Outcome) -> float:
+    """Return the largest relative error of an answer, infinite where it is not known."""
+    errors = [float(answer.statistics.get(name, math.inf)) for name in ERRORS]
+    return math.inf if any(math.isnan(error) for error in errors) else max(errors)
