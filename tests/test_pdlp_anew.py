@@ -11,7 +11,7 @@ from solvers.problem import Problem
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 FEW = 200
-"""Iterations of the first attempt here."""
+"""Iterations of the first attempt here, at 1e-8."""
 
 ANEW = "PDLP begins anew"
 
@@ -34,6 +34,11 @@ def test_the_second_attempt_finds_the_optimum(seed, crossover):
     assert ANEW in outcome.log
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6)
+
+
+@pytest.mark.parametrize(("tolerance", "most"), [(1e-9, FEW), (1e-8, FEW), (1e-4, FEW // 4)])
+def test_a_looser_tolerance_has_a_shorter_first_attempt(tolerance, most):
+    assert pdlp_anew._iterations_of_light(tolerance) == most
 
 
 def test_the_first_attempt_is_enough_for_an_easy_problem():
