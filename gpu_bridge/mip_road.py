@@ -54,13 +54,17 @@ def mip_road(
     """Solve a mixed-integer program by heuristics and branch and bound side by side.
 
     What presolve turns into a knapsack problem is solved as such; not so without ``exactly``.
+    Without coefficients each column is for itself, and there is nothing to search.
 
     Returns
     -------
     Outcome
         In the space of ``problem``, not yet verified.
     """
-    from solvers import mip
+    from solvers import highs, mip
+
+    if problem.num_nonzeros == 0:
+        return highs.solve(problem, options, progress, start)
 
     def reduce(whole: Progress) -> mip.Reduced:
         return _reduce(problem, options, whole, exactly, PRESOLVE_SHARE, PRESOLVE_AT_MOST)

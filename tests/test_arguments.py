@@ -16,10 +16,20 @@ from solvers.errors import OptionError, ProblemError
 PROBLEM = gb.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
 BATCH = gb.Batch(PROBLEM, cost=np.array([[1.0, 2.0], [3.0, 1.0]]))
 
-NO_STREAMS = [5, "solve.log", b"log", None, sys.stdout, [5], [None], {"a": 1}, [io.BytesIO()]]
+NO_STREAMS = {
+    "number": 5,
+    "path": "solve.log",
+    "bytes": b"log",
+    "none": None,
+    "one stream": sys.stdout,
+    "list of a number": [5],
+    "list of none": [None],
+    "mapping": {"a": 1},
+    "list of a stream of bytes": [io.BytesIO()],
+}
 
 
-@pytest.mark.parametrize("streams", NO_STREAMS, ids=repr)
+@pytest.mark.parametrize("streams", NO_STREAMS.values(), ids=NO_STREAMS)
 @pytest.mark.parametrize("problems", [PROBLEM, [PROBLEM], BATCH], ids=["one", "list", "batch"])
 def test_what_is_no_list_of_text_streams_is_refused(problems: Any, streams: Any) -> None:
     door: Any = gb.solve if problems is PROBLEM else gb.solve_many

@@ -255,6 +255,25 @@ def test_time_limit_zero_and_interruption():
     assert isinstance(answer, Outcome)
 
 
+@pytest.mark.parametrize(
+    ("row_lower", "upper", "status"),
+    [
+        ([0.0], [3.0, 2.0, 1.0], SolutionStatus.OPTIMAL),
+        ([1.0], [3.0, 2.0, 1.0], SolutionStatus.INFEASIBLE),
+        ([0.0], [3.0, np.inf, 1.0], SolutionStatus.UNBOUNDED),
+    ],
+)
+@pytest.mark.parametrize("heuristics_only", [False, True])
+def test_without_coefficients_nothing_is_searched(heuristics_only, row_lower, upper, status):
+    problem = Problem.from_arrays(
+        [1.0, -2.0, 3.5], sp.csr_array((1, 3)), row_lower, upper=upper, integrality=True
+    )
+    outcome = gpu_bridge.solve(problem, method="mip", heuristics_only=heuristics_only)
+    assert outcome.solution_status is status
+    if status is SolutionStatus.OPTIMAL:
+        assert outcome.objective == -4.0
+
+
 def test_linear_programs_are_refused():
     with pytest.raises(OptionError, match="integer variables only"):
         gpu_bridge.solve(knapsack()[0].relaxation(), method="mip")
