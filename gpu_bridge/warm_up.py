@@ -144,6 +144,32 @@ def _solve_equations(device: str) -> None:
     )
 
 
+def _place_numbers(device: str) -> None:
+    """Put numbers in places so that some have a sum, where groups exchange their values."""
+    if device != "cpu":
+        return
+    from solvers.mip.budget import Budget
+    from solvers.mip.model import MipModel
+    from solvers.mip.search.exchanges import Exchanges, find_groups
+
+    size = 8
+    ones, unit = np.ones((1, size)), np.eye(size)
+    summed = np.kron(np.arange(size) < size // 2, np.arange(size))
+    sides = np.append(np.ones(2 * size), size * (size - 1) // 4)
+    problem = Problem.from_arrays(
+        np.zeros(size * size),
+        np.vstack([np.kron(unit, ones), np.kron(ones, unit), summed]),
+        row_lower=sides,
+        row_upper=sides,
+        upper=1.0,
+        integrality=True,
+    )
+    model = MipModel.of(problem)
+    groups = find_groups(model)
+    assert groups is not None  # all columns are in one
+    Exchanges(model, groups, lambda *_: True, lambda *_: None, 0).run(Budget(work=1e6))
+
+
 def _solve_knapsack(device: str) -> None:
     """Solve one whose search is long enough for every part of it; most of that is the CPU's."""
     if device != "cpu":
@@ -212,5 +238,6 @@ _PARTS: dict[str, Callable[[str], None]] = {
     "many": _solve_many,
     "equations": _solve_equations,
     "knapsack": _solve_knapsack,
+    "placing": _place_numbers,
 }
 """What is compiled by itself, the longest first."""
