@@ -48,7 +48,8 @@ def solve(
     problem : Problem
     options : EngineOptions
         ``heuristics_only`` leaves branch and bound out. With ``deterministic``, or a single
-        thread, heuristics come first, one after the other, and then branch and bound.
+        thread, heuristics come first, one after the other, and then branch and bound; a GPU
+        works beside the single thread.
     progress : Progress
         Told of every better point, with its values, and of bounds.
     start : Start, optional

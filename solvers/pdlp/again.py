@@ -25,6 +25,7 @@ from solvers.errors import EngineError
 from solvers.options import EngineOptions
 from solvers.outcome import StopReason
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.epochs import go_back_to_best
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import Iterate, overwrite
@@ -259,26 +260,7 @@ class Sequence:
             if record.stop is Stop.OPTIMAL or breakdowns == settings.breakdowns_allowed:
                 return record
             breakdowns += 1
-            self._recover(record)
-
-    def _recover(self, record: Record) -> None:
-        """Go back to the best point with a shorter step after numbers ceased to be finite."""
-        state = self._state
-        for side in (state.x, state.y):
-            for vector in (side.point, side.anchor, side.projection):
-                vector[...] = side.best
-        step = record[Control.STEP] * state.settings.breakdown_factor
-        weight = record[Control.BEST_WEIGHT]
-        state.write_control(
-            stop=Stop.NO,
-            step=step,
-            weight=weight,
-            tau=step / weight,
-            sigma=step * weight,
-            epoch_iterations=0.0,
-            error_sum=0.0,
-            last_error=0.0,
-        )
+            go_back_to_best(self._state, record)
 
     def _point(self, record: Record | None) -> Point:
         """Bring the point home and remember what the next solve starts from."""

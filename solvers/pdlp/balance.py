@@ -17,9 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import NEGLIGIBLE
 
@@ -72,20 +70,3 @@ class Balance:
         self.least_then = math.inf
         most = self.settings.balance_most
         return float(10.0 ** min(max(0.5 * mean, -most), most))
-
-
-def change_weight(state: State, record: Record, factor: float) -> None:
-    """Begin an epoch at the projected point with the weight of ``record`` times a factor."""
-    for side in (state.x, state.y):
-        for vector in (side.point, side.anchor):
-            vector[...] = side.projection
-    step, weight = record[Control.STEP], record[Control.WEIGHT] * factor
-    state.write_control(
-        stop=Stop.NO,
-        weight=weight,
-        tau=step / weight,
-        sigma=step * weight,
-        epoch_iterations=0.0,
-        error_sum=0.0,
-        last_error=0.0,
-    )

@@ -12,9 +12,10 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.pdlp.active import Compaction
 from solvers.pdlp.answer import Answer, on_original, to_outcome
-from solvers.pdlp.balance import Balance, change_weight
+from solvers.pdlp.balance import Balance
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.epochs import change_weight, go_back_to_best
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.patience import Patience
 from solvers.pdlp.state import State
@@ -271,21 +272,7 @@ def _recover(solve: _Solve) -> Outcome | None:
     if solve.compaction.is_inside:
         solve.compaction.give_up(solve.record)
         _move(solve)
-    for side in (state.x, state.y):
-        for vector in (side.point, side.anchor, side.projection):
-            vector[...] = side.best
-    step = solve.record[Control.STEP] * state.settings.breakdown_factor
-    weight = solve.record[Control.BEST_WEIGHT]
-    state.write_control(
-        stop=Stop.NO,
-        step=step,
-        weight=weight,
-        tau=step / weight,
-        sigma=step * weight,
-        epoch_iterations=0.0,
-        error_sum=0.0,
-        last_error=0.0,
-    )
+    go_back_to_best(state, solve.record)
     solve.progress.log("The iteration broke down; going on from the best point.")
     return None
 

@@ -12,8 +12,9 @@ from solvers import pdlp
 from solvers.device import cpu
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
-from solvers.pdlp.balance import Balance, change_weight
+from solvers.pdlp.balance import Balance
 from solvers.pdlp.control import SIZE, Control, Stop
+from solvers.pdlp.epochs import change_weight
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.statistics import Record
 from solvers.progress import Progress
