@@ -1,15 +1,16 @@
 """What a race costs and gains: ``method='auto'`` beside each of its engines alone.
 
     python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 2]
-        [--pairs 9] [--stop-after SECONDS]
+        [--pairs 9] [--no-neighbours] [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
 ``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
 needs; the best of the repeats counts. PDLP alone is timed where there is a GPU. Then the race and
 the engine that was fastest alone take turns, so that what else the machine does hits both alike:
-the ratio is that of the medians of these pairs. ``beside`` is the fastest engine alone while
-processes of their own run HiGHS's other algorithms over and over: what cores, caches and clock
-rates lose to a neighbour on this machine, without any race.
+the ratio is that of the medians of these pairs, with the interval in which it lies with 95 % by
+bootstrap. ``beside`` is the fastest engine alone while processes of their own run HiGHS's other
+algorithms over and over: what cores, caches and clock rates lose to a neighbour on this machine,
+without any race (``--no-neighbours`` spares the time that their start takes).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import gpu_bridge
 from benchmarks.lp_sets import choose, read_index
@@ -43,6 +46,9 @@ PAUSE = 0.2
 NEIGHBOUR_READY = 20.0
 """Seconds that a neighbour may need to start."""
 
+FEWEST_TURNS, RESAMPLES = 5, 10_000
+"""Turns from which resampling them says something, and how often it is done."""
+
 SHIFT = 0.1
 """Seconds added to each time in the geometric mean, so that the smallest do not rule it."""
 
@@ -55,6 +61,8 @@ COLUMNS = (
     Column("paired auto s"),
     Column("beside s"),
     Column("auto / best", 3),
+    Column("from", 3),
+    Column("to", 3),
 )
 
 
@@ -63,7 +71,7 @@ class Row:
     """Seconds of one model by each way that found a verified optimum; None where it did not.
 
     ``turns`` holds the seconds of the fastest engine alone, of the race, and of that engine with
-    processes beside it, one after the other.
+    processes beside it (None without them), one after the other.
     """
 
     name: str
@@ -73,7 +81,7 @@ class Row:
     pdlp: float | None
     auto: float | None
     winner: str
-    turns: tuple[tuple[float, float, float], ...]
+    turns: tuple[tuple[float, float, float | None], ...]
 
     @property
     def best(self) -> float | None:
@@ -87,7 +95,9 @@ class Row:
         if not self.turns:
             return None, None, None
         alone, raced, beside = zip(*self.turns, strict=True)
-        return statistics.median(alone), statistics.median(raced), statistics.median(beside)
+        timed_beside = [one for one in beside if one is not None]
+        other = statistics.median(timed_beside) if timed_beside else None
+        return statistics.median(alone), statistics.median(raced), other
 
     @property
     def ratio(self) -> float | None:
@@ -96,6 +106,18 @@ class Row:
         if alone is None or raced is None:
             alone, raced = self.best, self.auto
         return None if alone is None or raced is None else raced / alone
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """Bounds between which the ratio lies with 95 %, by resampling the turns."""
+        if len(self.turns) < FEWEST_TURNS:
+            return None, None
+        alone, raced = (np.array([turn[way] for turn in self.turns], float) for way in (0, 1))
+        shape = (RESAMPLES, len(self.turns))
+        drawn = np.random.default_rng(0).integers(len(self.turns), size=shape)
+        ratios = np.median(raced[drawn], axis=1) / np.median(alone[drawn], axis=1)
+        low, high = np.quantile(ratios, (0.025, 0.975))
+        return float(low), float(high)
 
 
 def ways(with_pdlp: bool) -> dict[str, dict[str, Any]]:
@@ -141,7 +163,7 @@ def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_pdl
 
 def in_turns(
     problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_pdlp: bool
-) -> tuple[tuple[float, float, float], ...]:
+) -> tuple[tuple[float, float, float | None], ...]:
     """Return seconds of the way that was fastest alone, the race, and that way beside others."""
     alone = {way: least for way, least in seconds.items() if way != AUTO}
     if not alone:
@@ -149,10 +171,13 @@ def in_turns(
     all_ways = ways(with_pdlp)
     best = min(alone, key=lambda way: alone[way])
     others = [all_ways[way] for way in (SIMPLEX, IPM) if way != best]
-    found = []
+    found: list[tuple[float, float, float | None]] = []
     for _ in range(arguments.pairs):
         by_itself = timed(problem, arguments, all_ways[best])[0]
         raced = timed(problem, arguments, {})[0]
+        if not arguments.neighbours:
+            found.append((by_itself, raced, None))
+            continue
         with neighbours(problem, others):
             found.append((by_itself, raced, timed(problem, arguments, all_ways[best])[0]))
     return tuple(found)
@@ -193,6 +218,13 @@ def mean(times: Sequence[float]) -> float:
     return math.exp(sum(math.log(one + SHIFT) for one in times) / len(times)) - SHIFT
 
 
+def table_cells(row: Row) -> list[Any]:
+    """Return what the table says of a model."""
+    ways_alone = (row.simplex, row.ipm, row.pdlp)
+    measured = (*ways_alone, row.auto, row.winner, *row.medians, row.ratio, *row.interval)
+    return [row.name, row.nonzeros, *measured]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -203,6 +235,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--neighbours", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     arguments = parser.parse_args()
     with_pdlp = seen_gpu() is not None
@@ -218,10 +251,7 @@ def main() -> None:
         row = measure(entry.name, problem, arguments, with_pdlp)
         rows.append(row)
         print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
-    cells = [
-        [r.name, r.nonzeros, r.simplex, r.ipm, r.pdlp, r.auto, r.winner, *r.medians, r.ratio]
-        for r in rows
-    ]
+    cells = [table_cells(row) for row in rows]
     print_table("Race", COLUMNS, cells)
     raced = [row for row in rows if row.winner and row.ratio is not None]
     summary = {

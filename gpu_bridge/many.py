@@ -12,13 +12,12 @@ import numpy as np
 
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.log_streams import asked_streams
-from gpu_bridge.many_batch import Batch, as_batch, structure_key
+from gpu_bridge.many_batch import Batch, as_batch, groups_of_one_structure
 from gpu_bridge.many_knapsack_batch import solve_knapsack_batch
 from gpu_bridge.many_knapsacks import solve_knapsacks
 from gpu_bridge.many_outcomes import Outcomes, Part, Singles
-from gpu_bridge.many_singles import solve_singles
+from gpu_bridge.many_singles import labelled, solve_singles
 from gpu_bridge.options import Options
-from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.starts import checked_kind, checked_start
 from solvers.errors import CrossedBoundsError, ProblemError
@@ -32,7 +31,8 @@ BATCH_ENTRIES = 200_000
 """Entries of all members together from which it is: less does not make up for its start."""
 
 LARGEST_MEMBER = 100_000
-"""Entries of a member up to which a thread block is the right size for it."""
+"""Entries of a member up to which a thread block, or a core, is the right size for it; a larger one
+gets the whole device to itself, where it can be interrupted, too."""
 
 
 def solve_many(
@@ -95,21 +95,13 @@ def _solve_iterable(
     packed = solve_knapsacks(problems, options, progress)
     if packed is not None:
         return Outcomes([packed], seconds=progress.seconds, log=progress.text)
-    groups: dict[Any, list[int]] = {}
-    found: dict[int, Problem] = {}
-    for k, problem in enumerate(problems):
-        if isinstance(problem, Problem):
-            found[k] = problem
-            groups.setdefault(structure_key(problem), []).append(k)
+    found = {k: problem for k, problem in enumerate(problems) if isinstance(problem, Problem)}
     parts: list[Part] = []
     part_of = np.zeros(len(problems), dtype=np.int64)
     place_of = np.zeros(len(problems), dtype=np.int64)
     alone = set(range(len(problems)))
-    for members in groups.values():
-        group = [found[k] for k in members]
-        if not _pays(group[0], len(group), options):
-            continue
-        batch = as_batch(group)
+    for members in groups_of_one_structure(found, lambda one, count: _pays(one, count, options)):
+        batch = as_batch([found[k] for k in members])
         if batch is None:
             continue
         part_of[members], place_of[members] = len(parts), np.arange(len(members))
@@ -147,15 +139,8 @@ def _solve_batch(
     packed = solve_knapsacks(members, options, progress)
     if packed is not None:
         return packed
-    return Singles(_labelled(solve_singles(members, options, progress, streams), batch))
-
-
-def _labelled(outcomes: list[Outcome], batch: Batch) -> list[Outcome]:
-    """Give answers that have no problem, those of crossed bounds, the one of the batch."""
-    return [
-        outcome if outcome.problem else dataclasses.replace(outcome, problem=batch.problem)
-        for outcome in outcomes
-    ]
+    outcomes = solve_singles(members, options, progress, streams, start)
+    return Singles(labelled(outcomes, batch), batch)
 
 
 def _relaxed(batch: Batch, options: Options) -> Batch:
@@ -167,8 +152,8 @@ def _relaxed(batch: Batch, options: Options) -> Batch:
 def _pays(problem: Problem, count: int, options: Options) -> bool:
     """Whether members of this structure are solved together.
 
-    Always if PDLP is asked for, or the simplex method for what its dense matrices can hold; by
-    itself on a GPU, where there are enough of them.
+    Always if PDLP is asked for and they are not large, or the simplex method for what its dense
+    matrices can hold; by itself on a GPU, where there are enough of them.
     """
     if options.method == "simplex":
         from gpu_bridge.many_simplex import fits
@@ -177,7 +162,7 @@ def _pays(problem: Problem, count: int, options: Options) -> bool:
         return whole and count > 0 and not problem.is_mip and fits(problem)
     possible = (
         count > 0
-        and problem.num_nonzeros > 0
+        and 0 < problem.num_nonzeros <= LARGEST_MEMBER
         and not problem.is_mip
         and options.method in ("auto", "pdlp")
         and options.crossover != "on"
@@ -185,7 +170,7 @@ def _pays(problem: Problem, count: int, options: Options) -> bool:
     )
     if not possible or options.method == "pdlp":
         return possible
-    if count < BATCH_FROM or problem.num_nonzeros > LARGEST_MEMBER:
+    if count < BATCH_FROM:
         return False
     if options.device == "cpu" or count * problem.num_nonzeros < BATCH_ENTRIES:
         return options.device == "cuda"

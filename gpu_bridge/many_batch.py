@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -259,9 +260,46 @@ def as_batch(problems: list[Problem]) -> Batch | None:
     return Batch(base, **data)
 
 
-def structure_key(problem: Problem) -> tuple[int, int, int, bool]:
+def groups_of_one_structure(
+    problems: Mapping[int, Problem], pays: Callable[[Problem, int], bool]
+) -> list[list[int]]:
+    """Return the numbers of problems that share a structure, group by group.
+
+    Parameters
+    ----------
+    problems : mapping from numbers to Problem
+    pays : callable
+        Whether so many like a problem are worth solving together; groups that are not are left
+        out, and where it cannot be, patterns are not looked at.
+    """
+    found = []
+    for alike in _grouped(problems, problems, _size_key):
+        if pays(problems[alike[0]], len(alike)):
+            exactly = _grouped(problems, alike, _pattern_key)
+            found += [members for members in exactly if pays(problems[members[0]], len(members))]
+    return found
+
+
+def _grouped(
+    problems: Mapping[int, Problem], numbers: Iterable[int], key: Callable[[Problem], Any]
+) -> list[list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for k in numbers:
+        groups.setdefault(key(problems[k]), []).append(k)
+    return list(groups.values())
+
+
+def _size_key(problem: Problem) -> tuple[int, int, int, bool, bool]:
     """Return what problems of one structure have in common and is quick to compare."""
-    return problem.num_rows, problem.num_columns, problem.num_nonzeros, problem.maximize
+    sizes = problem.num_rows, problem.num_columns, problem.num_nonzeros
+    return *sizes, problem.maximize, problem.is_mip
+
+
+def _pattern_key(problem: Problem) -> tuple[int, int, int]:
+    """Return what tells patterns and integrality apart, but for a chance next to nothing."""
+    arrays = (problem.matrix.indptr, problem.matrix.indices, problem.integrality)
+    first, second, third = (hash(array.tobytes()) for array in arrays)
+    return first, second, third
 
 
 def _same_structure(one: Problem, other: Problem) -> bool:
@@ -270,7 +308,7 @@ def _same_structure(one: Problem, other: Problem) -> bool:
         (one.matrix.indices, other.matrix.indices),
         (one.integrality, other.integrality),
     )
-    return structure_key(one) == structure_key(other) and all(
+    return _size_key(one) == _size_key(other) and all(
         a is b or np.array_equal(a, b) for a, b in pairs
     )
 

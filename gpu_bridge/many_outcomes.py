@@ -15,7 +15,7 @@ from gpu_bridge.outcome import Outcome
 from gpu_bridge.verify import BOUND_AGREEMENT
 from solvers.errors import ProblemError
 from solvers.outcome import Basis, Residuals, SolutionStatus, StopReason
-from solvers.problem import FloatArray
+from solvers.problem import FloatArray, Problem
 
 IntArray = npt.NDArray[np.int64]
 
@@ -24,9 +24,10 @@ STATUSES = tuple(SolutionStatus)
 
 @dataclass(frozen=True, eq=False)
 class Singles:
-    """Members that were solved one by one."""
+    """Members that were solved one by one; ``batch`` is what they share, if they are one's."""
 
     outcomes: Sequence[Outcome]
+    batch: Batch | None = None
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -50,13 +51,17 @@ class Singles:
         """Return an array of ``many_arrays.ARRAYS``, (K, width), NaN where a member has none."""
         values = [getattr(outcome, name) for outcome in self.outcomes]
         widths = {_width(outcome, name) for outcome in self.outcomes}
+        if self.batch is not None:
+            widths = {_width_of(self.batch.problem, name)}
         if len(widths) != 1:
             raise ProblemError(
                 f"The members differ in size, so there is no one array of '{name}'; "
                 "read it from each outcome."
             )
-        missing = np.full(widths.pop(), np.nan)
-        return np.array([missing if value is None else value for value in values])
+        width = widths.pop()
+        missing = np.full(width, np.nan)
+        filled = [missing if value is None else value for value in values]
+        return np.array(filled, dtype=np.float64).reshape(len(self), width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +262,9 @@ def _width(outcome: Outcome, name: str) -> int:
     value: Any = getattr(outcome, name)
     if value is not None:
         return len(value)
-    if outcome.problem is None:
-        return 0
+    return 0 if outcome.problem is None else _width_of(outcome.problem, name)
+
+
+def _width_of(problem: Problem, name: str) -> int:
     of_rows = name in ("row_dual", "row_activity")
-    return outcome.problem.num_rows if of_rows else outcome.problem.num_columns
+    return problem.num_rows if of_rows else problem.num_columns

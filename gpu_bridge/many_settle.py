@@ -127,12 +127,12 @@ def _leftovers(
 def _what_there_is(
     batch: Batch, answer: LpAnswers, k: int, nothing: Outcome, grade: Grade
 ) -> Outcome:
-    """Prefer the engine's feasible point to nothing when time ran out."""
+    """Prefer the engine's point to nothing when time ran out: at least it is a candidate."""
     if batch.crossed[k] or answer.ending[k] == NOT_REACHED:
         return nothing
     problem = batch.member(k)
     graded = grade(problem, k)
-    if not graded.solution_status.has_point:
+    if not graded.solution_status.has_point and graded.candidate is None:
         return nothing
     graded = dataclasses.replace(graded, stop_reason=nothing.stop_reason)
     return Outcome.in_model_sense(graded, problem)

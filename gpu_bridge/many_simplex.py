@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_outcomes import Together
+from gpu_bridge.many_deadline import in_time, stood_in
+from gpu_bridge.many_outcomes import Part
 from gpu_bridge.many_settle import settle
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
@@ -33,7 +34,7 @@ def fits(problem: Problem) -> bool:
 
 def solve_by_simplex(
     batch: Batch, options: Options, progress: BridgeProgress, start: Start | None
-) -> Together:
+) -> Part:
     """Solve the LPs of a batch to vertices, and those that the engine leaves one by one.
 
     Parameters
@@ -47,7 +48,9 @@ def solve_by_simplex(
     from solvers.simplex import batch as engine
 
     data = simplex_data(batch, start)
-    answer = engine.solve(data, options, progress, check=True)
+    answer = in_time("simplex", lambda own: engine.solve(data, options, own, check=True), progress)
+    if answer is None:
+        return stood_in(batch, "simplex", options, progress)
     claimed = ~batch.crossed & (answer.ending == engine.Ending.OPTIMAL)
 
     def grade(problem: Problem, k: int) -> Claim:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_outcomes import Together
+from gpu_bridge.many_deadline import in_time, stood_in
+from gpu_bridge.many_outcomes import Part
 from gpu_bridge.many_settle import settle
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 def solve_together(
     batch: Batch, options: Options, progress: BridgeProgress, start: Start | None
-) -> Together:
+) -> Part:
     """Solve the LPs of a batch with the batched engine, and those it leaves one by one."""
     from solvers.pdlp import batch as engine
 
     data = engine_data(batch, start)
-    answer = engine.solve(data, options, progress, check=True)
+    answer = in_time("pdlp", lambda own: engine.solve(data, options, own, check=True), progress)
+    if answer is None:
+        return stood_in(batch, "pdlp", options, progress)
     claimed = ~batch.crossed & np.isin(
         answer.ending, (engine.Ending.CONVERGED, engine.Ending.VERTEX)
     )

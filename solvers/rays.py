@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.separation import separation
 from solvers.vectors import inner
 
 CANCELLATION = 1e-8
@@ -40,12 +41,9 @@ def proves_infeasible(problem: Problem, y: FloatArray) -> bool:
     terms = abs(problem.matrix).T @ np.abs(y)
     if np.any(np.abs(g[unsupported]) > CANCELLATION * terms[unsupported]):
         return False
-    farthest = np.where(g > 0, problem.upper, problem.lower)
-    farthest = np.where(np.isfinite(farthest), farthest, np.copysign(HORIZON, g))
-    side = np.where(y > 0, problem.row_lower, problem.row_upper)
-    demand, reach = _dot(y, side), _dot(g, farthest)
-    size = _dot(np.abs(y), np.abs(side)) + _dot(np.abs(g), np.abs(farthest))
-    return demand - reach > MARGIN * (1.0 + size)
+    rows, columns = (problem.row_lower, problem.row_upper), (problem.lower, problem.upper)
+    gap, size = separation(rows, columns, y, g, HORIZON)
+    return gap > MARGIN * (1.0 + size)
 
 
 def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
@@ -78,9 +76,3 @@ def _one_sided(problem: Problem, activity: FloatArray) -> BoolArray:
     falls = np.isfinite(problem.row_lower) & (activity < 0)
     grows = np.isfinite(problem.row_upper) & (activity > 0)
     return np.asarray(falls | grows)
-
-
-def _dot(multiplier: FloatArray, value: FloatArray) -> float:
-    """Return the sum of products, where zero times infinity is zero."""
-    used = multiplier != 0
-    return inner(multiplier[used], value[used])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -63,3 +64,25 @@ class Quiet:
     def offered_point(self) -> FloatArray | None:
         """No point is offered to a side question."""
         return None
+
+
+class PointsOnly(Quiet):
+    """A channel for the search of a part of a model: its points are the model's, no more.
+
+    Parameters
+    ----------
+    channel : Channel
+    share : float
+        Part of the time left then that the search may take.
+    """
+
+    def __init__(self, channel: Channel, share: float) -> None:
+        super().__init__(channel)
+        self._channel = channel
+        left = channel.time_left()
+        for_others = (1.0 - share) * left if math.isfinite(left) else 0.0
+        self.time_left = lambda: max(0.0, channel.time_left() - for_others)
+
+    def incumbent(self, objective: float, x: FloatArray) -> None:
+        """Pass a feasible point on."""
+        self._channel.incumbent(objective, x)

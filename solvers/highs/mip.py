@@ -10,6 +10,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.lp import recession_ray
+from solvers.highs.mip_start import give_start
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
 from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
@@ -34,8 +35,7 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
         HiGHS refuses the model or fails without an answer.
     """
     session = Session(task.model, task.settings, channel)
-    if task.x is not None:
-        give_start(session, task.x)
+    give_start(session, task)
     status = session.run()
     counts = _statistics(session)
     # HiGHS's presolve calls some unbounded models infeasible: then feasibility is asked alone.
@@ -45,19 +45,6 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
     if status == Status.kInfeasible:
         return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=counts)
     return _or_unbounded(_with_point(session, status), task, channel)
-
-
-def give_start(session: Session, x: FloatArray) -> None:
-    """Offer a start; HiGHS completes one with unknown values by a small search of its own."""
-    known = np.flatnonzero(np.isfinite(x)).astype(np.int32)
-    if not known.size:
-        return
-    values = x[known]
-    integer = session.model.integer[known].astype(bool)
-    values[integer] = np.round(values[integer])
-    values = np.clip(values, session.model.lower[known], session.model.upper[known])
-    # a start that HiGHS cannot use is no reason to fail
-    session.highs.setSolution(known.size, known, values)
 
 
 def _with_point(session: Session, status: Any) -> Reply:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.highs.measure import dual_objective, unsupported
+from solvers.highs.measure import unsupported
 from solvers.highs.task import FloatArray, Model
+from solvers.separation import separation
 
 RAY_SLOPE = 1e-7
 """A ray within [-1, 1] must improve the objective, scaled to size one, by more than this."""
@@ -55,26 +56,12 @@ def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
         return None
     for y in (ray / size, -ray / size):
         supported = y - unsupported(y, model.row_lower, model.row_upper)
-        if separation(model, supported) > HOLLOW:
+        pull = model.reduced_cost(supported) - model.cost
+        sides = (model.row_lower, model.row_upper), (model.lower, model.upper)
+        gap, size = separation(*sides, supported, -pull, RAY_HORIZON)
+        if gap > HOLLOW * size:
             return supported
     return None
-
-
-def separation(model: Model, y: FloatArray) -> float:
-    """Return by how much y (m,) separates rows from bounds, over the magnitudes that it sums."""
-    lower = np.where(np.isneginf(model.lower), -RAY_HORIZON, model.lower)
-    upper = np.where(np.isposinf(model.upper), RAY_HORIZON, model.upper)
-    pull = model.reduced_cost(y) - model.cost
-    gap = dual_objective(model.row_lower, model.row_upper, y) + dual_objective(lower, upper, pull)
-    rows, columns = (
-        np.where(y > 0, model.row_lower, model.row_upper),
-        np.where(pull > 0, lower, upper),
-    )
-    size = sum(
-        float(np.sum(np.abs(part[part != 0] * side[part != 0])))
-        for part, side in ((y, rows), (pull, columns))
-    )
-    return gap / size if size > 0 else 0.0
 
 
 def may_be_unbounded(model: Model) -> bool:

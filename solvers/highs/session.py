@@ -4,10 +4,15 @@ HiGHS keeps one task scheduler per operating-system thread, made at the first ru
 with the number of threads asked for then; another number later is an error. Each session
 therefore has to be opened, used and dropped within one short-lived thread (or a process of its
 own), which also keeps two solves at once apart.
+
+HiGHS holds the function that it calls back in a place where Python's garbage collector cannot look.
+If that function held the session, neither would ever be freed, nor the model and its factors with
+them: it only knows the session while somebody else holds it.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +20,7 @@ import numpy as np
 from highspy import _core
 
 from solvers.errors import EngineError
-from solvers.highs.channel import Channel
+from solvers.highs.channel import Channel, Halt
 from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
 
 Status = _core.HighsModelStatus
@@ -206,8 +211,9 @@ class Session:
     def _subscribe(self) -> None:
         from solvers.highs.callbacks import handlers
 
-        table = handlers(self)
-        self._unasked = self.channel.takes(self._halt)
+        session: Session = weakref.proxy(self)
+        table = handlers(session)
+        self._unasked = self.channel.takes(_weakly(self._halt))
         if self._unasked:
             del table[int(_core.cb.HighsCallbackType.kCallbackSimplexInterrupt)]
 
@@ -215,7 +221,7 @@ class Session:
             try:
                 table[int(kind)](message, out, into)
             except BaseException as failure:  # must not unwind through HiGHS's own frames
-                self._failure = failure
+                session._failure = failure
                 if into is not None:
                     into.user_interrupt = True
 
@@ -225,3 +231,15 @@ class Session:
             self.check(
                 self.highs.startCallback(_core.cb.HighsCallbackType(kind)), "start a callback"
             )
+
+
+def _weakly(halt: Halt) -> Halt:
+    """Return what stops a session as long as there is one, and does not keep it."""
+    method = weakref.WeakMethod(halt)
+
+    def stop() -> None:
+        still_there = method()
+        if still_there is not None:
+            still_there()
+
+    return stop

@@ -14,7 +14,8 @@ it is.
 
 A semidefinite M is treated as far as b lies in its range. What cannot be reached leaves the
 residual above the tolerance, and the iteration ends by its limit, or by a breakdown when no
-direction of positive curvature is left; the best of the points looked at is returned.
+direction of positive curvature is left; the best of the points looked at is returned, the first of
+which is the start.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from solvers.linalg.kernels.layout import (
     STOP,
     TARGET,
 )
-from solvers.linalg.operator import Operator
+from solvers.linalg.operator import Operator, real_array
 from solvers.linalg.precondition import Preconditioner
 from solvers.linalg.workspace import (
     BATCH,
@@ -153,8 +154,10 @@ def run(
     Raises
     ------
     ProblemError
-        A vector has the wrong length or an entry that is not finite.
+        A vector has the wrong length or an entry that is not finite, or a tolerance is NaN.
     """
+    if np.isnan(tolerance) or np.isnan(absolute):
+        raise ProblemError(f"The tolerances are {tolerance} and {absolute}; give them numbers.")
     m = space.operator.size
     space.side[...] = _vector(space, side, "side")
     space.x[...] = 0.0 if start is None else _vector(space, start, "start")
@@ -170,7 +173,11 @@ def _restarted(
 ) -> Solution:
     """Iterate until the true residual is small enough or nothing helps any more."""
     done, before = 0, np.inf
-    best, least = space.x.copy(), np.inf
+    best = space.x.copy()
+    compute_residual(space, space.r)
+    least = _norm(space.r)
+    if not np.isfinite(least):  # of products too large; what follows may still be looked at
+        least = np.inf
     stopped = Stopped.STAGNATED
     for _ in range(RESTARTS + 1):
         done, reason = _iterate(space, target, done, most, should_stop)
@@ -287,7 +294,7 @@ def _record(space: Workspace) -> Any:
 
 
 def _vector(space: Workspace, values: Any, name: str) -> Any:
-    vector = space.operator.device.xp.asarray(values, dtype=np.float64)
+    vector = real_array(space.operator.device.xp, values, name)
     if vector.shape != (space.operator.size,):
         raise ProblemError(
             f"'{name}' has shape {vector.shape}; the operator has {space.operator.size} rows."

@@ -85,7 +85,8 @@ def symmetric(matrix: Any, device: Device, *, threads: int = 0) -> Operator:
     Raises
     ------
     ProblemError
-        The matrix is not square, not symmetric, or has an entry that is not finite.
+        It is no matrix of real numbers, not square, not symmetric, or has an entry that is not
+        finite.
     """
     csr = _canonical(matrix)
     if csr.shape[0] != csr.shape[1]:
@@ -116,7 +117,7 @@ def normal_equations(
     """
     csr = _canonical(matrix)
     n = csr.shape[1]
-    d = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    d = np.ones(n) if weight is None else real_array(np, weight, "weight")
     if d.shape != (n,):
         raise ProblemError(f"'weight' has shape {d.shape}; the matrix has {n} columns.")
     bad = ~(np.isfinite(d) & (d >= 0))
@@ -130,8 +131,33 @@ def normal_equations(
     )
 
 
+def real_array(xp: Any, values: Any, name: str) -> Any:
+    """Return values as an array of floats of a module.
+
+    Raises
+    ------
+    ProblemError
+        They are no real numbers; the message has the name.
+    """
+    try:
+        own = values if hasattr(values, "dtype") else np.asarray(values)
+        if own.dtype.kind == "c":
+            raise TypeError("some of them are complex")
+        return xp.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(f"'{name}' is no array of real numbers: {error}.") from error
+
+
 def _canonical(matrix: Any) -> sp.csr_array:
-    csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    try:
+        if sp.csr_array(matrix).dtype.kind == "c":
+            raise TypeError("some entries are complex")
+        csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(
+            f"A {type(matrix).__name__} is no sparse matrix of real numbers, nor what SciPy makes "
+            f"one of: {error}."
+        ) from error
     csr.sum_duplicates()
     bad = np.flatnonzero(~np.isfinite(csr.data))
     if bad.size:

@@ -69,6 +69,13 @@ class Preconditioner:
         """Products with M that one application takes."""
         return len(self.steps)
 
+    def fits(self, rows: int) -> bool:
+        """Whether it is one for an operator with so many rows."""
+        padded = -(-rows // self.block_size) * self.block_size
+        own = self.diagonal_inverse
+        of_steps = own is None or own.size == rows
+        return bool(of_steps and self.inverse.size == padded * self.block_size)
+
 
 def identity(operator: Operator) -> Preconditioner:
     """Return the preconditioner that changes nothing: plain conjugate gradients."""
@@ -141,8 +148,16 @@ def neumann(operator: Operator, degree: int = 2, seed: int = 0) -> Preconditione
 def chebyshev(
     operator: Operator, degree: int = 4, ratio: float = CHEBYSHEV_RATIO, seed: int = 0
 ) -> Preconditioner:
-    """Return the Chebyshev polynomial of ``degree`` on [largest / ratio, largest]."""
+    """Return the Chebyshev polynomial of ``degree`` on [largest / ratio, largest].
+
+    Raises
+    ------
+    ProblemError
+        As for :func:`jacobi`; or the degree is none of 1 to 30, or the ratio not above 1.
+    """
     _check_degree(degree)
+    if not 1.0 < ratio < np.inf:
+        raise ProblemError(f"The ratio of eigenvalues is {ratio:g}; it must be above 1.")
     inverse = _inverse_diagonal(operator)
     largest = max(largest_eigenvalue(operator, inverse, seed), 1e-300)
     smallest = largest / ratio
@@ -213,5 +228,5 @@ def _refuse_indefinite(operator: Operator, diagonal: Any) -> None:
 
 
 def _check_degree(degree: int) -> None:
-    if not 1 <= degree <= MOST_DEGREE:
+    if int(degree) != degree or not 1 <= degree <= MOST_DEGREE:
         raise ProblemError(f"The polynomial's degree is {degree}; use 1 to {MOST_DEGREE}.")

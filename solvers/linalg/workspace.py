@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.errors import OptionError
+from solvers.errors import OptionError, ProblemError
 from solvers.linalg.kernels.iteration import ITERATION
 from solvers.linalg.kernels.layout import (
     CONTROL_SIZE,
@@ -78,8 +78,15 @@ def prepare(
     OptionError
         An unknown variant, or a polynomial with 'classic', whose residual sums belong to the
         vector step.
+    ProblemError
+        The preconditioner was made for an operator of another size.
     """
     chosen = identity(operator) if preconditioner is None else preconditioner
+    if not chosen.fits(operator.size):
+        raise ProblemError(
+            f"The preconditioner '{chosen.name}' is not one for {operator.size} rows; make it from "
+            "this operator."
+        )
     if variant is None:
         variant = SINGLE if chosen.steps else CLASSIC
     if variant not in (SINGLE, CLASSIC):

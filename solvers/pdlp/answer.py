@@ -50,9 +50,9 @@ def judge(
     norms = Norms.of(problem) if norms is None else norms
     x = np.clip(x, problem.lower, problem.upper)
     y = allowed_duals(problem, row_dual)
-    activity = problem.matrix @ x
+    activity = product(problem.matrix, x)
     violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
-    reduced = problem.cost - problem.matrix.T @ y
+    reduced = problem.cost - product(problem.matrix.T, y)
     side = np.where(reduced > 0, problem.lower, problem.upper)
     supported = np.isfinite(side)
     support = _support(y, problem.row_lower, problem.row_upper)
@@ -68,6 +68,12 @@ def judge(
     )
     bound = -np.inf if unsupported.any() else statistics.dual_objective
     return Answer(x, y, activity, reduced, statistics, bound)
+
+
+def product(matrix: Any, vector: FloatArray) -> FloatArray:
+    """Return a matrix times a vector; a zero vector, as solves begin with, costs nothing."""
+    result: FloatArray = matrix @ vector if vector.any() else np.zeros(matrix.shape[0])
+    return result
 
 
 def to_outcome(

@@ -7,6 +7,7 @@ where they are, and nothing is copied.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +61,12 @@ def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> C
     packed = pack(csr.data, m, n) if csr.nnz >= pack_from else Packed()
     rows_ordered, columns_ordered = row_order(rows, plan), row_order(columns, plan)
     row_position, column_position = inverse(rows_ordered), inverse(columns_ordered)
-    return Coefficients(
-        by_row=in_slices(rows, plan, rows_ordered, column_position, packed).to_device(device),
-        by_column=in_slices(columns, plan, columns_ordered, row_position, packed).to_device(device),
-        row_order=rows_ordered,
-        column_order=columns_ordered,
-    )
+    with ThreadPoolExecutor(1) as other:  # the loops run without the interpreter's lock
+        by_column = other.submit(in_slices, columns, plan, columns_ordered, row_position, packed)
+        by_row = in_slices(rows, plan, rows_ordered, column_position, packed).to_device(device)
+        return Coefficients(
+            by_row=by_row,
+            by_column=by_column.result().to_device(device),
+            row_order=rows_ordered,
+            column_order=columns_ordered,
+        )

@@ -23,8 +23,9 @@ import numpy as np
 
 from solvers import pdlp
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start, StopReason
+from solvers.outcome import Outcome, Start
 from solvers.pdlp.answer import Answer, judge, to_outcome
+from solvers.pdlp.feasibility import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.termination import Criteria
 from solvers.problem import FloatArray, Problem
@@ -72,7 +73,7 @@ def polish(
     x: FloatArray | None = None
     y: FloatArray | None = None
     if before.statistics.relative_primal > aim:
-        x = phase.run(_without_cost(problem), before.x)
+        x = phase.run(without_cost(problem), before.x)
     if before.statistics.relative_dual > aim:
         y = phase.run(dual_feasibility(problem), before.row_dual)
     after = _adopted(problem, before, x, y, options.tolerance)
@@ -82,30 +83,6 @@ def polish(
     criteria = Criteria.uniform(options.tolerance)
     found = to_outcome(after, criteria, outcome.stop_reason, counts, outcome.device)
     return dataclasses.replace(found, engine=outcome.engine, seconds=progress.seconds)
-
-
-def dual_feasibility(problem: Problem) -> Problem:
-    """Return the problem whose feasible points are the dual feasible y of another.
-
-    One row per column: ``A'y`` is at most c where x has no upper bound, at least c where it has no
-    lower one, and anything where it has both. One column per row, of the sign its sides allow.
-    """
-    cost, m = problem.cost, problem.num_rows
-    return Problem(
-        cost=np.zeros(m),
-        matrix=problem.matrix.T,
-        row_lower=np.where(np.isfinite(problem.lower), -np.inf, cost),
-        row_upper=np.where(np.isfinite(problem.upper), np.inf, cost),
-        lower=np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
-        upper=np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
-        integrality=np.zeros(m, dtype=bool),
-    )
-
-
-def _without_cost(problem: Problem) -> Problem:
-    integrality = np.zeros(problem.num_columns, dtype=bool)
-    cost = np.zeros(problem.num_columns)
-    return dataclasses.replace(problem, cost=cost, offset=0.0, integrality=integrality)
 
 
 def _adopted(
@@ -141,32 +118,10 @@ class _Phase:
 
     def run(self, feasibility: Problem, start: FloatArray) -> FloatArray | None:
         """Return a point within the tolerance, or None."""
-        watch = _UntilFeasible(self._progress, self._options.tolerance)
+        watch = UntilFeasible(self._progress, self._options.tolerance)
         found = pdlp.solve(feasibility, self._options, watch, Start(start), settings=self._settings)
         self.iterations += int(found.statistics.get("iterations", 0))
         if found.x is None:
             return None
         reached = judge(feasibility, found.x, np.zeros(feasibility.num_rows))
         return found.x if reached.statistics.relative_primal <= self._options.tolerance else None
-
-
-class _UntilFeasible(Progress):
-    """Stops a solve as soon as its primal residual is small, or its caller wants it to stop."""
-
-    def __init__(self, outer: Progress, tolerance: float) -> None:
-        super().__init__(outer.time_left)
-        self._outer = outer
-        self._tolerance = tolerance
-        self._feasible = False
-
-    def should_stop(self) -> StopReason | None:
-        """Return CONVERGED once the primal residual has reached the tolerance."""
-        if self._feasible:
-            return StopReason.CONVERGED
-        return self._outer.should_stop() or super().should_stop()
-
-    def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Note the primal residual."""
-        residual = figures.get("primal_residual")
-        if isinstance(residual, float) and residual <= self._tolerance:
-            self._feasible = True

@@ -16,6 +16,7 @@ from solvers.pdlp.balance import Balance
 from solvers.pdlp.certificate import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.epochs import change_weight, go_back_to_best
+from solvers.pdlp.finishing import Finishing
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.patience import Patience
 from solvers.pdlp.state import State
@@ -66,6 +67,7 @@ class _Solve:
     next_milestone: float = math.inf
     earlier: int = 0
     patience: Patience | None = None
+    finishing: Finishing | None = None
 
 
 def run(
@@ -76,12 +78,13 @@ def run(
     *,
     earlier: int = 0,
     patience: Patience | None = None,
+    finishing: Finishing | None = None,
 ) -> Outcome:
     """Iterate until the tolerance, a proof or a limit is reached.
 
     A state may be run again: it goes on where it stopped. ``earlier`` iterations in another state
     are added to those that are told, and are none of the limit's. When ``patience`` ends, so does
-    the run, as at a limit on iterations.
+    the run, as at a limit on iterations. ``finishing`` may end it by a feasible point near by.
     """
     record = Record(state.read_control())
     windows = _windows_of(state, progress)
@@ -101,6 +104,7 @@ def run(
         milestone=milestone,
         earlier=earlier,
         patience=patience,
+        finishing=finishing,
     )
     answer = _judged(solve, state.x.projection, state.y.projection)
     if answer is not None:
@@ -169,6 +173,9 @@ def _consider(solve: _Solve) -> Outcome | None:
     patience = solve.patience
     if patience is not None and patience.is_over(record.iterations, statistics):
         return _limit(solve, StopReason.ITERATION_LIMIT)
+    finishing = solve.finishing
+    if finishing is not None and finishing.is_due(solve.earlier + record.iterations, statistics):
+        return _finish(solve, finishing)
     if solve.compaction.is_due(record):
         _reconsider(solve)
         return None
@@ -262,6 +269,28 @@ def _accept(solve: _Solve) -> Outcome | None:
     return None
 
 
+def _finish(solve: _Solve, finishing: Finishing) -> Outcome | None:
+    """Return a feasible point near by if that is an answer, else go on as before."""
+    _settle(solve)
+    if solve.record.stop is not Stop.NO:
+        return None
+    solve.compaction.bring_home()
+    state, made = solve.state, solve.record.iterations
+    answer = on_original(state, state.x.projection, state.y.projection)
+    limit = solve.options.iteration_limit
+    left = dataclasses.replace(
+        solve.options, iteration_limit=None if limit is None else limit - made
+    )
+    found, spent = finishing.try_at(state, answer, solve.earlier + made, left, solve.progress)
+    solve.earlier += spent
+    if limit is not None:
+        solve.options = dataclasses.replace(solve.options, iteration_limit=limit - spent)
+    if found is None:
+        return None
+    solve.progress.log("A feasible point near by is within the tolerance.")
+    return _outcome(solve, found, StopReason.CONVERGED)
+
+
 def _recover(solve: _Solve) -> Outcome | None:
     """Go back to the best point with a shorter step after the iteration broke down."""
     state = solve.state
@@ -292,13 +321,20 @@ def _judged(solve: _Solve, x: Any, y: Any) -> Answer | None:
 
 
 def _proof(solve: _Solve) -> Outcome | None:
-    """Look for a certificate; looking costs products, so it is done now and then."""
-    dual_ray = find_dual_ray(solve.state)
-    if dual_ray is not None:
-        return _proven(solve, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
-    primal_ray = find_primal_ray(solve.state)
-    if primal_ray is not None:
-        return _proven(solve, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
+    """Look for a certificate; looking costs products, so it is done now and then.
+
+    A problem whose rows hold within the tolerance passes for feasible, so that there is nothing to
+    prove the contrary of, and likewise its dual.
+    """
+    statistics, criteria = solve.record.statistics, solve.criteria
+    if not statistics.relative_primal <= criteria.primal:
+        dual_ray = find_dual_ray(solve.state)
+        if dual_ray is not None:
+            return _proven(solve, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
+    if not statistics.relative_dual <= criteria.dual:
+        primal_ray = find_primal_ray(solve.state)
+        if primal_ray is not None:
+            return _proven(solve, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
     return None
 
 

@@ -6,6 +6,7 @@ changed, and why, stands in ``docs/pdlp-constants.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -28,7 +29,15 @@ class Settings:
 
     turn_progress: float = 0.5
     """It stays while the least error, or the least residual, falls to this part in the last third
-    of its iterations."""
+    of its iterations;"""
+    turn_decades: float = 6.0
+    """and for good with a scaling that has come nearer to the end than the one before by so many
+    decades, the three errors' added up."""
+
+    hopeless_after: float = math.inf
+    """Iterations after which a turn that ends is the last, as at a limit on iterations,"""
+    hopeless_error: float = 1e-2
+    """if the least error is more than this still: for those who have another way."""
 
     # Step size
     step_fraction: float = 0.998
@@ -37,8 +46,9 @@ class Settings:
     """Most power iterations spent on ||A||, which the scaling bounds by 1 (cuPDLPx: 5000)."""
     power_tolerance: float = 1e-4
     """Relative residual of the eigenvector at which ||A|| counts as known."""
-    power_check: int = 10
-    """Power iterations between two looks at that residual."""
+    power_check: int = 20
+    """Power iterations between two looks at that residual: a look fetches two vectors, which on a
+    GPU takes longer than ten iterations."""
     norm_growth: float = 1.05
     """Factor on the estimate of ||A|| when the fixed-point metric proves it too small."""
 
@@ -80,9 +90,13 @@ class Settings:
     """or so many times the iterations, whichever is later, since epochs grow as well;"""
     balance_decades: float = 3.0
     """the weight is corrected if they were as many decades apart in the mean of a period,"""
+    balance_decades_if_tight: float = 2.0
+    """(as many, if the tolerance is tighter than ``balance_done``)"""
     balance_progress: float = 0.5
     """the smaller one within the tolerance, and the least that the larger one was has not fallen to
     this of the period before's."""
+    balance_done: float = 3e-7
+    """A residual as small as that counts as within a tighter tolerance, too."""
     balance_most: float = 2.0
     """Decades by which a correction changes the weight at the most."""
 
@@ -98,6 +112,19 @@ class Settings:
     """while there were fewer iterations than this;"""
     certificate_progress: float = 0.5
     """nor where that error has fallen to this part since the last time that a look was due."""
+
+    # Ending a long solve by a feasible point near by (``solvers/pdlp/finishing.py``)
+    finish_from: float = 20_000
+    """Iterations before the first try, for a tolerance of ``first_turn_decades`` (infinite for
+    none),"""
+    finish_entries: int = 100_000
+    """and as many again for each so many nonzeros, since to set a try up takes longer then."""
+    finish_beyond: float = 10.0
+    """What is left has to be so many tolerances: what is nearer comes by itself as soon."""
+    finish_growth: float = 1.5
+    """The next try comes when the iterations have grown by this factor."""
+    finish_share: float = 0.1
+    """A try may take this part of the iterations before it."""
 
     # Leaving out columns and rows that take no part (``solvers/pdlp/active``)
     compaction: bool = True

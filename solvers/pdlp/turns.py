@@ -17,6 +17,7 @@ from solvers.device import Device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start, StopReason
 from solvers.pdlp.answer import Answer, on_original
+from solvers.pdlp.finishing import Finishing
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
@@ -63,11 +64,16 @@ def run_in_turns(
     least = nearest = math.inf
     earlier: Statistics = {}
     coefficients: Coefficients | None = None
+    criteria = Criteria.uniform(options.tolerance)
+    finishing = Finishing(settings, options.tolerance, problem.num_nonzeros)
     while True:
         here = dataclasses.replace(
             options, iteration_limit=None if math.isinf(limit) else int(limit) - made
         )
-        patience = None if math.isinf(turn) else Patience(turn, settings.turn_progress)
+        patience = None
+        if not math.isinf(turn):
+            left = nearest if made else -math.inf
+            patience = Patience(turn, settings.turn_progress, criteria, left, settings.turn_decades)
         with device.activate():
             state = prepare(problem, here, device, progress, start, settings, norms, coefficients)
             coefficients = state.problem.coefficients
@@ -78,6 +84,7 @@ def run_in_turns(
                 None if once is None else once.milestone,
                 earlier=made,
                 patience=patience,
+                finishing=finishing,
             )
             if outcome.stop_reason is not StopReason.CONVERGED:
                 answers = _best_and_last(state)
@@ -89,10 +96,11 @@ def run_in_turns(
         if best is None or answers[0].statistics.worst <= least:
             best, least = outcome, answers[0].statistics.worst
         for answer in answers:
-            left = decades_left(answer.statistics, Criteria.uniform(options.tolerance))
+            left = decades_left(answer.statistics, criteria)
             if left < nearest:
                 nearest, start = left, Start(x=answer.x, row_dual=answer.row_dual)
-        if outcome.stop_reason is not StopReason.ITERATION_LIMIT or made >= limit:
+        hopeless = made >= settings.hopeless_after and not least <= settings.hopeless_error
+        if outcome.stop_reason is not StopReason.ITERATION_LIMIT or made >= limit or hopeless:
             return _with_counts(best, outcome)
         settings, other, turn = other, settings, LONGER * turn
         progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")

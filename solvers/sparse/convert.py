@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.device import Device
-from solvers.errors import EngineError
+from solvers.errors import EngineError, ProblemError
 from solvers.sparse.arrays import (
     array_module,
     group_maxima,
@@ -30,8 +30,13 @@ from solvers.sparse.schedule import in_given_order, share_rows
 COO_CHUNK = 256
 """Entries of a COO matrix that one warp takes: eight steps between two partial sums."""
 
+WARP = 32
+
 SLICE_SHIFT = 5
 """Slices have 32 rows: a warp reads whole lines of the matrix."""
+
+LARGEST_SHIFT = 15
+"""Slices of more than 2^15 rows would be padded like ELL, which has a format of its own."""
 
 SIGMA = 4096
 """Rows within which SELL sorts by length; sorting all would tear neighbouring rows, which read
@@ -52,7 +57,24 @@ def from_scipy(matrix: Any, device: Device, index_type: Any = None) -> CSR:
     device : Device
     index_type : dtype, optional
         ``int32`` or ``int64``; by default ``int32`` where sizes and nonzeros fit.
+
+    Raises
+    ------
+    ProblemError
+        It is no SciPy sparse matrix of real numbers with rows and columns.
+    EngineError
+        Another index type, or one that is too narrow.
     """
+    if not sp.issparse(matrix):
+        raise ProblemError(
+            f"A SciPy sparse matrix or array is needed, not a {type(matrix).__name__}; make one by "
+            "scipy.sparse.csr_array(...)."
+        )
+    if matrix.ndim != 2 or matrix.dtype.kind == "c":
+        raise ProblemError(
+            f"The sparse matrix has {matrix.ndim} dimensions, of type {matrix.dtype}; it "
+            "needs rows and columns of real numbers."
+        )
     if matrix.format == "csc":
         return transposed(_from_compressed(matrix.T, device, index_type))
     return _from_compressed(
@@ -64,6 +86,11 @@ def _from_compressed(matrix: Any, device: Device, index_type: Any) -> CSR:
     rows, columns = matrix.shape
     wide = max(rows, columns, matrix.nnz) > np.iinfo(np.int32).max - INDEX_MARGIN
     kind = np.dtype(index_type or (np.int64 if wide else np.int32))
+    if kind not in (np.int32, np.int64) or (wide and kind == np.int32):
+        raise EngineError(
+            f"Indices of type {kind} do not suit a {rows} x {columns} matrix of {matrix.nnz} "
+            "entries; leave the type out, or take int64."
+        )
     return make_csr(
         columns,
         device.to_device(matrix.indptr.astype(kind)),
@@ -113,7 +140,15 @@ def transposed(matrix: CSR) -> CSR:
 
 
 def to_coo(matrix: CSR, chunk: int = COO_CHUNK) -> COO:
-    """Convert to coordinates; values are stored in full."""
+    """Convert to coordinates; values are stored in full.
+
+    Raises
+    ------
+    EngineError
+        ``chunk``, the entries that are summed at once, is no multiple of 32.
+    """
+    if chunk <= 0 or chunk % WARP:
+        raise EngineError(f"Chunks of {chunk} entries cannot be used; take a multiple of {WARP}.")
     plain = uncompressed(matrix)
     xp = array_module(plain.starts)
     return COO(
@@ -159,7 +194,16 @@ def to_sell(matrix: CSR, slice_shift: int = SLICE_SHIFT, sigma: int = SIGMA) -> 
 
     Coded values stay coded; short indices become full ones (:mod:`solvers.sparse.compress`
     shortens them again).
+
+    Raises
+    ------
+    EngineError
+        The slices are too high, or padding leaves too much to index.
     """
+    if not 0 <= slice_shift <= LARGEST_SHIFT:
+        raise EngineError(
+            f"Slices of 2^{slice_shift} rows cannot be used; take a shift of 0 to {LARGEST_SHIFT}."
+        )
     entries = _with_full_indices(matrix)
     xp, index_type = array_module(entries.starts), entries.starts.dtype
     lengths = entries.starts[1:] - entries.starts[:-1]

@@ -36,10 +36,10 @@ def multiply(matrix: SparseMatrix, vector: Any, product: Any = None, *, threads:
     Raises
     ------
     EngineError
-        A vector of the wrong length or type, or on another device.
+        A vector of the wrong length, type or layout, or on another device; or one array for both.
     """
     if product is None:
-        product = array_module(vector).empty(matrix.rows, dtype=vector.dtype)
+        product = matrix.xp.empty(matrix.rows)
     _check(matrix, vector, product)
     for family, name, values in _calls(matrix, vector, product):
         family[name](*values, threads=threads)
@@ -71,7 +71,7 @@ def prepared(matrix: SparseMatrix, vector: Any, product: Any) -> Callable[[], No
 
 
 def _check(matrix: SparseMatrix, vector: Any, product: Any) -> None:
-    """Refuse vectors of the wrong length or type, or on another device."""
+    """Refuse vectors of the wrong length, type or layout, on another device, or that overlap."""
     for name, array, size in (
         ("vector", vector, matrix.columns),
         ("product", product, matrix.rows),
@@ -81,11 +81,21 @@ def _check(matrix: SparseMatrix, vector: Any, product: Any) -> None:
                 f"The {name} is an array of {array_module(array).__name__} and the matrix of "
                 f"{matrix.xp.__name__}; bring them to one device (Device.to_device, to_host)."
             )
-        if array.shape != (size,) or str(array.dtype) != "float64":
+        if getattr(array, "shape", None) != (size,) or str(array.dtype) != "float64":
+            found = f"of shape {np.shape(array)} and type {getattr(array, 'dtype', type(array))}"
             raise EngineError(
                 f"The {name} of a {matrix.rows} x {matrix.columns} matrix must be an array of "
-                f"{size} float64, not of shape {array.shape} and type {array.dtype}."
+                f"{size} float64, not {found}."
             )
+        if not array.flags.c_contiguous:
+            raise EngineError(f"The {name} is a part of an array with gaps; give a copy of it.")
+    if not getattr(product.flags, "writeable", True):  # CuPy has none that are not
+        raise EngineError("The product is an array that cannot be written to; give another one.")
+    if matrix.xp.may_share_memory(vector, product):
+        raise EngineError(
+            "The product would overwrite the vector while it is still read; give it an array of "
+            "its own."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.highs import solve
+from solvers.highs.channel import PointsOnly
+from solvers.highs.in_process import ProgressChannel
 from solvers.options import EngineOptions
 from solvers.outcome import Basis, Outcome, SolutionStatus, Start
 from solvers.progress import Progress
@@ -95,3 +97,45 @@ def test_points_offered_during_the_search_are_taken(good, anywhere):
     )
     assert offers == []
     assert outcome.objective <= good.objective + 1e-6
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_a_completion_are_not_those_of_the_model(part, seed, anywhere):
+    problem = covering(30, 40, seed=seed, integer=True)
+    best = solve(problem, EngineOptions(), Progress())
+    dear = problem.upper.copy()  # feasible, and as far from the optimum as can be
+    dear[np.random.default_rng(seed).random(dear.size) < part] = np.nan
+    progress = Progress()
+    outcome = solve(problem, EngineOptions(), progress, Start(x=dear))
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(best.objective)
+    assert progress.best_bound <= best.objective + 1e-6
+
+
+def test_points_of_a_completion_count():
+    problem = market_split()
+    partial = solve(problem, EngineOptions(node_limit=600), Progress()).x.copy()
+    kept = problem.objective_at(partial)
+    partial[np.flatnonzero(problem.integrality)[::3]] = np.nan
+    progress = Progress()
+    outcome = solve(problem, NO_NODES, progress, Start(x=partial))
+    assert outcome.objective <= kept + 1e-6
+    assert progress.best_objective == pytest.approx(outcome.objective)
+
+
+def test_a_completion_has_a_part_of_the_time_alone():
+    class Clock(ProgressChannel):
+        left = 100.0
+
+        def time_left(self) -> float:
+            return self.left
+
+    clock = Clock(Progress())
+    part = PointsOnly(clock, 0.1)
+    assert part.time_left() == pytest.approx(10.0)
+    clock.left = 95.0
+    assert part.time_left() == pytest.approx(5.0)
+    clock.left = 50.0
+    assert part.time_left() == 0.0
+    assert PointsOnly(ProgressChannel(Progress()), 0.1).time_left() == np.inf

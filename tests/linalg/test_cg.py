@@ -249,6 +249,39 @@ def test_indefinite_matrix_is_no_convergence():
         assert not solution.converged
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_cannot_be_solved_returns_nothing_worse_than_the_start(variant):
+    ones = sp.csr_array(np.ones((5, 5)))
+    indefinite = sp.csr_array(np.diag([1.0, -1.0, 2.0, 3.0, -4.0]))
+    for matrix, make in ((ones, block_jacobi), (indefinite, lambda operator: None)):
+        operator = symmetric(matrix, CPU)
+        for start in (None, np.full(5, 0.1)):
+            b = np.arange(5.0) + 1.0
+            solution = conjugate_gradients(
+                operator, b, make(operator), start=start, variant=variant
+            )
+            before = np.linalg.norm(b if start is None else b - matrix @ start)
+            assert not solution.converged
+            assert solution.residual <= before * (1 + 1e-12)
+            true = np.linalg.norm(b - matrix @ solution.x)
+            assert solution.residual == pytest.approx(true, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ("abc", "A str is no sparse matrix"),
+        (None, "A NoneType is no sparse matrix"),
+        (np.array([[1j, 0], [0, 1]]), "some entries are complex"),
+        (np.array([["a"]], dtype=object), "no sparse matrix of real numbers"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(matrix, words):
+    for make in (symmetric, normal_equations):
+        with pytest.raises(ProblemError, match=words):
+            make(matrix, CPU)
+
+
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [
@@ -268,6 +301,8 @@ def test_weights_that_are_refused():
         normal_equations(A, CPU, [1.0, -1.0, 1.0])
     with pytest.raises(ProblemError, match="3 columns"):
         normal_equations(A, CPU, [1.0, 1.0])
+    with pytest.raises(ProblemError, match="'weight' is no array of real numbers"):
+        normal_equations(A, CPU, ["a", "b", "c"])
 
 
 def test_vectors_and_variants_that_are_refused():
@@ -276,6 +311,11 @@ def test_vectors_and_variants_that_are_refused():
         conjugate_gradients(operator, np.ones(4))
     with pytest.raises(ProblemError, match="not finite"):
         conjugate_gradients(operator, np.full(9, np.inf))
+    for wrong in ("text", ["a"] * 9, np.full(9, 1j)):
+        with pytest.raises(ProblemError, match="'side' is no array of real numbers"):
+            conjugate_gradients(operator, wrong)
+    with pytest.raises(ProblemError, match="tolerances are nan"):
+        conjugate_gradients(operator, np.ones(9), tolerance=np.nan)
     with pytest.raises(OptionError, match="'triple'"):
         prepare(operator, variant="triple")
     with pytest.raises(OptionError, match="chebyshev 4"):

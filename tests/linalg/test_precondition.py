@@ -12,6 +12,7 @@ from solvers.linalg import (
     block_jacobi,
     chebyshev,
     conjugate_gradients,
+    identity,
     jacobi,
     neumann,
     normal_equations,
@@ -167,3 +168,19 @@ def test_sizes_and_degrees_that_are_refused():
     for make in (neumann, chebyshev):
         with pytest.raises(ProblemError, match="degree is 0"):
             make(operator, 0)
+        with pytest.raises(ProblemError, match=r"degree is 2\.5"):
+            make(operator, 2.5)
+    for ratio in (0.0, 1.0, np.inf, np.nan):
+        with pytest.raises(ProblemError, match="ratio of eigenvalues"):
+            chebyshev(operator, 2, ratio=ratio)
+
+
+@pytest.mark.parametrize("make", [identity, jacobi, block_jacobi, neumann, chebyshev])
+def test_one_of_another_size_is_refused(make):
+    """The kernels would read beyond its end."""
+    large, small = (symmetric(laplacian(size), CPU) for size in (8, 3))
+    prepare(large, make(large))
+    prepare(small, make(small))
+    for operator, other in ((large, small), (small, large)):
+        with pytest.raises(ProblemError, match=f"is not one for {operator.size} rows"):
+            prepare(operator, make(other))

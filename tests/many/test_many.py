@@ -218,6 +218,42 @@ def test_structures_may_be_mixed(method):
         _ = found.x
 
 
+def test_one_of_another_structure_leaves_the_others_together():
+    """Of one size, but with its entries elsewhere, or with a whole number."""
+    like = [boxed_family(5, 9, 2, 3, ["cost"]).member(k) for k in range(9)]
+    A = like[0].matrix
+    whole = dataclasses.replace(like[0], integrality=np.array([True, False, False]))
+    dense = np.ones((2, 3))
+    dense[0, 0] = 0.0
+    elsewhere = [np.roll(dense, shift) for shift in range(2)]
+    others = [Problem.from_arrays(np.ones(3), B, 1.0, upper=5.0) for B in elsewhere]
+    assert A.nnz == 6
+    found = gpu_bridge.solve_many([others[0], *like, others[1]], **CPU)
+    assert found.log.count("LPs together") == 3
+    assert "9 LPs together" in found.log
+    found = gpu_bridge.solve_many([whole, *like], method="pdlp", device="cpu", relax=True)
+    assert "10 LPs together" in found.log
+
+
+def test_large_members_get_the_device_to_themselves():
+    rows, columns = 40, 2600
+    base = Problem.from_arrays(np.ones(columns), np.ones((rows, columns)), 1.0, upper=1.0)
+    assert base.num_nonzeros > many_module.LARGEST_MEMBER
+    found = gpu_bridge.solve_many(Batch(base, offset=[0.0, 1.0]), **CPU)
+    assert "together" not in found.log
+    np.testing.assert_allclose(found.objectives, [1.0, 2.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["highs", "pdlp", "simplex", "auto"])
+def test_a_batch_of_nobody_has_arrays_of_its_widths(method):
+    batch = boxed_family(5, 3, 4, 7, ["cost"])
+    nobody = dataclasses.replace(batch, cost=np.zeros((0, 7)))
+    found = gpu_bridge.solve_many(nobody, method=method, device="cpu")
+    assert found.x.shape == (0, 7)
+    assert found.row_dual.shape == (0, 4)
+    assert found.objectives.shape == (0,)
+
+
 def test_relaxations_of_integer_problems():
     base = Problem.from_arrays([-1.0, -1.0], [[2.0, 2.0]], -np.inf, [7.0], integrality=True)
     batch = Batch(base, row_upper=[[7.0], [5.0]])
@@ -284,6 +320,24 @@ def test_a_start_is_used_and_checked():
     assert_same_answers(warm, list(cold))
     with pytest.raises(OptionError, match="row_dual"):
         together_from(batch, Start(row_dual=np.zeros(3)))
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_members_solved_one_by_one_begin_at_the_start_too(count):
+    """One after the other, and on all cores."""
+    batch = boxed_family(7, count, 30, 60, ["cost"])
+    near = batch.cost[0] + 1e-3 * (batch.cost - batch.cost[0])
+    batch = dataclasses.replace(batch, cost=near)
+    first = gpu_bridge.solve(batch.member(0), method="simplex")
+    start = Start(basis=first.basis)
+    options = {"method": "highs", "lp_algorithm": "simplex", "presolve": False}
+    cold = gpu_bridge.solve_many(batch, **options)
+    warm = gpu_bridge.solve_many(batch, start=start, **options)
+    assert_same_answers(warm, list(cold))
+    pivots = [
+        sum(outcome.statistics["simplex_iterations"] for outcome in found) for found in (cold, warm)
+    ]
+    assert pivots[1] < 0.5 * pivots[0]
 
 
 def together_from(batch, start):

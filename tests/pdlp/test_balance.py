@@ -32,9 +32,9 @@ def record(iterations: int, primal: float, dual: float) -> Record:
     return Record(control)
 
 
-def corrections(primal, dual, windows: int = 20) -> dict[int, float]:
+def corrections(primal, dual, windows: int = 20, tolerance: float = TOLERANCE) -> dict[int, float]:
     """Return the factors other than one, by iterations, of residuals by window."""
-    balance = Balance.after(0, SETTINGS, TOLERANCE)
+    balance = Balance.after(0, SETTINGS, tolerance)
     found = {
         200 * window: balance.correction(record(200 * window, primal(window), dual(window)))
         for window in range(1, windows + 1)
@@ -61,6 +61,13 @@ def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
 def test_while_neither_residual_is_small_the_controller_is_left_alone() -> None:
     assert not corrections(lambda _: 1e2, lambda _: 2e-6)
     assert corrections(lambda _: 1e2, lambda _: 9e-7)
+
+
+def test_tight_tolerances_count_a_small_residual_as_done() -> None:
+    assert corrections(lambda _: 2e-5, lambda _: 2e-7, tolerance=1e-8)
+    assert not corrections(lambda _: 2e-3, lambda _: 4e-7, tolerance=1e-8)
+    assert not corrections(lambda _: 1e-5, lambda _: 2e-7, tolerance=1e-8)
+    assert not corrections(lambda _: 2e-5, lambda _: 2e-7, tolerance=1e-6)
 
 
 def test_residuals_within_the_tolerance_are_not_compared() -> None:

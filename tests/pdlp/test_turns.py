@@ -19,6 +19,7 @@ SHORT = replace(
     first_turn=400,
     first_turn_decades=math.inf,
     turn_progress=0.0,
+    turn_decades=math.inf,
     compaction=False,
 )
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
@@ -85,6 +86,18 @@ def test_a_milestone_is_reached_once() -> None:
 def test_without_another_scaling_there_is_one_turn() -> None:
     _, listener = solve(replace(SHORT, curtis_reid_passes=0), iteration_limit=1000)
     assert not [line for line in listener.lines if "another scaling" in line]
+
+
+@pytest.mark.parametrize(("error", "is_last"), [(1e-12, True), (math.inf, False)])
+def test_a_turn_without_a_digit_is_the_last_where_that_is_wanted(
+    error: float, is_last: bool
+) -> None:
+    wanted = replace(SHORT, hopeless_after=500, hopeless_error=error)
+    outcome, listener = solve(wanted, tolerance=1e-14, iteration_limit=3000)
+    turns = [line for line in listener.lines if "another scaling" in line]
+    assert outcome.stop_reason is StopReason.ITERATION_LIMIT
+    assert outcome.statistics["iterations"] == (1200 if is_last else 3000)
+    assert len(turns) == (1 if is_last else 3)
 
 
 @pytest.mark.parametrize(("tolerance", "first"), [(1e-2, 400), (1e-4, 400), (1e-6, 600)])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.device import cpu
-from solvers.errors import EngineError
+from solvers.errors import EngineError, ProblemError
 from solvers.sparse.compress import (
     compressed,
     dictionary_codes,
@@ -99,6 +99,40 @@ def test_csc_of_scipy_becomes_rows(name):
 def test_other_formats_of_scipy_are_accepted():
     matrix = MATRICES["of ones"]
     assert same(to_scipy(from_scipy(matrix.tocoo(), cpu())), matrix)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (np.eye(3), "not a ndarray"),
+        ([[1.0]], "not a list"),
+        (None, "not a NoneType"),
+        (sp.coo_array(np.array([1.0, 0.0])), "1 dimensions"),
+        (sp.csr_array(np.array([[1j]])), "complex128"),
+    ],
+)
+def test_what_is_no_sparse_matrix_is_refused(matrix, words):
+    with pytest.raises(ProblemError, match=words):
+        from_scipy(matrix, cpu())
+
+
+def test_index_types_that_do_not_fit_are_refused():
+    with pytest.raises(EngineError, match="type int8"):
+        from_scipy(MATRICES["large"], cpu(), np.int8)
+    wide = sp.csr_array((np.ones(1), ([0], [2**31 + 5])), shape=(1, 2**31 + 10))
+    assert from_scipy(wide, cpu()).starts.dtype == np.int64
+    with pytest.raises(EngineError, match="type int32"):
+        from_scipy(wide, cpu(), np.int32)
+
+
+def test_chunks_and_slices_that_cannot_be_are_refused():
+    csr = from_scipy(MATRICES["large"], cpu())
+    for chunk in (0, -32, 33):
+        with pytest.raises(EngineError, match=f"Chunks of {chunk}"):
+            to_coo(csr, chunk)
+    for shift in (-1, 40):
+        with pytest.raises(EngineError, match=rf"2\^{shift}"):
+            to_sell(csr, shift)
 
 
 def test_index_type_is_narrow_unless_asked_for():

@@ -101,3 +101,19 @@ def test_wrong_vector_is_named_with_what_was_expected(bad):
         multiply(matrix, bad)
     with pytest.raises(EngineError, match="product of a 300 x 200"):
         multiply(matrix, np.zeros(200), np.zeros(299))
+    with pytest.raises(EngineError, match=r"not of shape \(2,\) and type <class 'list'>"):
+        multiply(matrix, [1.0, 2.0])
+
+
+def test_arrays_that_a_product_cannot_use_are_refused():
+    matrix = from_scipy(MATRICES["square 33"], cpu())
+    vector, product = np.ones(33), np.zeros(66)
+    with pytest.raises(EngineError, match="with gaps"):
+        multiply(matrix, vector, product[::2])
+    with pytest.raises(EngineError, match="overwrite the vector"):
+        multiply(matrix, vector, vector)
+    with pytest.raises(EngineError, match="overwrite the vector"):
+        prepared(matrix, product[3:36], product[:33])
+    product.setflags(write=False)
+    with pytest.raises(EngineError, match="cannot be written to"):
+        multiply(matrix, vector, product[:33])

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from gpu_bridge.cli import main
 from gpu_bridge.roofline import RooflineReport, roofline_lines, roofline_report
+from gpu_bridge.roofline_text import picture_lines
 from solvers.device import cpu
 from solvers.errors import FileFormatError, ProblemError
 from solvers.problem import Problem
@@ -45,6 +46,28 @@ def test_lines_say_bytes_times_and_shares(report):
     best = report.matrices[0].candidates[0]
     expected = f"{best.label} .* {best.traffic.intensity:.3f} .* {100 * best.roofline_share:.0f}%"
     assert re.search(expected.replace("(", r"\(").replace(")", r"\)"), rows[0])
+
+
+ODD = {
+    "one entry": np.ones((1, 1)),
+    "one column": np.ones((40, 1)),
+    "one row": np.ones((1, 40)),
+    "mostly empty": np.eye(30, 50, 7) * (np.arange(50) > 35),
+    "huge and tiny": np.array([[1e300, 1e-300], [0.0, 5e-324]]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_matrices_have_a_report_and_a_picture(name):
+    matrix = ODD[name]
+    report = roofline_report(Problem.from_arrays(np.ones(matrix.shape[1]), matrix, 0.0), cpu())
+    assert [part.name for part in report.matrices] == ["A", "A'"]
+    for part in report.matrices:
+        assert {candidate.format for candidate in part.candidates} >= {"csr", "coo", "sell"}
+        assert all(candidate.roofline_share > 0 for candidate in part.candidates)
+    text = "\n".join([*roofline_lines(report), *picture_lines(report)])
+    assert "nan" not in text
+    assert text.count("Gflop/s") == 1
 
 
 def test_matrix_without_entries_is_refused():

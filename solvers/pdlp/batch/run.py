@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs
 from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
+from solvers.kernels.batch.watched import run_watched
 from solvers.options import EngineOptions
 from solvers.pdlp.batch.answer import BatchAnswer, Ending
 from solvers.pdlp.batch.kernels.solve import FAMILY, MIXED, VARYING
@@ -42,7 +44,7 @@ def run(
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
     answer = BatchAnswer(**answer_arrays(device, data.count, *data.pattern.shape, check=check))
-    launcher = _Launcher(prepared, device, options, settings)
+    launcher = _Launcher(prepared, device, options, settings, progress)
     if answer.figures is not None:
         launcher.check = DeviceCheck(device, data.pattern, (Ending.CONVERGED, Ending.VERTEX))
     solve_slices(
@@ -61,10 +63,16 @@ class _Launcher:
     """Launches slices; what all LPs share is brought to the device once."""
 
     def __init__(
-        self, prepared: Prepared, device: Device, options: EngineOptions, settings: Settings
+        self,
+        prepared: Prepared,
+        device: Device,
+        options: EngineOptions,
+        settings: Settings,
+        progress: Progress,
     ) -> None:
         self.prepared = prepared
         self.device = device
+        self.progress = progress
         data = prepared.data
         self.inputs = Inputs(device, {name: getattr(data, name) for name in VARYING})
         self.check: DeviceCheck | None = None
@@ -101,7 +109,8 @@ class _Launcher:
         """Bring the data of a slice in and start on it."""
         arrays = self.inputs.bring(results.first, results.last, lane.parcel)
         layout, there = self.layout, results.there
-        FAMILY["solve"](
+        queue = self.device.xp.zeros(1, dtype=np.int32)
+        values = (
             results.last - results.first,
             *self.prepared.data.pattern.shape,
             *self.pattern,
@@ -118,13 +127,17 @@ class _Launcher:
             layout.shared,
             layout.scratch_step,
             lane.scratch,
-            self.device.xp.zeros(1, dtype=np.int32),
+            queue,
             there["x"],
             there["row_dual"],
             there["ending"],
             there["iterations"],
-            threads=self.threads,
         )
+        if self.device.kind == "cpu":
+            run = partial(FAMILY["solve"], *values, threads=self.threads)
+            run_watched(run, queue, self.progress)
+        else:
+            FAMILY["solve"](*values, threads=self.threads)
         if self.check is not None:
             self.check.launch(results, self.inputs, arrays, self.pattern[:2])
 

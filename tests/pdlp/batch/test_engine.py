@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import time
 
 import numpy as np
 import pytest
 
 from gpu_bridge.many_batch import VARIABLE_DATA
 from solvers.errors import DeviceError
+from solvers.kernels.batch import watched
 from solvers.kernels.upload import copy_by_threads
 from solvers.options import EngineOptions
 from solvers.outcome import StopReason
@@ -25,6 +28,8 @@ from tests.pdlp.batch.families import (
     infeasible_and_unbounded,
 )
 from tests.pdlp.lps import solve_with_highs
+
+run_module = importlib.import_module("solvers.pdlp.batch.run")
 
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
 SOLVED = (Ending.CONVERGED, Ending.VERTEX)
@@ -152,13 +157,67 @@ class StopsAfter(Progress):
         return StopReason.INTERRUPTED if self.looks > 1 else None
 
 
-def test_an_interruption_keeps_what_is_there():
+def test_an_interruption_keeps_what_is_there(monkeypatch):
+    monkeypatch.setattr(run_module, "run_watched", lambda work, flag, progress: work())
     batch = boxed_family(1, 600, 3, 4, ["cost"])
     answer = solve(batch, progress=StopsAfter())
     reached = answer.ending != Ending.NOT_REACHED
     assert reached[:512].all()
     assert not reached[512:].any()
     assert np.isin(answer.ending[:512], SOLVED).all()
+
+
+NEVER = EngineOptions("cpu", threads=1, tolerance=-1.0, iteration_limit=50_000_000)
+"""Goes on for a minute where nobody stops it."""
+
+
+def test_an_interruption_is_heard_within_a_launch():
+    batch = boxed_family(1, 2, 3, 4, ["cost"])
+    solve(batch)  # so that everything is compiled
+    answer = solve(batch, NEVER, progress=StopsAfter())
+    assert list(answer.ending) == [Ending.LIMIT, Ending.NOT_REACHED]
+    assert 0 < answer.iterations[0] < NEVER.iteration_limit
+    assert np.isfinite(answer.x).all()
+    assert answer.x[0].any()
+    assert not answer.x[1].any()
+
+
+def test_lps_that_nobody_waits_for_are_not_begun(monkeypatch):
+    def stopped(work, flag, progress):
+        flag[0] = watched.STOP
+        work()
+
+    monkeypatch.setattr(run_module, "run_watched", stopped)
+    answer = solve(boxed_family(1, 3, 3, 4, ["cost"]))
+    assert (answer.ending == Ending.NOT_REACHED).all()
+    assert not answer.iterations.any()
+    assert not answer.x.any()
+    assert not answer.row_dual.any()
+
+
+def test_what_a_watched_loop_raises_is_raised_where_it_is_waited_for():
+    def fails():
+        raise MemoryError("too large")
+
+    with pytest.raises(MemoryError, match="too large"):
+        watched.run_watched(fails, np.zeros(1, dtype=np.int32), Progress())
+
+
+def test_a_second_interruption_waits_for_the_loop_to_end():
+    class Impatient(Progress):
+        def should_stop(self):
+            raise KeyboardInterrupt
+
+    flag, ended = np.zeros(1, dtype=np.int32), []
+
+    def loop():
+        while flag[0] != watched.STOP:
+            time.sleep(1e-3)
+        ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        watched.run_watched(loop, flag, Impatient())
+    assert ended
 
 
 def test_slices_make_no_difference():

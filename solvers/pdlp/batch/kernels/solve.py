@@ -79,7 +79,9 @@ SOLVE = Kernel(
     ),
     contract="x (count, n) and y (count, m) get each LP's last projected point, unscaled and "
     "within its bounds, or in y its candidate for a dual ray; status and iterations say how it "
-    "ended. queue (1,) is zero before. Device and twin agree up to rounding, which a long run "
+    "ended. queue (1,) is zero before; where somebody makes it negative meanwhile, the twin ends "
+    "each LP at its next check, as at the limit, and those not begun are NOT_REACHED. Device and "
+    "twin agree up to rounding, which a long run "
     "may amplify: what both hold is that CONVERGED and VERTEX meet the criteria.",
     launch=lambda values: _launch(values),
     work=lambda values: 1000 * int(values["count"]) * int(values["indices"].size),

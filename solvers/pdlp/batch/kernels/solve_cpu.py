@@ -1,6 +1,7 @@
 """Twin of solve.cu, an LP after the other; also what solves batches where there is no GPU.
 
 Vectors of an LP stand in two arrays, ``by_column`` (9, n) and ``by_row`` (9, m), in scaled space.
+There is no queue here: a caller that has to stop puts a negative number into ``queue``.
 """
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
+from solvers.kernels.batch.answer import NOT_REACHED
 from solvers.kernels.twin import compiled, twin
 
 # by_column and by_row
@@ -27,6 +29,13 @@ PROPORTIONAL, INTEGRAL, MEMORY, VERTEX_FROM, PIVOT, RAY_LEFTOVER, RAY_MARGIN, RA
 PRIMAL_RAY_LEFTOVER = 15
 
 LIMIT, CONVERGED, DUAL_RAY, PRIMAL_RAY, TROUBLE, VERTEX = range(6)
+
+
+@compiled
+def _copy(vectors, source, target):
+    """Copy one vector to another, in a loop: assigning slices takes seconds to compile."""
+    for j in range(vectors.shape[1]):
+        vectors[target, j] = vectors[source, j]
 
 
 @compiled
@@ -59,8 +68,10 @@ def _scale(A, B, row, column, passes):
         by_sum = number == passes
         of_rows = _scale_rows(A[0], A[1], A[2], row, column, by_sum)
         of_columns = _scale_rows(B[0], B[1], B[2], column, row, by_sum)
-        row *= of_rows
-        column *= of_columns
+        for i in range(row.size):
+            row[i] *= of_rows[i]
+        for j in range(column.size):
+            column[j] *= of_columns[j]
 
 
 @compiled
@@ -251,12 +262,22 @@ def _basis(by_column, by_row, inside, active):
 
 
 @compiled
+def _pivot_row(M, p, size):
+    """Return the first row from p on with the largest magnitude in column p."""
+    pivot = p
+    for i in range(p + 1, size):
+        if abs(M[i, p]) > abs(M[pivot, p]):
+            pivot = i
+    return pivot
+
+
+@compiled
 def _invert(M, size, smallest):
     """Invert M[:size, :size] in place by Gauss-Jordan with row pivoting; whether it went."""
     swapped = np.empty(size, np.int64)
     factor = np.empty(size)
     for p in range(size):
-        pivot = p + np.argmax(np.abs(M[p:size, p]))
+        pivot = _pivot_row(M, p, size)
         swapped[p] = pivot
         if not abs(M[pivot, p]) > smallest:
             return False
@@ -323,8 +344,9 @@ def _vertex(A, B, by_column, by_row, inside, active, size, smallest):
     M = _basis_matrix(A, x.size, inside, active, size)
     if not _invert(M, size, smallest):
         return False
-    x[:] = by_column[PROJECTED]
-    y[:] = 0.0
+    _copy(by_column, PROJECTED, STEP)
+    for i in range(y.size):
+        y[i] = 0.0
     for s in range(size):
         x[inside[s]] = 0.0
     residual = np.empty(size)
@@ -356,10 +378,9 @@ def _next_weight(omega, balance, sums, primal, dual, parameters):
 
 @compiled
 def _restart(by_column, by_row):
-    by_column[POINT] = by_column[PROJECTED]
-    by_column[ANCHOR] = by_column[PROJECTED]
-    by_row[POINT] = by_row[PROJECTED]
-    by_row[ANCHOR] = by_row[PROJECTED]
+    for vectors in (by_column, by_row):
+        _copy(vectors, PROJECTED, POINT)
+        _copy(vectors, PROJECTED, ANCHOR)
 
 
 @compiled
@@ -428,7 +449,7 @@ def _vertex_errors(A, B, by_column, by_row, found, scales, parameters, sums):
 
 @compiled
 def _run(  # noqa: C901  the loop, with every way to end it
-    A, B, by_column, by_row, scales, omega, eta, parameters, limit, interval, vertex_limit
+    A, B, by_column, by_row, scales, omega, eta, parameters, limit, interval, vertex_limit, queue
 ):
     """Iterate to the end; return status and iterations. The point is in PROJECTED."""
     sums, balance = np.zeros(9), np.array([omega, np.inf, 0.0])
@@ -439,7 +460,7 @@ def _run(  # noqa: C901  the loop, with every way to end it
         np.empty(by_row.shape[1], np.int64),
         np.array([vertex_limit, -1, -1]),
     )
-    while total < limit:
+    while total < limit and queue[0] >= 0:
         for _ in range(min(interval, limit - total)):
             _iterate(A, B, by_column, by_row, eta / omega, eta * omega, k)
             if k == 0:
@@ -461,7 +482,7 @@ def _run(  # noqa: C901  the loop, with every way to end it
         travelled = sums[X_TRAVEL], sums[Y_TRAVEL]
         if checks % 5 == 0 and total >= parameters[RAY_FROM]:
             if _dual_ray(B, by_column, by_row, parameters[RAY_LEFTOVER], parameters[RAY_MARGIN]):
-                by_row[PROJECTED] = by_row[TRIAL]
+                _copy(by_row, TRIAL, PROJECTED)
                 return DUAL_RAY, total
             leftover = parameters[PRIMAL_RAY_LEFTOVER]
             if _primal_ray(A, by_column, by_row, leftover, parameters[RAY_MARGIN]):
@@ -469,8 +490,8 @@ def _run(  # noqa: C901  the loop, with every way to end it
         if worst <= parameters[VERTEX_FROM]:
             worst = _vertex_errors(A, B, by_column, by_row, found, scales, parameters, sums)
             if worst <= parameters[TOLERANCE]:
-                by_column[PROJECTED] = by_column[STEP]
-                by_row[PROJECTED] = by_row[TRIAL]
+                _copy(by_column, STEP, PROJECTED)
+                _copy(by_row, TRIAL, PROJECTED)
                 return VERTEX, total
         sums[X_TRAVEL], sums[Y_TRAVEL] = travelled
         if primal > 0.0 and dual > 0.0 and abs(np.log10(dual / primal)) < balance[1]:
@@ -513,14 +534,17 @@ def _scale_entries(matrix, own, other):
 def _solve_one(
     p, rows, columns, starts, indices, column_starts, column_rows, column_entries, varying,
     values, cost, lower, upper, row_lower, row_upper, offset, x0, y0, row_scale, column_scale,
-    parameters, ruiz_passes, power_iterations, iteration_limit, check_interval, vertex_limit, x, y,
+    parameters, ruiz_passes, power_iterations, iteration_limit, check_interval, vertex_limit, queue,
+    x, y,
 ):  # fmt: skip
     """Solve LP p; fill its x (n,) and y (m,), return its status and iterations."""
     own = _row(values, indices.size, p, varying, 0).copy()
     A, B = _matrix(starts, indices, column_starts, column_rows, column_entries, own)
     by_column, by_row = np.zeros((9, columns)), np.zeros((9, rows))
-    by_column[SCALE] = column_scale
-    by_row[SCALE] = row_scale
+    for j in range(columns):
+        by_column[SCALE, j] = column_scale[j]
+    for i in range(rows):
+        by_row[SCALE, i] = row_scale[i]
     norm = parameters[NORM]
     if not norm > 0.0:
         _scale(A, B, by_row[SCALE], by_column[SCALE], ruiz_passes)
@@ -540,7 +564,7 @@ def _solve_one(
     ended = _run(
         A, B, by_column, by_row, (side_norm, cost_norm, constant), omega,
         parameters[STEP_FRACTION] / norm, parameters, iteration_limit, check_interval,
-        vertex_limit,
+        vertex_limit, queue,
     )  # fmt: skip
     for j in range(columns):
         point = by_column[PROJECTED, j] * by_column[SCALE, j]
@@ -561,10 +585,17 @@ def solve(
     """Solve ``count`` LPs of ``rows`` by ``columns``."""
     for number in prange(count):
         p = np.int64(number)
+        if queue[0] < 0:
+            status[p], iterations[p] = NOT_REACHED, 0
+            for j in range(p * columns, (p + 1) * columns):
+                x[j] = 0.0
+            for i in range(p * rows, (p + 1) * rows):
+                y[i] = 0.0
+            continue
         status[p], iterations[p] = _solve_one(
             p, rows, columns, starts, indices, column_starts, column_rows, column_entries, varying,
             values, cost, lower, upper, row_lower, row_upper, offset, x0, y0, row_scale,
             column_scale, parameters, ruiz_passes, power_iterations, iteration_limit,
-            check_interval, vertex_limit, x[p * columns : (p + 1) * columns],
+            check_interval, vertex_limit, queue, x[p * columns : (p + 1) * columns],
             y[p * rows : (p + 1) * rows],
         )  # fmt: skip

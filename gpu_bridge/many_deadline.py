@@ -1,0 +1,118 @@
+"""Keeping the time limit of many problems while their engine is compiled.
+
+The first batch of an installation has loops compiled that are longer than those of single solves:
+that takes more time than many a limit and cannot be interrupted. So the first batch of a process
+is solved in a thread. Where the compiler takes a good part of a limit, the reference engine stands
+in, as it does in single solves (:mod:`gpu_bridge.deadline`), and Ctrl-C does not wait for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from gpu_bridge.deadline import (
+    PATIENCE_HIGH,
+    PATIENCE_LOW,
+    PATIENCE_SHARE,
+    STAND_IN_SHARE,
+    is_compiling,
+)
+from gpu_bridge.many_batch import Batch
+from gpu_bridge.many_outcomes import Singles
+from gpu_bridge.many_singles import labelled, solve_singles
+from gpu_bridge.options import Options
+from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.race import LOOK_AGAIN
+from gpu_bridge.race_progress import Deputy
+from solvers.left_behind import leave
+from solvers.progress import Progress
+
+Answer = TypeVar("Answer")
+
+_have_run: set[str] = set()
+"""Engines that have solved a batch in this process, and so are compiled."""
+
+
+def in_time(engine: str, work: Callable[[Progress], Answer], progress: Progress) -> Answer | None:
+    """Return what the work returns, or None if its engine is still being compiled.
+
+    Parameters
+    ----------
+    engine : str
+        Name of the engine, which the work is the first of in this process or not.
+    work : callable
+        Gets the progress to ask; ends soon after the limit by itself once it is compiled.
+    progress : Progress
+
+    Raises
+    ------
+    Exception
+        What the work raised.
+    """
+    if engine in _have_run:
+        answer = work(progress)
+    else:
+        found = _in_thread(engine, work, progress)
+        if found is None:
+            return None
+        answer = found[0]
+    _have_run.add(engine)
+    return answer
+
+
+def stood_in(batch: Batch, engine: str, options: Options, progress: BridgeProgress) -> Singles:
+    """Have the reference engine solve all members, in the time that the compiler has left."""
+    progress.log(f"The reference engine stands in: {engine} is still being compiled, or busy.")
+    singly = dataclasses.replace(options, method="highs")
+    members = [batch.member_or_crossing(k) for k in range(len(batch))]
+    return Singles(labelled(solve_singles(members, singly, progress), batch), batch)
+
+
+def _in_thread(
+    engine: str, work: Callable[[Progress], Answer], progress: Progress
+) -> tuple[Answer] | None:
+    """Run the work in a thread; return its answer, or None where it is not waited for."""
+    deputy = Deputy(progress)
+    ended: queue.SimpleQueue[tuple[Answer] | BaseException] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            ended.put((work(deputy),))
+        except BaseException as error:  # the caller raises it in its own thread
+            ended.put(error)
+
+    stand_in_at = progress.seconds + STAND_IN_SHARE * progress.time_left
+    give_up_at = np.inf
+    thread = threading.Thread(target=run, name=engine, daemon=True)
+    thread.start()
+    while progress.seconds < give_up_at:
+        try:
+            found = ended.get(timeout=LOOK_AGAIN)
+        except queue.Empty:
+            if progress.seconds >= stand_in_at and is_compiling():
+                break
+            if np.isinf(give_up_at) and progress.should_stop() is not None:
+                give_up_at = progress.seconds + _patience(progress)
+            continue
+        if isinstance(found, BaseException):
+            raise found
+        return found
+    deputy.abandon()
+    leave(thread)
+    return None
+
+
+def _patience(progress: Progress) -> float:
+    """Return the seconds for which an engine that was told to stop is waited for.
+
+    A launch on a GPU ends by itself only; who pressed Ctrl-C would rather have what it finds.
+    """
+    if progress.interrupted and not is_compiling():
+        return PATIENCE_HIGH
+    return float(np.clip(PATIENCE_SHARE * progress.seconds, PATIENCE_LOW, PATIENCE_HIGH))

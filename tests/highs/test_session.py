@@ -1,0 +1,60 @@
+"""A session is freed with its model: HiGHS must not be what keeps it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+import gpu_bridge as gb
+from solvers.highs.in_process import ProgressChannel, in_thread
+from solvers.highs.model import prepare
+from solvers.highs.session import Session
+from solvers.highs.settings import lp_settings, mip_settings
+from solvers.options import EngineOptions
+from solvers.problem import Problem
+from solvers.progress import Progress
+from tests.highs.models import covering
+
+
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize("halting", [False, True])
+def test_a_session_that_nobody_holds_is_freed_at_once(integer, halting):
+    channel = ProgressChannel(Progress(), halting=halting)
+    settings = (mip_settings if integer else lp_settings)(EngineOptions(threads=1))
+    session = Session(prepare(covering(20, 30, integer=integer)).model, settings, channel)
+    in_thread(session.run, channel)
+    seen = weakref.ref(session)
+    gc.disable()  # a large model must not wait for the collector
+    try:
+        del session
+        assert seen() is None
+    finally:
+        gc.enable()
+    channel.halt()  # finds nothing to stop
+
+
+def sessions() -> set[int]:
+    gc.collect()
+    return {id(thing) for thing in gc.get_objects() if isinstance(thing, Session)}
+
+
+PLAIN = covering(20, 30)
+WHOLE = covering(20, 30, integer=True)
+NO_POINT = Problem.from_arrays([1, 1], [[1, 1], [1, 1]], [3, -1e30], [1e30, 2], integrality=[1, 0])
+WAYS = [
+    (PLAIN, {"method": "highs"}),
+    (PLAIN, {"method": "simplex"}),
+    (PLAIN, {"method": "pdlp"}),
+    (WHOLE, {"method": "highs"}),
+    (WHOLE, {"method": "mip", "deterministic": True, "work_limit": 0.001}),
+    (NO_POINT, {}),
+]
+
+
+@pytest.mark.parametrize(("problem", "how"), WAYS)
+def test_no_solve_leaves_one_behind(problem, how):
+    before = sessions()
+    gb.solve(problem, device="cpu", **how)
+    assert sessions() <= before

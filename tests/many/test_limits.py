@@ -1,0 +1,147 @@
+"""solve_many: interruptions and limits, wherever they find it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from gpu_bridge import SolutionStatus, StopReason, many_deadline, many_singles
+from gpu_bridge.deadline import PATIENCE_HIGH, PATIENCE_LOW
+from gpu_bridge.many_deadline import in_time
+from solvers.outcome import Outcome
+from solvers.pdlp import batch as engine
+from solvers.pdlp.batch import Ending
+from solvers.progress import Progress
+from tests.pdlp.batch.families import boxed_family
+
+
+def test_small_problems_on_all_cores_hear_an_interruption(monkeypatch):
+    begun = threading.Barrier(2)
+
+    def deaf_to_all_but_its_progress(problem, options, progress, start):
+        if begun.wait(timeout=60) == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        while progress.should_stop() is None:
+            threading.Event().wait(1e-3)
+        return Outcome(SolutionStatus.NOTHING, progress.should_stop())
+
+    monkeypatch.setattr("solvers.highs.solve", deaf_to_all_but_its_progress)
+    batch = boxed_family(5, 12, 4, 7, ["cost"])
+    found = gpu_bridge.solve_many(batch, method="highs", threads=2)
+    assert {o.stop_reason for o in found} == {StopReason.INTERRUPTED}
+
+
+def test_one_of_many_has_its_own_clock_and_says_nothing():
+    told = []
+
+    class Whole(Progress):
+        def log(self, message):
+            told.append(message)
+
+        def iteration(self, count, **figures):
+            told.append(count)
+
+    whole = Whole(100.0)
+    whole._started -= 40.0
+    one = many_singles._OfOne(whole)
+    assert one.seconds == pytest.approx(0.0, abs=5.0)
+    assert one.time_left == pytest.approx(60.0, abs=5.0)
+    one.log("a line")
+    one.iteration(7, gap=1.0)
+    assert told == []
+    assert one.should_stop() is None
+    whole.interrupt()
+    assert one.should_stop() is StopReason.INTERRUPTED
+
+
+@pytest.fixture
+def first_in_process(monkeypatch):
+    monkeypatch.setattr(many_deadline, "_have_run", set())
+
+
+@pytest.mark.parametrize("method", ["pdlp", "simplex"])
+def test_the_reference_engine_stands_in_for_one_that_is_being_compiled(
+    monkeypatch, first_in_process, method
+):
+    """The engine hangs; the limit is far, and yet there are answers."""
+    end = threading.Event()
+
+    def hangs(*arguments, **more):
+        end.wait(120)
+        raise RuntimeError("nobody waits for this")
+
+    monkeypatch.setattr(f"solvers.{method}.batch.solve", hangs)
+    monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
+    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
+    batch = boxed_family(5, 12, 4, 7, ["cost"])
+    found = gpu_bridge.solve_many(batch, method=method, device="cpu", time_limit=100.0)
+    end.set()
+    assert {o.engine for o in found} == {"highs"}
+    assert {o.solution_status for o in found} == {SolutionStatus.OPTIMAL}
+    assert "stands in" in found.log
+    assert found.x.shape == (12, 7)
+
+
+def test_an_engine_that_does_not_come_back_is_left_behind_at_the_limit(
+    monkeypatch, first_in_process
+):
+    end = threading.Event()
+    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
+    assert in_time("pdlp", lambda own: end.wait(120), Progress(0.05)) is None
+    end.set()
+
+
+def test_an_engine_that_is_compiled_is_waited_for(monkeypatch, first_in_process):
+    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
+    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
+    caller = threading.current_thread()
+    threads = [
+        in_time("pdlp", lambda own: threading.current_thread(), Progress(100.0)) for _ in range(2)
+    ]
+    assert threads[0] is not caller
+    assert threads[1] is caller
+    assert in_time("simplex", lambda own: threading.current_thread(), Progress()) is not caller
+
+
+def test_ctrl_c_does_not_wait_for_a_compiler_but_for_an_engine(monkeypatch, first_in_process):
+    progress = Progress()
+    progress.interrupt()
+    for compiling, patience in ((True, PATIENCE_LOW), (False, PATIENCE_HIGH)):
+        monkeypatch.setattr(many_deadline, "is_compiling", lambda found=compiling: found)
+        assert many_deadline._patience(progress) == patience
+
+
+def test_what_an_engine_raises_reaches_the_caller(first_in_process):
+    def fails(own):
+        raise MemoryError("too large")
+
+    with pytest.raises(MemoryError, match="too large"):
+        in_time("pdlp", fails, Progress(100.0))
+
+
+def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):
+    honest = engine.solve
+
+    def interrupted(*arguments, **more):
+        answer = honest(*arguments, **more)
+        answer.ending[:] = Ending.LIMIT
+        answer.x[:] = 0.5 * answer.x + 100.0
+        np.clip(answer.x, 0.0, 10.0, out=answer.x)
+        signal.raise_signal(signal.SIGINT)
+        return answer
+
+    monkeypatch.setattr(engine, "solve", interrupted)
+    batch = boxed_family(5, 2, 4, 7, ["cost"])
+    batch = dataclasses.replace(batch, row_upper=np.full((2, 4), -1e3), row_lower=None)
+    found = gpu_bridge.solve_many(batch, method="pdlp", device="cpu")
+    for outcome in found:
+        assert outcome.solution_status is SolutionStatus.NOTHING
+        assert outcome.stop_reason is StopReason.INTERRUPTED
+        assert outcome.candidate is not None
+        assert outcome.residuals.primal > 1.0

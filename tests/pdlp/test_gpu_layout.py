@@ -1,0 +1,55 @@
+"""Getting ready on a GPU: the layout, scaling and norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvers.pdlp.matrix import to_device
+from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.start import place
+from solvers.pdlp.step_size import spectral_norm
+from solvers.problem import Problem
+from solvers.progress import Progress
+from solvers.sparse.slices import Plan
+from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, PRETENDED_GPU, lay_out
+
+pytestmark = pytest.mark.gpu
+
+
+class _OnlyMatrix:
+    """As much of a problem as laying out reads."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.matrix_csc = matrix.tocsc()
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large", "one column"])
+def test_the_layout_arrives_on_the_gpu(name, packing, gpu):
+    matrix = lay_out(MATRICES[name], PLANS["cpu"], packing).matrix
+    problem: Any = _OnlyMatrix(matrix)
+    here = to_device(problem, PRETENDED_GPU, Plan(), 0)
+    there = to_device(problem, gpu, Plan(), 0)
+    assert np.array_equal(here.row_order, there.row_order)
+    assert np.array_equal(here.column_order, there.column_order)
+    for one, other in ((here.by_row, there.by_row), (here.by_column, there.by_column)):
+        for array in ("meta", "indices", "values", "table", "splits", "tickets"):
+            expected, found = getattr(one, array), gpu.to_host(getattr(other, array))
+            assert expected.dtype == found.dtype, array
+            assert np.array_equal(expected, found), array
+
+
+@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large"])
+def test_scaling_and_norm_are_those_of_the_host(name, gpu):
+    problem = Problem.from_arrays(np.ones(MATRICES[name].shape[1]), MATRICES[name], 0.0, 1.0)
+    found = []
+    for device in (PRETENDED_GPU, gpu):
+        there = place(problem, device, DEFAULT, Progress())
+        scaling, norm = there.scaling, spectral_norm(there, DEFAULT, Progress())
+        found.append((device.to_host(scaling.row), device.to_host(scaling.column), norm))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-8)
