@@ -116,7 +116,7 @@ class _StandIn:
     def has_settled(self) -> bool:
         """Look at the clock and the compiler; return whether there is an answer to return."""
         if self._deputy is None:
-            if self._progress.seconds >= self._begins_at and _is_compiling():
+            if self._progress.seconds >= self._begins_at and is_compiling():
                 self._deputy = Deputy(self._progress)
                 self._thread = threading.Thread(target=self._stand_in, name="stand-in", daemon=True)
                 self._thread.start()
@@ -136,7 +136,7 @@ class _StandIn:
             self.answer = self._work(self._deputy)
 
 
-def _is_compiling() -> bool:
+def is_compiling() -> bool:
     """Whether Numba's compiler is at work in another thread of the process."""
     module = sys.modules.get("numba.core.compiler_lock")
     lock = getattr(getattr(module, "global_compiler_lock", None), "_lock", None)

@@ -30,6 +30,7 @@ from gpu_bridge.mip_road import go_on, mip_road
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
+from gpu_bridge.pool import pool_solutions
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import PDLP, make_lanes, plan_lanes
@@ -249,8 +250,15 @@ def solve(
         outcome = Outcome.in_model_sense(
             answer, problem, conflict=conflict, iterations=progress.iterations
         )
+        if problem.is_mip:
+            outcome = _with_answer_in_pool(outcome)
         progress.footer(outcome)
         return dataclasses.replace(outcome, log=progress.text)
+
+
+def _with_answer_in_pool(outcome: Outcome) -> Outcome:
+    """Return an outcome whose pool begins with its point, whoever found it and kept no pool."""
+    return dataclasses.replace(outcome, pool=pool_solutions(outcome))
 
 
 def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:
@@ -273,9 +281,14 @@ def _answer(
     stopped = progress.should_stop()
     if stopped is not None:
         engine = "" if choice.lanes else choice.method
-        return solvers.outcome.Outcome(
-            SolutionStatus.NOTHING, stopped, engine=engine, device=choice.device
+        nothing = solvers.outcome.Outcome(
+            SolutionStatus.NOTHING,
+            stopped,
+            candidate=None if start is None else start.x,
+            engine=engine,
+            device=choice.device,
         )
+        return verify(problem, nothing, options)  # a start that is feasible is not lost
     answer = _run(problem, options, choice, progress, start)
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)

@@ -62,8 +62,8 @@ class Outcome(solvers.outcome.Outcome):
             for item in dataclasses.fields(solvers.outcome.Outcome)
         }
         if problem.maximize:
-            values["objective"] = -outcome.objective
-            values["bound"] = -outcome.bound
+            values["objective"] = 0.0 - outcome.objective  # no negative zero
+            values["bound"] = 0.0 - outcome.bound
             for name in ("row_dual", "reduced_cost"):
                 if values[name] is not None:
                     values[name] = 0.0 - values[name]
@@ -72,7 +72,8 @@ class Outcome(solvers.outcome.Outcome):
                 for event in outcome.history
             )
             values["pool"] = tuple(
-                dataclasses.replace(entry, objective=-entry.objective) for entry in outcome.pool
+                dataclasses.replace(entry, objective=0.0 - entry.objective)
+                for entry in outcome.pool
             )
         return cls(**values, problem=problem, **more)
 

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from gpu_bridge.presolve import Reduction
     from solvers.pdlp import Norms, Settings
 
-ITERATIONS_OF_LIGHT, DECADES_OF_LIGHT = 1_750_000, 8.0
+ITERATIONS_OF_LIGHT, DECADES_OF_LIGHT, POWER_OF_DECADES = 1_280_000, 8.0, 4
 """Iterations after which PDLP begins anew with what HiGHS's presolve leaves, for a tolerance of so
-many decades; for a looser one they are fewer by the square of its decades. Of 22 models on an H200
-those that end after the light presolve have ended by then: at 1e-8 the longest takes 0.95 million
-and at 1e-4 34,000. `greenbea` needs 0.91 million afterwards at 1e-4, `leader` 0.74 million at 1e-8,
-and after the light presolve neither had ended with 3 million."""
+many decades; for a looser one they are fewer by this power of its decades: 80,000 at 1e-4. Of 111
+models those that end after the light presolve at 1e-4 have ended by then but for one, and of three
+that need more than 437,000 two take less than 190,000 after HiGHS's
+(``docs/pdlp-constants.md``). At 1e-8 the longest that ends on an H200 takes 0.95 million."""
+
+HOPELESS_AFTER = 40_000
+"""Iterations from which a turn that ends with an error of more than 1e-2 is the last one, whatever
+the tolerance: of 111 models all but `greenbea` have less by then (``docs/pdlp-constants.md``), and
+what comes instead is the other scaling, too."""
 
 ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
 """Statistics of an answer by which one is nearer to an optimum than another."""
@@ -71,7 +76,8 @@ def solve_reduced(
     if not options.presolve or allowed <= enough:
         return pdlp.solve(reduction.problem, options, progress, start, norms=norms), reduction
     brief = dataclasses.replace(options, iteration_limit=enough)
-    first = pdlp.solve(reduction.problem, brief, progress, start, norms=norms)
+    settings = dataclasses.replace(pdlp.Settings(), hopeless_after=HOPELESS_AFTER)
+    first = pdlp.solve(reduction.problem, brief, progress, start, settings=settings, norms=norms)
     if first.stop_reason is not StopReason.ITERATION_LIMIT:
         return first, reduction
     progress.log("PDLP begins anew with what HiGHS's presolve leaves.")
@@ -96,16 +102,22 @@ def solve_reduced(
 def _iterations_of_light(tolerance: float) -> int:
     """Return the iterations of the first attempt at a tolerance."""
     decades = min(max(-math.log10(tolerance), 1.0), DECADES_OF_LIGHT)
-    return round(ITERATIONS_OF_LIGHT * (decades / DECADES_OF_LIGHT) ** 2)
+    return round(ITERATIONS_OF_LIGHT * (decades / DECADES_OF_LIGHT) ** POWER_OF_DECADES)
 
 
 def patient_settings() -> Settings:
-    """Return constants for a long solve: Ruiz's scaling alone, no turns, and long epochs."""
+    """Return constants for a long solve: Ruiz's scaling alone, no turns, and long epochs.
+
+    Corrections of the weight end epochs, so there are as few as at looser tolerances.
+    """
     from solvers import pdlp
 
     usual = pdlp.Settings()
     return dataclasses.replace(
-        usual, curtis_reid_passes=0, artificial_share_if_loose=usual.artificial_share
+        usual,
+        curtis_reid_passes=0,
+        artificial_share_if_loose=usual.artificial_share,
+        balance_done=0.0,
     )
 
 

@@ -35,6 +35,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.rays import proves_infeasible, proves_unbounded
+from solvers.separation import separation
 from solvers.vectors import euclidean
 
 TRUSTED_PROVERS = frozenset(
@@ -187,9 +188,17 @@ def dual_point(problem: Problem, row_dual: FloatArray) -> DualPoint:
     return DualPoint(y, z, z - supported, value + problem.offset)
 
 
-def lp_residuals(problem: Problem, x: FloatArray, dual: DualPoint | None) -> Residuals:
-    """Return all residuals of a primal point and, where given, a dual point."""
-    rows = row_violations(problem, problem.matrix @ x)
+def lp_residuals(
+    problem: Problem,
+    x: FloatArray,
+    dual: DualPoint | None,
+    row_activity: FloatArray | None = None,
+) -> Residuals:
+    """Return all residuals of a primal point and, where given, a dual point.
+
+    ``row_activity`` (m,) is A x, where the caller has computed it.
+    """
+    rows = row_violations(problem, problem.matrix @ x if row_activity is None else row_activity)
     columns = bound_violations(problem, x)
     sides = side_sizes(problem.row_lower, problem.row_upper)
     primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
@@ -216,7 +225,8 @@ def gap_closed(objective: float, bound: float, options: EngineOptions) -> bool:
     if not (np.isfinite(objective) and np.isfinite(bound)):
         return False
     difference = objective - bound
-    return difference <= max(options.abs_gap, options.rel_gap * abs(objective))
+    rounding = ROUNDING * max(1.0, abs(objective))  # also where no gap at all is allowed
+    return difference <= max(options.abs_gap, options.rel_gap * abs(objective), rounding)
 
 
 def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions) -> Outcome:
@@ -224,7 +234,8 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     dual = (
         dual_point(problem, outcome.row_dual) if usable and outcome.row_dual is not None else None
     )
-    found = lp_residuals(problem, x, dual)
+    row_activity = problem.matrix @ x
+    found = lp_residuals(problem, x, dual, row_activity)
     tolerance = options.tolerance
     feasible = found.primal_relative <= tolerance
     if not feasible:
@@ -236,7 +247,7 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
         agree = abs(objective - dual.objective) <= BOUND_AGREEMENT * (1.0 + abs(objective))
         bound = objective if agree else dual.objective
         optimal = found.gap_relative <= tolerance
-    answer = _with_point(problem, outcome, x, found, bound, optimal)
+    answer = _with_point(problem, outcome, x, row_activity, found, bound, optimal)
     if dual is None:
         return answer
     reduced_cost = _cleanest(dual.reduced_cost, outcome, tolerance)
@@ -246,7 +257,8 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
 def _grade_mip(
     problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions
 ) -> Outcome:
-    rows = row_violations(problem, problem.matrix @ x)
+    row_activity = problem.matrix @ x
+    rows = row_violations(problem, row_activity)
     columns = bound_violations(problem, x)
     objective = problem.objective_at(x)
     gap = objective - outcome.bound if np.isfinite(outcome.bound) else np.nan
@@ -261,17 +273,19 @@ def _grade_mip(
         found.primal_relative > options.tolerance
         or found.integrality > options.integrality_tolerance
     ):
+        found = replace(found, gap=np.nan, gap_relative=np.nan)  # of no feasible point
         return _without_point(replace(outcome, residuals=found), candidate=x)
     # A bound above a verified point is rounding in the prover, and proves this point at most.
     bound = min(outcome.bound, objective)
     optimal = gap_closed(objective, bound, options)
-    return _with_point(problem, outcome, x, found, bound, optimal)
+    return _with_point(problem, outcome, x, row_activity, found, bound, optimal)
 
 
 def _with_point(
     problem: Problem,
     outcome: Outcome,
     x: FloatArray,
+    row_activity: FloatArray,
     found: Residuals,
     bound: float,
     optimal: bool,
@@ -285,7 +299,7 @@ def _with_point(
         bound=bound,
         x=x,
         candidate=None,
-        row_activity=problem.matrix @ x,
+        row_activity=row_activity,
         row_dual=None,
         reduced_cost=None,
         residuals=found,
@@ -350,13 +364,11 @@ def _is_rounding(problem: Problem, y: FloatArray | None) -> bool:
     farthest = np.where(g > 0, problem.upper, problem.lower)
     if np.any(~np.isfinite(farthest) & (np.abs(g) > rounding)):
         return False  # a column that may go on for ever: not what is looked for here
-    farthest = np.where(np.isfinite(farthest), farthest, 0.0)
-    side = np.where(y > 0, problem.row_lower, problem.row_upper)
-    if not np.isfinite(side[y != 0]).all():
+    sides = problem.row_lower, problem.row_upper
+    if not np.isfinite(np.where(y > 0, *sides)[y != 0]).all():
         return False
-    demand, reach = y[y != 0] * side[y != 0], g * farthest
-    size = float(np.sum(np.abs(demand)) + np.sum(np.abs(reach)))
-    return abs(float(np.sum(demand)) - float(np.sum(reach))) <= ROUNDING * size
+    gap, size = separation(sides, (problem.lower, problem.upper), y, g, 0.0)
+    return abs(gap) <= ROUNDING * size
 
 
 def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions) -> bool:

@@ -81,10 +81,11 @@ def _solve_many(device: str) -> None:
 
     base = next(iter(_problems()))
     costs = base.cost * np.linspace(1.0, 1.1, 8)[:, None]
+    batch = gpu_bridge.Batch(base, cost=costs)
     for method in ("pdlp", "simplex"):
-        batch = gpu_bridge.Batch(base, cost=costs)
-        answers = gpu_bridge.solve_many(batch, method=method, device=device)
-        np.isfinite(answers.reduced_cost)  # computed when asked for
+        for threads in (0, 1):  # loops for all cores, and those of small batches
+            answers = gpu_bridge.solve_many(batch, method=method, device=device, threads=threads)
+            np.isfinite(answers.reduced_cost)  # computed when asked for
 
 
 def _solve_mip(device: str) -> None:
@@ -142,6 +143,24 @@ def _solve_equations(device: str) -> None:
         work_limit=0.1,
         time_limit=60.0,
     )
+
+
+def _meet_sums(device: str) -> None:
+    """Look for the columns that make up a sum, by meeting in the middle."""
+    if device != "cpu":
+        return
+    from solvers.mip.budget import Budget
+    from solvers.mip.model import MipModel
+    from solvers.mip.sums import SumSearch, find_sums
+
+    matrix = np.append(np.arange(1.0, 13.0), 1.0)[None, :]
+    upper = np.append(np.ones(12), 9.0)
+    slack_cost = np.append(np.zeros(12), 1.0)
+    problem = Problem.from_arrays(slack_cost, matrix, 40.0, 40.0, upper=upper, integrality=True)
+    model = MipModel.of(problem)
+    sums = find_sums(model, model.lower, model.upper)
+    assert sums is not None  # one equation of whole numbers with a slack
+    SumSearch(sums, lambda *_: True, lambda: (np.inf, None), 0).run(Budget(work=1e6))
 
 
 def _place_numbers(device: str) -> None:
@@ -239,5 +258,6 @@ _PARTS: dict[str, Callable[[str], None]] = {
     "equations": _solve_equations,
     "knapsack": _solve_knapsack,
     "placing": _place_numbers,
+    "sums": _meet_sums,
 }
 """What is compiled by itself, the longest first."""

@@ -19,7 +19,7 @@ SHARED = {
     *("device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
     *("problem", "progress"),
 }
-SHARED |= {"rays", "sparse", "vectors"}
+SHARED |= {"rays", "separation", "sparse", "vectors"}
 MAY_USE = {"mip": {"highs", "pdlp"}}
 """Engines that may call other engines; all others share only the modules above."""
 

@@ -82,7 +82,7 @@ def test_another_engine_stands_in_while_one_is_compiled(
     converged: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_LOW", 0.01)
-    monkeypatch.setattr(deadline, "_is_compiling", lambda: True)
+    monkeypatch.setattr(deadline, "is_compiling", lambda: True)
     reason = StopReason.CONVERGED if converged else StopReason.TIME_LIMIT
     theirs = Outcome(SolutionStatus.FEASIBLE, reason, objective=2.0, x=np.ones(1))
     compiled = threading.Event()
@@ -100,7 +100,7 @@ def test_another_engine_stands_in_while_one_is_compiled(
 
 
 def test_who_stands_in_ends_when_the_engine_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadline, "_is_compiling", lambda: True)
+    monkeypatch.setattr(deadline, "is_compiling", lambda: True)
     monkeypatch.setattr(deadline, "STAND_IN_SHARE", 0.0)
     begun, heard, pause = threading.Event(), threading.Event(), threading.Event()
 
@@ -129,18 +129,18 @@ def test_the_compiler_is_seen_at_work() -> None:
             taken.set()
             seen.wait(60.0)
 
-    assert not deadline._is_compiling()
+    assert not deadline.is_compiling()
     thread = threading.Thread(target=compile_something)
     thread.start()
     assert taken.wait(60.0)
-    assert deadline._is_compiling()
+    assert deadline.is_compiling()
     seen.set()
     thread.join()
-    assert not deadline._is_compiling()
+    assert not deadline.is_compiling()
 
 
 def test_nobody_stands_in_for_an_engine_that_is_only_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadline, "_is_compiling", lambda: False)
+    monkeypatch.setattr(deadline, "is_compiling", lambda: False)
     monkeypatch.setattr(deadline, "STAND_IN_SHARE", 0.0)
 
     def work(_: Progress) -> Outcome:

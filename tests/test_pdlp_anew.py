@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import gpu_bridge
 from gpu_bridge import SolutionStatus, StopReason, pdlp_anew
+from solvers import pdlp
 from solvers.problem import Problem
 from tests.pdlp.lps import random_lp, solve_with_highs
 
@@ -36,7 +39,7 @@ def test_the_second_attempt_finds_the_optimum(seed, crossover):
     assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6)
 
 
-@pytest.mark.parametrize(("tolerance", "most"), [(1e-9, FEW), (1e-8, FEW), (1e-4, FEW // 4)])
+@pytest.mark.parametrize(("tolerance", "most"), [(1e-9, FEW), (1e-8, FEW), (1e-4, round(FEW / 16))])
 def test_a_looser_tolerance_has_a_shorter_first_attempt(tolerance, most):
     assert pdlp_anew._iterations_of_light(tolerance) == most
 
@@ -55,6 +58,22 @@ def test_the_limit_of_iterations_holds_for_both_together(limit, is_anew):
     assert outcome.statistics["iterations"] == limit
     assert (ANEW in outcome.log) is is_anew
     assert outcome.x is not None or outcome.candidate is not None
+
+
+def test_only_the_first_attempt_gives_up_where_it_gets_nowhere(monkeypatch):
+    given = []
+    honest = pdlp.solve
+
+    def listening(*arguments, **options):
+        given.append(options["settings"])
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(pdlp, "solve", listening)
+    solve(random_lp(0, rows=40, columns=60), tolerance=1e-8)
+    assert [settings.hopeless_after for settings in given] == [
+        pdlp_anew.HOPELESS_AFTER,
+        math.inf,
+    ]
 
 
 def test_without_presolve_there_is_one_attempt():

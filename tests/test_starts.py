@@ -39,3 +39,26 @@ def test_lists_and_gaps_are_taken(x: list[float], method: str) -> None:
     values = [np.nan if value is None else value for value in x]
     outcome = gb.solve(PROBLEM, start=gb.Start(x=values), method=method, device="cpu")  # type: ignore[arg-type]
     assert outcome.objective == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "integer"),
+    [("auto", False), ("highs", False), ("auto", True), ("highs", True), ("mip", True)],
+)
+def test_a_feasible_start_is_not_lost_when_there_is_no_time(method: str, integer: bool) -> None:
+    problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.5, integrality=integer)
+    feasible, other, partial = (
+        gb.Start(x=[3.0, 0.0]),
+        gb.Start(x=[1.0, 0.0]),
+        gb.Start(x=[3.0, np.nan]),
+    )
+    outcome = gb.solve(problem, start=feasible, method=method, device="cpu", time_limit=0)
+    assert outcome.solution_status is gb.SolutionStatus.FEASIBLE
+    assert outcome.stop_reason is gb.StopReason.TIME_LIMIT
+    assert outcome.objective == 3.0
+    outcome = gb.solve(problem, start=other, method=method, device="cpu", time_limit=0)
+    assert outcome.solution_status is gb.SolutionStatus.NOTHING
+    assert outcome.residuals.primal == 0.5
+    outcome = gb.solve(problem, start=partial, method=method, device="cpu", time_limit=0)
+    assert outcome.solution_status is gb.SolutionStatus.NOTHING
+    assert outcome.candidate is None

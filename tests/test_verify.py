@@ -238,3 +238,28 @@ def test_an_answer_is_graded_anew_for_another_problem_or_tolerance() -> None:
     assert verify(problem, answer, loose).solution_status is SolutionStatus.OPTIMAL
     dearer = replace(problem, cost=problem.cost + 100.0)
     assert verify(dearer, answer, loose).solution_status is SolutionStatus.FEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("below", "status"),
+    [(2e-14, SolutionStatus.OPTIMAL), (1e-9, SolutionStatus.FEASIBLE)],
+)
+def test_where_no_gap_is_allowed_rounding_is_none(below, status):
+    problem = Problem.from_arrays([1.0], lower=1.0, upper=3.0, integrality=True)
+    claim = Outcome(
+        SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, bound=1.0 - below,
+        x=np.ones(1), engine="highs",
+    )  # fmt: skip
+    strict = replace(OPTIONS, rel_gap=0.0, abs_gap=0.0)
+    assert verify(problem, claim, strict).solution_status is status
+
+
+def test_a_point_that_is_not_feasible_has_no_gap():
+    problem = Problem.from_arrays([1.0], [[1.0]], row_lower=2.0, upper=3.0, integrality=True)
+    nothing = Outcome(
+        SolutionStatus.NOTHING, StopReason.TIME_LIMIT, bound=0.5, candidate=np.ones(1), engine="mip"
+    )
+    residuals = verify(problem, nothing, OPTIONS).residuals
+    assert residuals.primal == 1.0
+    assert np.isnan(residuals.gap)
+    assert np.isnan(residuals.gap_relative)

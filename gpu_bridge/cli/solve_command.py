@@ -168,7 +168,7 @@ def pool_path(solution: str, number: int) -> str:
 def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
     """Write what was asked for and return the paths."""
     from gpu_bridge.adapters.files import write_json, write_solution
-    from gpu_bridge.adapters.pool import pool_solutions
+    from gpu_bridge.pool import pool_solutions
 
     written = []
     try:

@@ -12,8 +12,9 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.completion import CompleteTurns
-from solvers.mip.dives.linear import LinearDiveTurns
+from solvers.mip.dives.linear import ImprovingDiveTurns, LinearDiveTurns
 from solvers.mip.ends import offer_ends
+from solvers.mip.gains import DIVES, LOGIC, NEIGHBOURHOODS, WALKS
 from solvers.mip.ongoing import (
     ClauseTurns,
     Improve,
@@ -26,6 +27,7 @@ from solvers.mip.probing import ProbingCache, build_cache
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.search.exchanges.turns import ExchangeTurns
 from solvers.mip.shared import Shared
+from solvers.mip.sums import SumTurns
 from solvers.mip.turns import Activity, Work
 from solvers.mip.walks import both_walks
 from solvers.problem import FloatArray
@@ -33,8 +35,17 @@ from solvers.problem import FloatArray
 ROOT_SHARE = 0.25
 """Part of the time left that the relaxation may take."""
 
+ROOT_COUNTS = 0.5
+"""Seconds that it counts for before it is had, at least: clauses, which find a point of
+neos-3216931-puriri in 41 million entries, do not wait for its relaxation of 1.8 billion."""
+
 ENDS_SHARE = 0.05
 """Part of the time left for points at the ends of the bounds: up to four LPs."""
+
+WALK_ON, WALK_ON_SHARE = 1.0, 0.05
+"""Seconds of a second turn of walks while there is no point, and part of the time left at most: of
+mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, for which the half
+second of a first turn is short, and the one after that came when everybody had had one."""
 
 PROBING_SHARE = 0.05
 """Part of the time left for probing (notes on GPU heuristics, section 2)."""
@@ -70,36 +81,56 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         plain = share(without, with_point)
         return lambda: 0.0 if shared.root is None else plain()
 
-    few = max(1, slots // 4)
+    few, half = max(1, slots // 4), max(1, slots // 2)
     improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
     walks, without_defined = both_walks(shared)
     root, completing = RootTurn(shared), CompleteTurns(shared)
-    linear, exchanges = LinearDiveTurns(shared), ExchangeTurns(shared)
+    linear, improving_dives = LinearDiveTurns(shared), ImprovingDiveTurns(shared)
+    exchanges = ExchangeTurns(shared)
     mends = MendTurns(shared, root)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5), shared.prove_bound)
-    among_integers = LatticeTurns(shared, share(8.0, 0.3))
+    among_integers, sums = LatticeTurns(shared, share(8.0, 0.3)), SumTurns(shared)
+    walk_on = min(WALK_ON, WALK_ON_SHARE * seconds)
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
         Activity("improve", improving.work, improving.share, most=1),
-        Activity("walk", walks.work, walks.share, at_once=True),
-        Activity("walk without defined", without_defined.work, without_defined.share, at_once=True),
+        Activity("sums", sums.work, sums.share),
+        Activity("walk", walks.work, walks.share, at_once=True, kind=WALKS),
+        Activity(
+            *("walk without defined", without_defined.work, without_defined.share),
+            at_once=True,
+            kind=WALKS,
+        ),
+        Activity("walk on", walks.work, share(6.0, 0.0), walk_on, most=1, once=True),
         Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
         Activity("exchange", exchanges.work, exchanges.share, most=few),
-        Activity("dive", _dive(shared), share(2.0, 0.3), most=max(1, slots // 2), at_once=True),
+        Activity("dive", _dive(shared), share(2.0, 0.3), most=half, at_once=True, kind=DIVES),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
-        Activity("clauses", clauses.work, clauses.share, most=few, shortest=first),
+        Activity("clauses", clauses.work, clauses.share, most=few, shortest=first, kind=LOGIC),
         Activity("linear dive", linear.work, linear.share, most=few, shortest=3.0),
+        Activity(
+            *("improving dive", improving_dives.work, improving_dives.share),
+            most=few,
+            kind=DIVES,
+        ),
         Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
-        Activity("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, most=1, once=True),
+        Activity(
+            *("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, ROOT_COUNTS),
+            most=1,
+            once=True,
+        ),
         Activity("round", _round(shared), guided(1.0, 0.1), most=1),
-        Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=max(1, slots // 2)),
+        Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=half, kind=DIVES),
         Activity(
             "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
-        Activity("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
+        Activity(
+            *("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
+            kind=NEIGHBOURHOODS,
+        ),
     ]
 
 

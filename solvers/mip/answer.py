@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.mip.gate import Gate
-from solvers.mip.ledger import Ledger
+from solvers.mip.ledger import ROUNDING, Ledger
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
 from solvers.problem import FloatArray
 from solvers.progress import Progress
 
+if TYPE_CHECKING:
+    from solvers.mip.gate import Gate
+
 ENGINE = "mip"
+
+WEIGHED_ENTRIES = 2e6
+"""Entries of the matrix visited at the end, at most, to find the least violated of the points that
+violate few rows: some milliseconds. One of each kind is looked at in any case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,8 @@ class Knowledge:
         An answer by presolve or propagation.
     device : str
         Where the heuristics ran.
+    is_work_done : bool
+        Whether they ended for the limit on their work, and might have found more.
     """
 
     ledger: Ledger
@@ -39,6 +49,7 @@ class Knowledge:
     proof: Outcome | None
     settled: Outcome | None
     device: str
+    is_work_done: bool = False
 
 
 def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outcome:
@@ -57,11 +68,14 @@ def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outc
     if known.settled is not None and known.settled.solution_status.has_point:
         return dataclasses.replace(known.settled, pool=_pool(ledger))
     bound = _bound(progress) if proof is None else max(_bound(progress), proof.bound)
-    allowed = max(options.abs_gap, options.rel_gap * max(abs(best.objective), 1e-9))
+    size = abs(best.objective)
+    allowed = max(options.abs_gap, options.rel_gap * max(size, 1e-9), ROUNDING * max(1.0, size))
+    if best.objective - ledger.least <= allowed:
+        bound = max(bound, ledger.least)  # nothing better is within the bounds of the columns
     closed = best.objective - bound <= allowed
     return Outcome(
         SolutionStatus.OPTIMAL if closed else SolutionStatus.FEASIBLE,
-        StopReason.CONVERGED if closed else _reason(proof, progress),
+        StopReason.CONVERGED if closed else _reason(known, progress),
         objective=best.objective,
         bound=bound,
         x=best.x,
@@ -90,17 +104,35 @@ def _without_point(known: Knowledge, progress: Progress) -> Outcome:
         return proof
     return Outcome(
         SolutionStatus.NOTHING,
-        _reason(proof, progress),
+        _reason(known, progress),
         bound=_bound(progress),
-        candidate=_least_violated(known.gate),
+        candidate=_least_violated(known),
         engine=ENGINE,
         device=known.device,
     )
 
 
-def _least_violated(gate: Gate | None) -> FloatArray | None:
-    points = () if gate is None else gate.near.points()
-    return None if gate is None or not points else gate.original_of(points[0].x)
+def _least_violated(known: Knowledge) -> FloatArray | None:
+    """Return the point (n,) of the original problem that violates the fewest rows; None if none.
+
+    Of several the one that violates them by the least in all. Heuristics on the reduced model may
+    not have begun, or have come to less than those before them.
+    """
+    model, gate = known.ledger.model, known.gate
+    many = max(1, int(WEIGHED_ENTRIES // max(1, model.num_nonzeros)))
+    found = [near.x for near in known.ledger.near.points()[:many]]
+    if gate is not None:
+        found += [gate.original_of(near.x) for near in gate.near.points()[:many]]
+    least = min(found, key=lambda x: _violation(model, x), default=None)
+    return None if least is None else least + 0.0  # no negative zeros
+
+
+def _violation(model: MipModel, x: FloatArray) -> tuple[int, float]:
+    """Return how many rows a point (n,) violates, and by how much in all."""
+    activity = model.activity(x)
+    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    violated = outside[outside > FEASIBILITY_TOLERANCE]
+    return violated.size, float(violated.sum())
 
 
 def _bound(progress: Progress) -> float:
@@ -115,10 +147,10 @@ def _pool(ledger: Ledger) -> tuple[PoolSolution, ...]:
     )
 
 
-def _reason(proof: Outcome | None, progress: Progress) -> StopReason:
-    stopped = progress.should_stop()
+def _reason(known: Knowledge, progress: Progress) -> StopReason:
+    stopped, proof = progress.should_stop(), known.proof
     if stopped is not None:
         return stopped
     if proof is not None and proof.stop_reason is not StopReason.INTERRUPTED:
         return proof.stop_reason
-    return StopReason.EXHAUSTED
+    return StopReason.ITERATION_LIMIT if known.is_work_done else StopReason.EXHAUSTED

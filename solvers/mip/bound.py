@@ -23,6 +23,9 @@ from solvers.progress import Progress
 
 SOURCE = "highs"
 
+SAME = 1e-9
+"""Relative difference of objectives that is put down to rounding of a point's integers."""
+
 
 class Prover:
     """A branch and bound under way.
@@ -104,7 +107,8 @@ class Prover:
         if version == self._offered or best is None:
             return None
         self._offered = version
-        return None if best.source == SOURCE else best.x
+        is_own = best.source == SOURCE and best.objective >= self._deputy.told
+        return None if is_own else best.x
 
 
 class _Deputy(Progress):
@@ -124,6 +128,11 @@ class _Deputy(Progress):
         self._on_point = on_point
         self._abandoned = threading.Event()
         self._told = np.inf
+
+    @property
+    def told(self) -> float:
+        """Objective of the best point that this branch and bound has told of, less its errors."""
+        return self._told - SAME * max(1.0, abs(self._told)) if self._told < np.inf else np.inf
 
     @property
     def seconds(self) -> float:

@@ -41,6 +41,9 @@ class Course:
         Takes the points of all.
     settled : Outcome or None
         The answer, where presolve or propagation have found it.
+    is_reducing : bool
+        Whether presolve is still at work beside heuristics, which may begin again on a smaller
+        model.
     """
 
     def __init__(
@@ -54,8 +57,10 @@ class Course:
         self.cores = options.threads or usable_cores()
         self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
         self.settled: Outcome | None = None
+        self.is_reducing = False
         self.over = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._budgets: list[Budget] = []
         self._best = np.inf
         self._improved_at = 0.0
 
@@ -78,6 +83,10 @@ class Course:
         """Whether the best point is proven to be as good as was asked for."""
         return self.ledger.is_closed(self.options.rel_gap, self.options.abs_gap)
 
+    def is_settled(self) -> bool:
+        """Whether heuristics need not go on: everybody is to stop, or the best point is proven."""
+        return self.is_over() or self.is_closed()
+
     def has_stalled(self) -> bool:
         """Whether heuristics alone, without a time limit, have improved nothing for long."""
         if np.isfinite(self.progress.time_limit):
@@ -97,7 +106,17 @@ class Course:
         """Return what the options allow: the time left and the limit on work."""
         limit = self.options.work_limit
         work = np.inf if limit is None else 1e9 * limit
-        return Budget(self.progress.time_left, work, stop)
+        return self.watched(Budget(self.progress.time_left, work, stop))
+
+    def watched(self, budget: Budget) -> Budget:
+        """Return a budget of all heuristics, after noting whose end is that of the work allowed."""
+        self._budgets.append(budget)
+        return budget
+
+    @property
+    def has_done_its_work(self) -> bool:
+        """Whether heuristics have ended for the limit on their work."""
+        return any(budget.work_left <= 0.0 for budget in self._budgets)
 
     def spawn(self, name: str, work: Callable[[], object]) -> None:
         """Let somebody work in a thread of his own; whoever fails leaves the rest at work."""
@@ -120,5 +139,6 @@ class Course:
         """Wait a moment for those at work to hear that it is over, and leave the others behind."""
         deadline = time.monotonic() + PATIENCE
         for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():  # an interruption may have come before it was started
+                thread.join(max(0.0, deadline - time.monotonic()))
         leave(*self._threads)

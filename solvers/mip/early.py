@@ -17,7 +17,6 @@ from solvers.mip.ends import offer_ends
 from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import FEASIBILITY_TOLERANCE
-from solvers.mip.near import Near
 from solvers.mip.search.walk import Walk
 from solvers.mip.substitution import PoolView, eliminate
 from solvers.problem import FloatArray
@@ -42,19 +41,19 @@ class EarlyWalks:
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger = ledger
         self._seed = seed
-        self.near = Near()
+        self.near = ledger.near  # where the answer finds them, should the end come now
 
     def run(self, budget: Budget) -> None:
         """Try the ends of the bounds, then walk by turns until the budget is spent."""
         ledger, seed = self._ledger, self._seed
         offer_ends(ledger.model, ledger.record, budget)
-        walks = [Walk(ledger.model, ledger.record, seed, pool=ledger.pool, near=self.near)]
+        walks = [Walk(ledger.model, ledger.record, seed, pool=ledger.pool, near=self.near, turn=0)]
         self._turn(walks[0], budget)
         sub = None if budget.spent() else eliminate(ledger.model, budget.part())
         if sub is not None:
             offer, near = sub.offer_to(ledger.record), sub.near_to(self.near)
             view = PoolView(ledger.pool, sub)
-            walks.insert(0, Walk(sub.model, offer, seed + 1, pool=view, near=near))
+            walks.insert(0, Walk(sub.model, offer, seed + 1, pool=view, near=near, turn=0))
         while not budget.spent() and not any(walk.is_done for walk in walks):
             for walk in walks:
                 self._turn(walk, budget)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import numpy as np
@@ -16,11 +17,13 @@ import numpy as np
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.near import Near
-from solvers.mip.polish import Polished, Polisher
 from solvers.mip.pool import Found, Pool
 from solvers.mip.reduced import Reduced
 from solvers.problem import FloatArray
 from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.mip.polish import Polished
 
 POOL_CAPACITY = 32
 """Feasible points of the reduced model kept for heuristics that combine points."""
@@ -69,6 +72,8 @@ class Gate:
         *,
         is_timed: bool = True,
     ) -> None:
+        from solvers.mip.polish import Polisher  # loads Numba, for which nobody else has to wait
+
         self.model = model
         self.pool = Pool(POOL_CAPACITY, model.integers)
         self.near = Near()

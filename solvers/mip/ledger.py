@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
-from solvers.mip.polish import Polisher
+from solvers.mip.near import Near
 from solvers.mip.pool import Found, Pool
 from solvers.outcome import relative_gap
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.progress import Progress
 
+if TYPE_CHECKING:
+    from solvers.mip.polish import Polisher
+
+ROUNDING = 1e-12
+"""Difference of an objective and a bound, relative to max(1, |objective|), that is rounding: also
+where no gap at all is allowed."""
+
 MENDING_SECONDS = 5.0
-"""Time for an LP that brings a point within the tolerance after rounding errors took it out."""
+"""Time for bringing a point within the tolerance after rounding errors took it out: by moving it,
+and again by an LP."""
 
 
 class Ledger:
@@ -39,6 +48,11 @@ class Ledger:
 
     Attributes
     ----------
+    near : Near
+        Points of the original problem that violate few rows, from those who search it as it is.
+    least : float
+        Objective (with offset) that no point within the bounds of the columns is below: where
+        there are no costs, that of every point.
     check_seconds : float
         What the last check took.
     """
@@ -48,6 +62,8 @@ class Ledger:
     ) -> None:
         self.model = MipModel.of(problem)
         self.pool = Pool(capacity, self.model.integers)
+        self.near = Near()
+        self.least = least_objective(self.model)
         self._progress = progress
         self._tolerance = tolerance
         self._mender: Polisher | None = None
@@ -73,10 +89,11 @@ class Ledger:
 
     def is_closed(self, rel_gap: float, abs_gap: float) -> bool:
         """Whether the best point is proven to be within the gaps asked for."""
-        best, bound = self.pool.objective, self._progress.best_bound
+        best, bound = self.pool.objective, np.fmax(self._progress.best_bound, self.least)
         if not (np.isfinite(best) and np.isfinite(bound)):
             return False
-        return relative_gap(best, bound) <= rel_gap or best - bound <= abs_gap
+        rounding = ROUNDING * max(1.0, abs(best))
+        return bool(relative_gap(best, bound) <= rel_gap or best - bound <= max(abs_gap, rounding))
 
     def freeze(self) -> None:
         """Take no more points: the answer is being put together."""
@@ -105,16 +122,33 @@ class Ledger:
         return point if violation <= self._tolerance else None
 
     def _mend(self, point: FloatArray, violation: float) -> FloatArray | None:
-        """Solve for the continuous columns anew where the point misses by little."""
+        """Move the continuous columns, or solve for them anew, where the point misses by little."""
         if self.model.integers.size == self.model.num_columns:
             return None
         if violation > 1e3 * FEASIBILITY_TOLERANCE:
             return None
+        # most solves never need these, and they load Numba
+        from solvers.mip.polish import Polisher
+        from solvers.mip.touch_up import touched_up
+
+        deadline = time.monotonic() + MENDING_SECONDS
+        moved = touched_up(self.model, point, lambda: time.monotonic() >= deadline)
+        if moved is not None:
+            return moved
+
         with self._lock:
             if self._mender is None:
                 self._mender = Polisher(self.model)
             mender = self._mender
         return mender.polish(point, MENDING_SECONDS).x
+
+
+def least_objective(model: MipModel) -> float:
+    """Return an objective that no point within the bounds is below; -inf where they end nowhere."""
+    ends = np.where(model.cost > 0.0, model.lower, model.upper)[model.cost != 0.0]
+    terms = model.cost[model.cost != 0.0] * ends
+    rounding = terms.size * np.finfo(float).eps * float(np.sum(np.abs(terms)))
+    return float(np.sum(terms)) - rounding + model.offset if np.isfinite(ends).all() else -np.inf
 
 
 def relative_violation(model: MipModel, x: FloatArray) -> float:

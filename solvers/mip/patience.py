@@ -25,7 +25,10 @@ the time used, within bounds in seconds."""
 
 
 def wait_for(
-    work: Callable[[], Outcome], progress: Progress, otherwise: Callable[[], Outcome]
+    work: Callable[[], Outcome],
+    progress: Progress,
+    otherwise: Callable[[], Outcome],
+    is_settled: Callable[[], bool],
 ) -> Outcome:
     """Run work in a thread and return what it returns; soon after the end, what is known without.
 
@@ -36,6 +39,8 @@ def wait_for(
     progress : Progress
     otherwise : callable
         Returns the answer when nobody waits for the work any longer.
+    is_settled : callable
+        Whether that answer leaves nothing to wish for, so that the end has come before the limit.
 
     Raises
     ------
@@ -57,7 +62,8 @@ def wait_for(
         try:
             found = ended.get(timeout=LOOK_AGAIN)
         except queue.Empty:
-            if np.isinf(give_up_at) and progress.should_stop() is not None:
+            ended_outside = progress.should_stop() is not None
+            if np.isinf(give_up_at) and (ended_outside or is_settled()):
                 share = PATIENCE_SHARE * progress.seconds
                 give_up_at = progress.seconds + np.clip(share, PATIENCE_LOW, PATIENCE_HIGH)
             continue
@@ -65,5 +71,6 @@ def wait_for(
             raise found
         return found
     leave(thread)
-    progress.log("The time was up while heuristics were being compiled, or busy.")
+    if progress.should_stop() is not None:
+        progress.log("The time was up while heuristics were being compiled, or busy.")
     return otherwise()

@@ -24,6 +24,15 @@ MOST_THREADS = 4
 TROUBLE = (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY)
 """Ends of branch and bound after which the heuristics go on."""
 
+RIVALS_AFTER = 2.0
+"""Seconds of one branch and bound before others begin beside it: most models need no more."""
+
+MOST_RIVAL_ENTRIES = 1_000_000
+"""Entries of a model up to which several branch and bounds run: each has a process with a copy."""
+
+RIVAL_SEED = 1009
+"""Distance of their seeds, so that they are none that a user is likely to try next."""
+
 FIRST_NODES = 500
 """Nodes of branch and bound for a small model before heuristics begin, where they take turns."""
 
@@ -36,12 +45,19 @@ class Proving:
     course : Course
     on_point : callable
         Told of each point (n,) that branch and bound has found and the ledger taken.
+
+    Notes
+    -----
+    HiGHS searches its tree by one thread. Of how large it gets much is luck, so where there are
+    threads for it others with other seeds run beside the first, which takes the path that HiGHS
+    would take alone; they share points and bounds, and the first that is through is believed.
     """
 
     def __init__(self, course: Course, on_point: Callable[[FloatArray], None]) -> None:
         self._course = course
         self._on_point = on_point
         self._prover: Prover | None = None
+        self._rivals: list[Prover] = []
 
     @property
     def outcome(self) -> Outcome | None:
@@ -56,7 +72,9 @@ class Proving:
     @property
     def is_running(self) -> bool:
         """Whether it has begun and not ended."""
-        return self._prover is not None and not self._prover.has_ended
+        if self._prover is None:
+            return False
+        return not (self._prover.has_ended and all(one.has_ended for one in self._rivals))
 
     def begin(self) -> bool:
         """Begin beside the heuristics; return whether it was over at once."""
@@ -66,8 +84,10 @@ class Proving:
             return True
         course = self._course
         best = course.ledger.pool.best
-        self._prover = self._make(self._share_of_cores())
+        self._prover = self._make(1 if self._has_rivals() else self._share_of_cores())
         self._prover.start(_begin_at(course.start if best is None else best.x))
+        if self._has_rivals():
+            course.spawn("rivals", self._begin_rivals)
         if small is None:
             return False
         if self._has_proven(small, HEAD_START - ALONE):
@@ -103,12 +123,40 @@ class Proving:
 
     def has_proven(self, within: float = 0.0) -> bool:
         """Whether it has ended as it should by so many seconds from now, and not for trouble."""
-        return self._prover is not None and self._prover.wait(within) and _is_answer(self.outcome)
+        if self._prover is None:
+            return False
+        if self._prover.wait(within) and _is_answer(self._prover.outcome):
+            return True
+        for place, rival in enumerate(self._rivals):
+            if rival.has_ended and _is_proof(rival.outcome):
+                self._prover, self._rivals[place] = rival, self._prover
+                return True
+        return False
 
     def stop(self) -> None:
         """Tell it that nobody waits any more."""
         if self._prover is not None:
             self._prover.stop()
+        for rival in list(self._rivals):
+            rival.stop()
+
+    def _has_rivals(self) -> bool:
+        """Whether other branch and bounds run beside the first."""
+        few = self._course.problem.num_nonzeros <= MOST_RIVAL_ENTRIES
+        return few and self._share_of_cores() > 1 and self._course.options.node_limit is None
+
+    def _begin_rivals(self) -> None:
+        """Let the others begin, from the best point, where the first is not soon through."""
+        course = self._course
+        if course.over.wait(RIVALS_AFTER) or course.is_over():
+            return
+        for number in range(1, self._share_of_cores()):
+            rival = self._make(1, seed=course.options.seed + RIVAL_SEED * number)
+            self._rivals.append(rival)
+            best = course.ledger.pool.best
+            rival.start(_begin_at(course.start if best is None else best.x))
+            if course.over.is_set():
+                rival.stop()
 
     def _begin_small(self) -> Prover:
         """Begin with a small model in this process."""
@@ -124,10 +172,11 @@ class Proving:
                 break
         return _is_answer(prover.outcome)
 
-    def _make(self, threads: int, node_limit: int | None = None) -> Prover:
+    def _make(self, threads: int, node_limit: int | None = None, seed: int | None = None) -> Prover:
         course = self._course
         nodes = course.options.node_limit if node_limit is None else node_limit
-        options = dataclasses.replace(course.options, threads=threads, node_limit=nodes)
+        seed = course.options.seed if seed is None else seed
+        options = dataclasses.replace(course.options, threads=threads, node_limit=nodes, seed=seed)
         prover = Prover(course.problem, options, course.progress, course.ledger, self._on_point)
         if course.over.is_set():
             prover.stop()  # none begins after the end, when nobody would stop it
@@ -143,6 +192,10 @@ class Proving:
 
 def _begin_at(x: FloatArray | None) -> Start | None:
     return None if x is None else Start(x=x)
+
+
+def _is_proof(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.stop_reason is StopReason.CONVERGED
 
 
 def _is_answer(outcome: Outcome | None) -> bool:

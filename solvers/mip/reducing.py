@@ -132,6 +132,7 @@ class Reducing:
         if shared is None:
             return None
         self._further = reduced.further
+        course.is_reducing = self.is_unfinished
         if self._early is not None and not course.has_point:
             self._early.hand_on(shared.gate)
         if course.start is not None and course.start_is_open:
@@ -139,7 +140,13 @@ class Reducing:
         return shared
 
     def reduce_further(self, before: Shared) -> Shared | None:
-        """Presolve in more time; return what heuristics share where much less is left then."""
+        """Wait for presolve; return what heuristics share where much less is left then."""
+        try:
+            return self._reduce_further(before)
+        finally:
+            self._course.is_reducing = False
+
+    def _reduce_further(self, before: Shared) -> Shared | None:
         from solvers.mip.early import hand_on
 
         assert self._further is not None  # asked by the caller
@@ -191,6 +198,8 @@ class Reducing:
             seed=options.seed,
             log=course.progress.log,
             prove_infeasible=course.prove_infeasible,
+            is_over=course.is_over,
+            is_temporary=lambda: course.is_reducing,
             prove_bound=None if options.heuristics_only else course.progress.bound,
         )
 

@@ -16,6 +16,10 @@ FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 part of the time left that it may take: a walker needs four seconds for its first point of a model
 with ten million entries."""
 
+AHEAD_WITHOUT_POINT = 0.25
+"""Part of a turn that counts before it is had while there is no point: with nothing of it, each
+heuristic has one turn in the first twenty seconds of one thread, whatever it is due."""
+
 SHORT_TURN = 0.1
 """Seconds of a first turn where heuristics come one after the other."""
 
@@ -34,17 +38,25 @@ def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading
     from solvers.mip.rests import Rests
     from solvers.mip.slots import run_slot
     from solvers.mip.turns import Turns
+    from solvers.mip.without_costs import begin_lanes
 
     left = course.progress.time_left
     first = _first_turn(shared.model, left)
-    turns = Turns(activities(shared, left, slots), first, is_ahead=lambda: shared.has_point)
+    turns = Turns(
+        activities(shared, left, slots),
+        first,
+        ahead=lambda: _ahead(shared),
+        bonus=shared.gains.bonus,
+    )
     replaced = threading.Event()
+    shared.is_over = lambda: replaced.is_set() or course.is_over()
     budget = course.budget(lambda: replaced.is_set() or course.is_over())
     rests = Rests(course, shared)
     for slot in range(slots):
         course.spawn(
             f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part(), rests.after)
         )
+    begin_lanes(course, shared, budget)
     _begin_on_device(course, shared, budget)
     return replaced
 
@@ -57,19 +69,27 @@ def search_in_turn(course: Course, shared: Shared) -> None:
     from solvers.mip.activities import activities
     from solvers.mip.slots import run_in_turn, run_slot
     from solvers.mip.turns import Turns
+    from solvers.mip.without_costs import in_turn
 
     if course.options.deterministic:
         limit = course.options.work_limit
         work = 1e9 * (WORK if limit is None else limit)
-        ours = activities(shared, np.inf, slots=1)
-        turns = Turns(ours, SHORT_TURN, is_ahead=lambda: shared.has_point)
-        run_in_turn(turns, shared, Budget(work=work, stop=course.is_over))
+        ours = [*activities(shared, np.inf, slots=1), *in_turn(shared)]
+        turns = Turns(ours, SHORT_TURN, ahead=lambda: _ahead(shared), bonus=shared.gains.bonus)
+        whole = course.watched(Budget(work=work, stop=course.is_settled))
+        run_in_turn(turns, shared, whole)
     else:
-        ours = activities(shared, course.progress.time_left, slots=1)
-        turns = Turns(ours, is_ahead=lambda: shared.has_point)
-        whole = course.budget(lambda: course.is_over() or _is_in_vain(course))
+        seconds = _seconds_before_proof(course)
+        ours = [*activities(shared, course.progress.time_left, slots=1), *in_turn(shared, seconds)]
+        turns = Turns(ours, ahead=lambda: _ahead(shared), bonus=shared.gains.bonus)
+        whole = course.budget(lambda: course.is_settled() or _is_in_vain(course))
         _begin_on_device(course, shared, whole)
-        run_slot(turns, shared, whole.part(_seconds_before_proof(course)))
+        run_slot(turns, shared, whole.part(seconds))
+
+
+def _ahead(shared: Shared) -> float:
+    """Return what part of a turn counts before it is had."""
+    return 1.0 if shared.has_point else AHEAD_WITHOUT_POINT
 
 
 def _begin_on_device(course: Course, shared: Shared, budget: Budget) -> None:

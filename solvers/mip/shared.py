@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,8 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from solvers.device import Device
+from solvers.mip.budget import Budget
 from solvers.mip.cliques import Cliques, find_cliques
 from solvers.mip.domain import Domain
+from solvers.mip.gains import Gains
 from solvers.mip.gate import Gate
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.neighbourhoods import Bandit, make_bandit
@@ -19,6 +22,10 @@ from solvers.mip.pump import Root
 from solvers.mip.relaxation import Relaxation
 from solvers.mip.substitution import Substituted, eliminate
 from solvers.problem import FloatArray
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(eq=False)
@@ -36,6 +43,10 @@ class Shared:
         Where what pays on a GPU runs; the CPU where there is none.
     seed : int
     log : callable
+    is_over : callable
+        Whether nobody searches the model any more, so that what is computed about it may end.
+    is_temporary : callable
+        Whether presolve is still at work, and a smaller model may soon take its place.
     root : Root, optional
         The relaxation's solution, once there is one.
     cache : ProbingCache, optional
@@ -55,12 +66,19 @@ class Shared:
     log: Callable[[str], None]
     prove_infeasible: Callable[[], None]
     prove_bound: Callable[[float, str], object] | None = None
+    is_over: Callable[[], bool] = _never
+    is_temporary: Callable[[], bool] = _never
     root: Root | None = None
     cache: ProbingCache | None = None
     bandit: Bandit = field(init=False)
+    gains: Gains = field(init=False)
+    _substituted: Substituted | None = field(default=None, init=False)
+    _is_substituted: bool = field(default=False, init=False)
+    _substituting: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         self.bandit = make_bandit(self.model)
+        self.gains = Gains(self.gate.pool)
 
     @property
     def cliques(self) -> Cliques:
@@ -71,15 +89,26 @@ class Shared:
     def _row_cliques(self) -> Cliques:
         return find_cliques(self.model)
 
-    @cached_property
+    @property
     def substituted(self) -> Substituted | None:
-        """The model without the columns that its equations define; None if there are none."""
-        return eliminate(self.model)
+        """The model without the columns that its equations define; None if there are none.
+
+        None, too, while the model is temporary: to find out takes seconds of the interpreter on a
+        model with a hundred thousand rows, in which nobody else gets on.
+        """
+        if self.is_temporary():
+            return None
+        with self._substituting:  # whoever comes second would take as long, and the first longer
+            if not self._is_substituted:
+                self._substituted = eliminate(self.model, Budget(stop=self.is_over))
+                self._is_substituted = True
+            return self._substituted
 
     @property
     def defined(self) -> IndexArray | None:
         """Columns that equations define by the others."""
-        return None if self.substituted is None else self.substituted.defined
+        found = self.substituted
+        return None if found is None else found.defined
 
     @property
     def has_point(self) -> bool:

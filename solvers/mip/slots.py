@@ -44,6 +44,7 @@ def run_slot(turns: Turns, shared: Shared, budget: Budget, rest: Rest = no_rest)
         if part.seconds < IDLE:
             time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
         turns.give_back(turn, part.seconds)
+        shared.gains.note(turn.activity.kind, part.seconds / turn.usual)
         rest(part.seconds, budget)
 
 
@@ -64,6 +65,7 @@ def run_in_turn(turns: Turns, shared: Shared, budget: Budget) -> None:
         used = max(part.work, WORK_PER_SECOND * least)
         budget.charge(used - part.work)
         turns.give_back(turn, used / WORK_PER_SECOND)
+        shared.gains.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
 
 
 def _go(turn: Turn, shared: Shared, budget: Budget) -> bool:

@@ -1,10 +1,11 @@
 """The schedule of a mixed-integer solve: what runs when, where, and when it is over.
 
     at once        branch and bound of the problem as it was given, in a child process
-    meanwhile      presolve; beside it a sweep and then a walker on the unreduced model
+    meanwhile      the ends of the bounds, then presolve; beside it a sweep and then a walker on the
+                   unreduced model
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
                    the GPU, by the shares in ``activities``
-    beside them    presolve in more time, where it was cut short; what it comes to takes the place
+    beside them    presolve, where it takes longer than they wait; what it comes to takes the place
                    of the model where it is much smaller
     until          the gap is closed, branch and bound has ended, time is up or nobody improves
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.course import Course
-from solvers.mip.near import Near
+from solvers.mip.ends import record_ends
 from solvers.mip.patience import LOOK_AGAIN, wait_for
 from solvers.mip.proving import Proving
 from solvers.mip.reducing import Reduce, Reducing
@@ -66,7 +67,7 @@ def solve(
     schedule = _Schedule(Course(problem, options, progress, start))
     way = schedule.in_turn if schedule.course.takes_turns else schedule.side_by_side
     try:
-        return wait_for(lambda: way(reduce), progress, schedule.end)
+        return wait_for(lambda: way(reduce), progress, schedule.end, schedule.is_settled)
     finally:
         schedule.close()
 
@@ -85,6 +86,9 @@ class _Schedule:
         """Run everything at once."""
         self._take_start()
         if not self.course.options.heuristics_only and self._proving.begin():
+            return self.end()
+        record_ends(self.course.ledger, self.course.is_over)
+        if self.course.is_closed():
             return self.end()
         self._reducing.walk_on_original()
         shared = self._reducing.prepare(reduce)
@@ -105,13 +109,24 @@ class _Schedule:
         self._take_start()
         if proves and self._proving.try_few_nodes():
             return self.end()
-        self._reducing.sweep_original(Near())
+        record_ends(course.ledger, course.is_over)
+        if course.is_closed():
+            return self.end()
+        self._reducing.sweep_original(course.ledger.near)
         shared = self._reducing.prepare(reduce)
         if shared is not None:
             search_in_turn(course, shared)
         if proves and not (course.is_over() or course.is_closed()):
             self._proving.run()
         return self.end()
+
+    def is_settled(self) -> bool:
+        """Whether there is an answer whatever is still at work, such as presolve.
+
+        Never where the same way is to be taken in every run.
+        """
+        course = self.course
+        return not course.takes_turns and (course.is_closed() or self._proving.has_proven())
 
     def end(self) -> Outcome:
         """Tell everybody that it is over, and return the answer: the same whoever asks."""
@@ -120,7 +135,14 @@ class _Schedule:
         with self._ending:
             if self._answer is None:
                 proof, device = self._proving.outcome, reducing.device.kind
-                known = Knowledge(course.ledger, reducing.gate, proof, course.settled, device)
+                known = Knowledge(
+                    course.ledger,
+                    reducing.gate,
+                    proof,
+                    course.settled,
+                    device,
+                    course.has_done_its_work,
+                )
                 self._answer = answer(known, course.options, course.progress)
             return self._answer
 
@@ -147,7 +169,7 @@ class _Schedule:
         return search_side_by_side(self.course, shared, slots)
 
     def _search_further(self, before: Shared, replaced: threading.Event) -> None:
-        """Presolve in more time, and let heuristics begin again where much less is left then."""
+        """Wait for presolve, and let heuristics begin again where much less is left then."""
         shared = self._reducing.reduce_further(before)
         if shared is not None:
             self.course.progress.log("Heuristics begin again on the smaller model.")

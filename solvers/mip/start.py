@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.mip.budget import Budget
-from solvers.mip.domain import Domain
 from solvers.mip.gate import Gate
 from solvers.mip.ledger import Ledger
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
 from solvers.mip.pool import Offer
 from solvers.problem import FloatArray
+
+if TYPE_CHECKING:
+    from solvers.mip.domain import Domain
 
 SOURCE = "start"
 
@@ -74,6 +77,8 @@ def complete(
         What became of it, and how many of the known integer values had to be given up because they
         contradict others.
     """
+    from solvers.mip.domain import Domain  # loads Numba, for which no solve without a start waits
+
     known = np.isfinite(x)
     if known.all() and offer(x, SOURCE):
         return Completed.BEST, 0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer, Pool
-from solvers.mip.search.walk import Near, Walk
+from solvers.mip.search.walk import APART, Near, Walk
 from solvers.mip.shared import Shared
 from solvers.mip.substitution import PoolView
 from solvers.problem import FloatArray
@@ -100,7 +100,7 @@ class Walks:
 
     def share(self) -> float:
         """Return what these walks are due now."""
-        if self._has_ground is False:
+        if self._has_ground is False or self._has_to_wait():
             return 0.0
         if not self._shared.has_point:
             return self._without_point
@@ -131,9 +131,13 @@ class Walks:
             self._waiting.append(walk)
             self.earned = FADING * self.earned + (self._improvements > before)
 
+    def _has_to_wait(self) -> bool:
+        """Whether there is no ground yet, because the model may not last."""
+        return self._make_ground is ground_without_defined and self._shared.is_temporary()
+
     def _find_ground(self) -> Ground | None:
         with self._lock:
-            if self._has_ground is None:
+            if self._has_ground is None and not self._has_to_wait():
                 self._ground = self._make_ground(self._shared)
                 self._has_ground = self._ground is not None
             return self._ground
@@ -150,7 +154,13 @@ class Walks:
             self._improvements += improved
             return improved
 
-        return Walk(ground.model, offer, seed, pool=ground.pool, place=place, near=ground.near)
+        return Walk(
+            *(ground.model, offer, seed),
+            pool=ground.pool,
+            place=place,
+            near=ground.near,
+            turn=APART * number,
+        )
 
     def _place(self, number: int) -> FloatArray | None:
         """Return where to begin while there is no point: anew, near one, or at the relaxation."""

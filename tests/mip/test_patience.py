@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import gpu_bridge
+from solvers import mip
 from solvers.mip import domain, patience
 from solvers.mip.patience import wait_for
+from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.mip.test_solve import covering
 
@@ -18,14 +21,18 @@ ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=
 NOTHING = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
 
 
+def no() -> bool:
+    return False
+
+
 def test_what_the_work_returns_or_raises_arrives() -> None:
-    assert wait_for(lambda: ANSWER, Progress(60.0), lambda: NOTHING) is ANSWER
+    assert wait_for(lambda: ANSWER, Progress(60.0), lambda: NOTHING, no) is ANSWER
 
     def fail() -> Outcome:
         raise ArithmeticError("a column is odd")
 
     with pytest.raises(ArithmeticError, match="a column is odd"):
-        wait_for(fail, Progress(60.0), lambda: NOTHING)
+        wait_for(fail, Progress(60.0), lambda: NOTHING, no)
 
 
 @pytest.mark.parametrize("how", ["limit", "interruption"])
@@ -68,3 +75,38 @@ def test_a_compiler_at_work_holds_nobody_up(
     assert outcome.objective <= problem.cost.sum()
     assert outcome.objective <= told[-1]  # a better one may come while the end is on its way
     assert "being compiled" in outcome.log
+
+
+def test_nobody_waits_for_what_is_busy_once_the_answer_is_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE_LOW", 0.01)
+    ready = threading.Event()
+
+    def busy() -> Outcome:
+        ready.wait(60.0)
+        return NOTHING
+
+    assert wait_for(busy, Progress(60.0), lambda: ANSWER, lambda: True) is ANSWER
+    ready.set()
+
+
+def test_a_point_with_nothing_to_improve_does_not_wait_for_presolve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE_LOW", 0.01)
+    presolved = threading.Event()
+
+    def reduce(progress: Progress) -> mip.Reduced:
+        presolved.wait(60.0)
+        return mip.Reduced(three_of_six, lambda x: x)
+
+    three_of_six = Problem.from_arrays(
+        np.zeros(6), np.ones((1, 6)), 3.0, 3.0, upper=1, integrality=True
+    )
+    options = EngineOptions(heuristics_only=True, threads=2)
+    outcome = mip.solve(three_of_six, options, Progress(60.0), reduce=reduce)
+    assert not presolved.is_set()
+    presolved.set()
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.stop_reason is StopReason.CONVERGED

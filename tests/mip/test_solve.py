@@ -49,9 +49,9 @@ def covering(rows=60, columns=90, seed=3):
 
 
 def parity(n=40):
-    """An equality that no even numbers meet: feasible for the relaxation only."""
+    """An equality that no even numbers meet, in tenths: feasible for the relaxation only."""
     return Problem.from_arrays(
-        np.zeros(n), 2.0 * np.ones((1, n)), [31.0], [31.0], upper=1.0, integrality=True
+        np.zeros(n), 0.2 * np.ones((1, n)), [3.1], [3.1], upper=1.0, integrality=True
     )
 
 
@@ -104,7 +104,7 @@ def test_heuristics_alone_come_near_the_optimum_and_claim_no_bound(problem):
     best = gpu_bridge.solve(problem, method="highs", rel_gap=0.0).objective
     outcome = gpu_bridge.solve(problem, device="cpu", **ALONE)
     assert outcome.solution_status is SolutionStatus.FEASIBLE
-    assert outcome.stop_reason is StopReason.EXHAUSTED
+    assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert np.isinf(outcome.bound)
     assert outcome.objective == pytest.approx(best, rel=0.05)
 
@@ -294,3 +294,19 @@ def test_whoever_ends_a_solve_gets_the_same_answer():
     assert schedule.end() is first
     assert first.objective == progress.best_objective
     schedule.close()
+
+
+def test_a_thread_that_an_interruption_kept_from_starting_is_not_waited_for(monkeypatch):
+    from solvers.mip.course import Course
+
+    course = Course(covering(), EngineOptions(device="cpu"), Progress(), None)
+
+    def interrupted(self: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            course.spawn("heuristics", lambda: None)
+    course.wait_for_threads()
+    assert not course.anybody_works()

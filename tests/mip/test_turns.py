@@ -94,11 +94,11 @@ def test_turns_grow_with_the_time_and_stay_below_their_longest():
 
 
 def test_who_is_due_little_has_no_first_turn_before_who_is_due_much():
-    ahead = {"now": False}
+    ahead = {"now": 0.0}
     table = [Activity("a", nothing, constant(0.5)), Activity("b", nothing, constant(6.0))]
-    assert played(Turns(table, is_ahead=lambda: ahead["now"]), 1) == ["a"]
-    ahead["now"] = True
-    turns = Turns(table, is_ahead=lambda: ahead["now"])
+    assert played(Turns(table, ahead=lambda: ahead["now"]), 1) == ["a"]
+    ahead["now"] = 1.0
+    turns = Turns(table, ahead=lambda: ahead["now"])
     names = played(turns, 26, used=0.5)
     assert names.index("a") >= 8
     assert 1 <= names.count("a") <= 3
@@ -110,5 +110,45 @@ def test_a_first_look_may_come_at_once_however_little_is_due():
         Activity("much", nothing, constant(6.0)),
         Activity("little", nothing, constant(0.5)),
     ]
-    names = played(Turns(table, is_ahead=lambda: True), 8, used=0.5)
+    names = played(Turns(table, ahead=lambda: 1.0), 8, used=0.5)
     assert names == ["look"] + ["much"] * 7
+
+
+def test_a_share_that_changes_says_nothing_about_the_past():
+    share = {"a": 8.0}
+    turns = Turns(
+        [Activity("a", nothing, lambda: share["a"]), Activity("b", nothing, constant(1.0))]
+    )
+    played(turns, 90)
+    share["a"] = 1.0  # what it had was its due
+    later = Counter(played(turns, 20))
+    assert 8 <= later["a"] <= 12
+
+
+def test_what_a_kind_has_earned_is_shared_among_those_of_it():
+    earned = {"good": 9.0, "poor": 0.0}
+    turns = Turns(
+        [
+            Activity("a", nothing, constant(2.0), kind="good"),
+            Activity("b", nothing, constant(1.0), kind="good"),
+            Activity("c", nothing, constant(3.0), kind="poor"),
+            Activity("d", nothing, constant(1.0)),
+        ],
+        bonus=lambda kind: earned[kind],
+    )
+    counts = Counter(played(turns, 160))
+    assert 76 <= counts["a"] <= 84  # 8 of 16
+    assert 36 <= counts["b"] <= 44
+    assert 26 <= counts["c"] <= 34
+    assert 8 <= counts["d"] <= 12
+
+
+def test_who_is_due_nothing_has_no_part_of_what_its_kind_has_earned():
+    turns = Turns(
+        [
+            Activity("a", nothing, constant(0.0), kind="good"),
+            Activity("b", nothing, constant(1.0), kind="good"),
+        ],
+        bonus=lambda kind: 5.0,
+    )
+    assert set(played(turns, 10)) == {"b"}

@@ -99,3 +99,16 @@ def test_a_conflict_is_infeasible_by_itself(problem: Problem) -> None:
         integrality=problem.integrality,
     )
     assert gpu_bridge.solve(part, explain=False).solution_status is SolutionStatus.INFEASIBLE
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_a_maximum_of_zero_has_no_sign(integer: bool) -> None:
+    outcome = gpu_bridge.solve(
+        Problem.from_arrays(
+            [1.0, 1.0], [[2.0, 1.0]], row_upper=0.0, integrality=integer, maximize=True
+        )
+    )
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    numbers = [outcome.objective, outcome.bound, *(entry.objective for entry in outcome.pool)]
+    assert numbers == [0.0] * len(numbers)
+    assert not np.signbit(numbers).any()

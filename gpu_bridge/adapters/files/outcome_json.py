@@ -40,6 +40,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "residuals": dataclasses.asdict(outcome.residuals),
         "statistics": dict(outcome.statistics),
         "x": _named(columns, outcome.x),
+        "candidate": _named(columns, outcome.candidate),
         "reduced_cost": _named(columns, outcome.reduced_cost),
         "row_activity": _named(rows, outcome.row_activity),
         "row_dual": _named(rows, outcome.row_dual),

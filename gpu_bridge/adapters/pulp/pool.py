@@ -103,7 +103,7 @@ def presenter(arrays: ModelArrays) -> Callable[[FloatArray], PointValues]:
 
 def pool_of(outcome: Outcome, arrays: ModelArrays) -> list[PooledSolution]:
     """Return the points of an answer, best first; the first is the answer itself."""
-    from gpu_bridge.adapters.pool import pool_solutions
+    from gpu_bridge.pool import pool_solutions
 
     present = presenter(arrays)
     return [

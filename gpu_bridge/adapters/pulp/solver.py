@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from math import isfinite
@@ -60,6 +60,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     pool : list of PooledSolution
         The distinct points of that answer, best first, each with ``objective``, ``seconds``,
         ``source`` and ``values``; :meth:`load_solution` puts one of them into the model.
+    candidate : mapping or None
+        The least violated point, where no feasible one was found.
 
     Raises
     ------
@@ -162,6 +164,20 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             return []
         return pool_of(solved.outcome, solved.arrays)
 
+    @property
+    def candidate(self) -> Mapping[Any, float] | None:
+        """The least violated point where no feasible one was found, by variable or name.
+
+        It is never put into the model; None where there is none.
+        """
+        from gpu_bridge.adapters.pulp.pool import presenter
+
+        solved = self._solved
+        if solved is None or solved.outcome is None or solved.arrays is None:
+            return None
+        x = solved.outcome.candidate
+        return None if x is None else presenter(solved.arrays)(x)
+
     def load_solution(self, lp: pulp.LpProblem, number: int) -> None:
         """Put the values of a point of the last answer's pool into ``lp``; 0 is the best.
 
@@ -172,8 +188,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         ProblemError
             Another model was solved last.
         """
-        from gpu_bridge.adapters.pool import pool_solutions
         from gpu_bridge.adapters.pulp.values import set_values
+        from gpu_bridge.pool import pool_solutions
         from solvers.errors import ProblemError
 
         solved = self._solved

@@ -13,9 +13,9 @@ from pyomo.core.base.enums import TraversalStrategy
 from pyomo.core.base.suffix import Suffix
 from pyomo.core.staleflag import StaleFlagManager
 
-from gpu_bridge.adapters.pool import pool_solutions
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
 from gpu_bridge.outcome import Outcome, PoolSolution
+from gpu_bridge.pool import pool_solutions
 from solvers.problem import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -57,6 +57,20 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
     def get_vars(self, vars_to_load: Sequence[Any] | None = None) -> ComponentMap:
         """Return a ComponentMap from variables to values at the selected solution."""
         return self._of_variables(self._values(), vars_to_load)
+
+    def get_candidate(self) -> ComponentMap:
+        """Return a ComponentMap from variables to values at the least violated point.
+
+        There is one where a search has found no feasible point; it is never put into the model.
+
+        Raises
+        ------
+        NoSolutionError
+            No such point is known.
+        """
+        if self.outcome.candidate is None:
+            raise NoSolutionError()
+        return self._of_variables(self.outcome.candidate, None)
 
     def load_vars(self, vars_to_load: Sequence[Any] | None = None) -> None:
         """Set the values of the model's variables; those not in the problem stay as they are."""

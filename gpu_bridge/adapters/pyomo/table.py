@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
@@ -15,10 +16,14 @@ from gpu_bridge.adapters.pyomo.table_batch import read_batch
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable, read_table
 from gpu_bridge.api import solve_many
 from gpu_bridge.many_outcomes import Outcomes, Singles
+from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError, ProblemError
-from solvers.outcome import SolutionStatus
+from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import FloatArray
+
+CONVERSION_SHARE = 0.5
+"""Part of the time limit that converting row by row may take: solving takes some, too."""
 
 
 class TableResults:
@@ -169,7 +174,8 @@ def solve_table(
         Where log lines go.
     **options
         Those of :func:`gpu_bridge.solve_many`, which solves the rows: ``method='pdlp'``, or a
-        GPU and enough rows, solve them together.
+        GPU and enough rows, solve them together. ``time_limit`` is that of the whole call: no
+        more than half of it goes to converting rows, and those left over are not reached.
 
     Raises
     ------
@@ -178,6 +184,8 @@ def solve_table(
     IncompatiblePyomoModelError
         A part of the model is not linear; the message names it.
     """
+    began = time.monotonic()
+    limit = make_options(options).time_limit
     rows = read_table(model, table)
     with rows.restored():
         rows.check_domains()
@@ -188,33 +196,58 @@ def solve_table(
         if isinstance(base, ConvertedModel):
             batch = read_batch(model, rows, base)
             if batch is not None:
+                if limit is not None:
+                    options["time_limit"] = max(0.0, limit - (time.monotonic() - began))
                 outcomes = solve_many(batch, streams=streams, **options)
                 return TableResults(model, rows, outcomes, [base])
-        return _solve_each(model, rows, streams, options)
+        return _solve_each(model, rows, streams, options, limit, began)
 
 
 def _solve_each(
-    model: Any, rows: ParameterTable, streams: Sequence[TextIO], options: dict[str, Any]
+    model: Any,
+    rows: ParameterTable,
+    streams: Sequence[TextIO],
+    options: dict[str, Any],
+    limit: float | None,
+    began: float,
 ) -> TableResults:
-    """Convert the model for every row of the table."""
+    """Convert the model for every row of the table that there is time for."""
     from gpu_bridge.api import crossed_bounds_outcome
 
-    found: list[ConvertedModel | CrossedBoundsError] = []
+    until = np.inf if limit is None else began + CONVERSION_SHARE * limit
+    found: list[ConvertedModel | CrossedBoundsError | None] = []
     for k in range(len(rows)):
         rows.set_row(k)
-        found.append(_convert(model))
+        found.append(_convert(model, k) if time.monotonic() < until else None)
     problems = [item.problem for item in found if isinstance(item, ConvertedModel)]
+    if limit is not None:
+        options["time_limit"] = max(0.0, limit - (time.monotonic() - began))
     solved = iter(solve_many(problems, streams=streams, **options))
-    outcomes: list[Outcome] = [
-        next(solved) if isinstance(item, ConvertedModel) else crossed_bounds_outcome(item)
-        for item in found
-    ]
+    outcomes: list[Outcome] = []
+    for item in found:
+        if isinstance(item, ConvertedModel):
+            outcomes.append(next(solved))
+        elif item is None:
+            outcomes.append(Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT))
+        else:
+            outcomes.append(crossed_bounds_outcome(item))
     converted = [item if isinstance(item, ConvertedModel) else None for item in found]
     return TableResults(model, rows, Outcomes([Singles(outcomes)]), converted)
 
 
-def _convert(model: Any) -> ConvertedModel | CrossedBoundsError:
+def _convert(model: Any, row: int | None = None) -> ConvertedModel | CrossedBoundsError:
+    """Convert the model as it stands.
+
+    Raises
+    ------
+    ProblemError
+        It cannot be; the message names the row of the table, where one is given.
+    """
     try:
         return convert(model)
     except CrossedBoundsError as error:
         return error
+    except ProblemError as error:
+        if row is None:
+            raise
+        raise type(error)(f"Row {row} of the table: {error}") from error

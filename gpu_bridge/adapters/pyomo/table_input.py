@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from pyomo.core.base import Any as AnyDomain
 from pyomo.core.base import Reals
+from pyomo.core.base.block import BlockData
 from pyomo.core.base.param import Param, ParamData, ScalarParam
 
 from solvers.errors import ProblemError
 from solvers.problem import FloatArray
+
+SHOWN = 5
+"""Indices of a parameter that an error names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +46,27 @@ class ParameterTable:
                 parameter._value = value
 
     def check_domains(self) -> None:
-        """Raise what Pyomo raises for a value outside its parameter's domain."""
+        """Refuse a value outside its parameter's domain.
+
+        Raises
+        ------
+        ProblemError
+            The parameter, the row and the value.
+        """
         for place, parameter in enumerate(self.parameters):
             component = parameter.parent_component()
             if component.domain in (AnyDomain, Reals) and component._validate is None:
                 continue
-            for value in np.unique(self.values[:, place]).tolist():
-                parameter.set_value(value)
+            column = self.values[:, place]
+            for value in np.unique(column).tolist():
+                try:
+                    parameter.set_value(value)
+                except ValueError as error:
+                    row = int(np.flatnonzero(column == value)[0])
+                    raise ProblemError(
+                        f"Row {row} of the table gives '{parameter.name}' the value {value:g}, "
+                        f"which the parameter does not take: {error}"
+                    ) from error
 
 
 def read_table(model: Any, table: Any) -> ParameterTable:
@@ -57,15 +75,20 @@ def read_table(model: Any, table: Any) -> ParameterTable:
     Raises
     ------
     ProblemError
-        A parameter is unknown or not mutable, or columns differ in length.
+        A parameter is unknown or not mutable, columns differ in length, or a value is no number.
     """
+    if not isinstance(model, BlockData):
+        raise ProblemError(
+            f"solve_table() takes a Pyomo model and a table; a {type(model).__name__} was given "
+            "for the model."
+        )
     parameters: list[Any] = []
     values: list[FloatArray] = []
     for key, column in _columns(table):
         if isinstance(column, Mapping):
             component = _find(model, key)
             for index, inner in column.items():
-                parameters.append(_single(component[index], key))
+                parameters.append(_single(_member(component, index), key))
                 values.append(_numbers(inner, key))
         else:
             parameters.append(_single(_find(model, key), key))
@@ -92,20 +115,23 @@ def _columns(table: Any) -> list[tuple[Any, Any]]:
             f"mappings from parameters to values, or a pandas DataFrame, not a "
             f"{type(table).__name__}."
         )
-    keys = _keys(table[0]) if table else []
-    for k, row in enumerate(table):
-        if _keys(row) != keys:
+    names = list(table[0]) if table else []
+    rows = [_by_key(row) for row in table]
+    for k, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
             raise ProblemError(
                 f"Row {k} of the table names other parameters than the first; each row must "
-                "name all of them, in the same order."
+                "name all of them."
             )
-    rows = [list(row.values()) for row in table]
-    names = list(table[0]) if table else []
-    return [(name, [row[place] for row in rows]) for place, name in enumerate(names)]
+    return [(name, [row[_key(name)] for row in rows]) for name in names]
 
 
-def _keys(row: Mapping[Any, Any]) -> list[Any]:
-    return [key if isinstance(key, str) else id(key) for key in row]
+def _by_key(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {_key(name): value for name, value in row.items()}
+
+
+def _key(name: Any) -> Any:
+    return name if isinstance(name, str) else id(name)
 
 
 def _find(model: Any, key: Any) -> Any:
@@ -115,6 +141,19 @@ def _find(model: Any, key: Any) -> Any:
     if found is None or not isinstance(found, (ParamData, Param)):
         raise ProblemError(f"The model '{model.name}' has no parameter '{key}'.")
     return found
+
+
+def _member(component: Any, index: Any) -> Any:
+    """Return the parameter at an index of an indexed one."""
+    try:
+        return component[index]
+    except KeyError as error:
+        known = f"known are {', '.join(map(repr, list(component.keys())[:SHOWN]))}"
+        if not component.is_indexed():
+            known = "it is not indexed: give its column alone"
+        raise ProblemError(
+            f"The parameter '{component.name}' has no index {index!r}; {known}."
+        ) from error
 
 
 def _single(parameter: Any, key: Any) -> Any:
@@ -137,8 +176,14 @@ def _single(parameter: Any, key: Any) -> Any:
 def _numbers(column: Any, key: Any) -> FloatArray:
     try:
         numbers = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"The column of '{key}' does not hold numbers: {error}") from error
     if numbers.ndim != 1:
         raise ProblemError(f"The column of '{key}' must hold one number for each row.")
+    missing = np.flatnonzero(np.isnan(numbers))
+    if missing.size:
+        raise ProblemError(
+            f"Row {missing[0]} of the table has no number for '{key}' (NaN or None); give it one, "
+            "or leave the row out."
+        )
     return numbers

@@ -12,23 +12,26 @@ from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pump.augmented import Request
 from solvers.mip.pump.first_order import first_order
+from solvers.mip.pump.interior import interior
 from solvers.mip.pump.projector import Projection
 from solvers.mip.pump.simplex import Basis, Simplex
 from solvers.mip.relaxation import Relaxation
 from solvers.problem import FloatArray
 
-FIRST_ORDER_FROM = 100_000
-"""Nonzeros from which a GPU solves the relaxation by PDLP without trying simplex."""
+FIRST_ORDER_FROM = 500_000
+"""Nonzeros from which a GPU solves the relaxation by PDLP without trying simplex: sp97ar has
+317,000 and takes simplex half a second, and neighbourhoods learn more from a vertex."""
 
 FIRST_ORDER_ON_CPU_FROM = 2_000_000
 """Nonzeros from which a CPU does so, too: on a model with ten million simplex overran its limit of
 six seconds by seventeen and had nothing."""
 
-SIMPLEX_SECONDS_BESIDE_GPU = 2.0
-"""Time that simplex gets on smaller ones where a GPU can take over."""
+SIMPLEX_SHARE, MOST_SIMPLEX_SECONDS_BESIDE_GPU = 0.35, 2.0
+"""Part of the budget that simplex gets, and seconds at most where a GPU can take over."""
 
-SIMPLEX_SHARE = 0.5
-"""Part of the budget that simplex gets where there is no GPU."""
+INTERIOR_SHARE, INTERIOR_SHARE_BESIDE_GPU = 0.8, 0.5
+"""Part of what is left then that interior point with crossover gets before PDLP: of tbfp-network it
+took 2 s of processor time, simplex not two minutes; of trento1 1.3 and 3.6 s."""
 
 SIMPLEX_WORK = 2e10
 """Work that simplex gets where no clock counts: about 100 s."""
@@ -36,7 +39,7 @@ SIMPLEX_WORK = 2e10
 TOLERANCE = 1e-6
 """Relative tolerance of a first-order solution."""
 
-SIMPLEX, PDLP = "simplex", "pdlp"
+SIMPLEX, INTERIOR, PDLP = "simplex", "interior point", "pdlp"
 
 Log = Callable[[str], None]
 
@@ -51,10 +54,12 @@ class Root:
     row_dual : (m,) float64
         Zeros where none are known.
     method : str
-        'simplex' or 'pdlp'.
+        'simplex', 'interior point' or 'pdlp'.
     seconds : float
     basis : Basis or None
-        Of simplex.
+        Of simplex or crossover.
+    is_cut_short : bool
+        Whether a limit ended it.
     """
 
     relaxation: Relaxation
@@ -62,6 +67,7 @@ class Root:
     method: str
     seconds: float
     basis: Basis | None = None
+    is_cut_short: bool = False
 
 
 def root_relaxation(
@@ -76,9 +82,9 @@ def root_relaxation(
     """Solve the linear relaxation as well as the budget allows.
 
     PDLP from :data:`FIRST_ORDER_FROM` nonzeros on with a GPU, from
-    :data:`FIRST_ORDER_ON_CPU_FROM` on without. Below, simplex until it takes too long: on a CPU
-    half of the budget; then PDLP. Nothing is claimed about
-    infeasible or unbounded relaxations; the point is then merely within its bounds.
+    :data:`FIRST_ORDER_ON_CPU_FROM` on without. Below, simplex until it takes too long, then
+    interior point, then PDLP. Nothing is claimed about infeasible or unbounded relaxations; the
+    point is then merely within its bounds.
 
     Parameters
     ----------
@@ -102,6 +108,9 @@ def root_relaxation(
     found = None
     if not large:
         found = _by_simplex(model, _simplex_budget(model, budget, by_gpu), seed)
+        if found.is_cut_short and budget.is_timed and not budget.spent():
+            share = INTERIOR_SHARE_BESIDE_GPU if by_gpu else INTERIOR_SHARE
+            found = _by_interior(model, budget.part(share * budget.seconds_left), seed)
     if found is None or (not found.relaxation.is_exact and not budget.spent()):
         found = _by_first_order(model, budget, where, threads, seed, found)
     if log is not None:
@@ -119,7 +128,7 @@ def _simplex_budget(model: MipModel, budget: Budget, by_gpu: bool) -> Budget:
     if model.num_nonzeros == 0:
         return budget.part()
     share = SIMPLEX_SHARE * budget.seconds_left
-    return budget.part(min(share, SIMPLEX_SECONDS_BESIDE_GPU) if by_gpu else share)
+    return budget.part(min(share, MOST_SIMPLEX_SECONDS_BESIDE_GPU) if by_gpu else share)
 
 
 def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Root:
@@ -130,6 +139,11 @@ def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Root:
     finally:
         simplex.close()
     return _root(model, found, SIMPLEX, budget.seconds, basis)
+
+
+def _by_interior(model: MipModel, budget: Budget, seed: int) -> Root:
+    found, basis = interior(model.problem, budget, seed)
+    return _root(model, found, INTERIOR, budget.seconds, basis)
 
 
 def _by_first_order(
@@ -156,4 +170,4 @@ def _root(
         objective=model.objective_at(x),
         is_exact=found.is_converged,
     )
-    return Root(relaxation, found.y, method, seconds, basis)
+    return Root(relaxation, found.y, method, seconds, basis, found.is_cut_short)

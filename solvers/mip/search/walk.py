@@ -34,7 +34,13 @@ STYLES: dict[str, tuple[WalkerSettings, ...]] = {
     "local": (BALANCED, FAST, V2, V1),
     "jump": (JUMP,),
 }
-"""Settings by turns, of which every round draws its own."""
+"""Settings by turns, of which every round draws its own. Of fifteen walks of 100 million entries on
+mipcc26-18, mipcc26-28, traininstance2, neos-3656078-kumeu and tbfp-network, with three seeds each,
+eleven found a first point that began with BALANCED, eleven with V2 (not the same ones), eight with
+FAST and two with JUMP, which on rococoB10-011000 improves points the most if it comes second."""
+
+APART = 3
+"""Places between the first styles of walks side by side: BALANCED, V2, V1, FAST, and JUMP last."""
 
 ORIGINS = ("zero", "objective", "zero", "random")
 """Where rounds start that start afresh, by turns."""
@@ -127,8 +133,10 @@ def walk(
 class Walk:
     """A walk that goes on where its last turn ended; for one thread at a time.
 
-    The parameters are those of :func:`walk`, but for ``place``: asked, with a number that rises,
-    where a round is to start that starts afresh; None for a start of the walk's own.
+    The parameters are those of :func:`walk`, but for two. ``place`` is asked, with a number that
+    rises, where a round is to start that starts afresh; None for a start of the walk's own.
+    ``turn`` is the place of the first style, by default the seed: a walk alone had better begin
+    with the first style of all, which finds a first point more often than any other.
     """
 
     def __init__(
@@ -141,6 +149,7 @@ class Walk:
         style: Style = "mixed",
         place: Place | None = None,
         near: Near | None = None,
+        turn: int | None = None,
     ) -> None:
         self._model = model
         self._offer = offer
@@ -154,7 +163,7 @@ class Walk:
         self._next_near = FIRST_NEAR
         self.is_done = False
         self._rng = np.random.default_rng(seed)
-        self._turn = seed
+        self._turn = seed if turn is None else turn
         self._walker = Walker(model, self._next_settings(), seed)
         self._best: FloatArray | None = None
         self._objective = np.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW
 from solvers.kernels.batch.limits import gpu_limits
 from solvers.kernels.batch.results import SliceResults, answer_arrays
 from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
+from solvers.kernels.batch.watched import run_watched
 from solvers.options import EngineOptions
 from solvers.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
@@ -50,7 +52,7 @@ def run(
     m, n = data.pattern.shape
     statuses = {"basis": ((data.count, n + m), np.int8)}
     answer = BatchAnswer(**answer_arrays(device, data.count, m, n, check=check, more=statuses))
-    launcher = _Launcher(prepared, device, options, settings)
+    launcher = _Launcher(prepared, device, options, settings, progress)
     if answer.figures is not None:
         launcher.check = DeviceCheck(device, data.pattern, (Ending.OPTIMAL,))
     # as numbers without sign, which device code has a type for
@@ -92,9 +94,15 @@ class _Launcher:
     """Launches slices; what all LPs share is brought to the device once."""
 
     def __init__(
-        self, prepared: Prepared, device: Device, options: EngineOptions, settings: Settings
+        self,
+        prepared: Prepared,
+        device: Device,
+        options: EngineOptions,
+        settings: Settings,
+        progress: Progress,
     ) -> None:
         self.device = device
+        self.progress = progress
         data = prepared.data
         self.shape = m, n = data.pattern.shape
         arrays: dict[str, Any] = {
@@ -136,7 +144,8 @@ class _Launcher:
         """Bring the data of a slice in and start on it."""
         arrays = self.inputs.bring(results.first, results.last, lane.parcel)
         layout, there = self.layout, results.there
-        FAMILY["simplex_held" if layout.held else "simplex"](
+        queue = self.device.xp.zeros(1, dtype=np.int32)
+        values = (
             results.last - results.first,
             *self.shape,
             *self.pattern,
@@ -151,15 +160,19 @@ class _Launcher:
             layout.shared,
             layout.scratch_step,
             lane.scratch,
-            self.device.xp.zeros(1, dtype=np.int32),
+            queue,
             there["x"],
             there["row_dual"],
             there["ray"],
             there["statuses"],
             there["ending"],
             there["iterations"],
-            threads=self.threads,
         )
+        kernel = FAMILY["simplex_held" if layout.held else "simplex"]
+        if self.device.kind == "cpu":
+            run_watched(partial(kernel, *values, threads=self.threads), queue, self.progress)
+        else:
+            kernel(*values, threads=self.threads)
         wide = there["statuses"]
         NARROW["narrow"](wide.size, wide, there["basis"], threads=self.threads)
         if self.check is not None:

@@ -8,7 +8,7 @@ import pytest
 from pyomo.common.collections import ComponentMap
 
 import gpu_bridge
-from gpu_bridge import ProblemError, SolutionStatus, solve_table
+from gpu_bridge import ProblemError, SolutionStatus, StopReason, solve_table
 from gpu_bridge.adapters.pyomo import table as table_module
 from gpu_bridge.adapters.pyomo.convert import convert
 from gpu_bridge.adapters.pyomo.table_batch import read_batch
@@ -138,6 +138,7 @@ def test_every_form_of_a_table():
         ComponentMap([(model.fee, table["fee"]), (model.demand[2], table["demand[2]"])]),
         [{"fee": 1.0, "demand[2]": 3.0}, {"fee": 2.0, "demand[2]": 4.0}],
         [ComponentMap([(model.fee, fee), (model.demand[2], fee + 2)]) for fee in (1.0, 2.0)],
+        [{"fee": 1.0, "demand[2]": 3.0}, {"demand[2]": 4.0, "fee": 2.0}],
         Frame(table),
     ]
     for form in forms:
@@ -270,6 +271,11 @@ def test_no_rows():
         ({}, "no columns"),
         (3, "must be a mapping"),
         ([{"fee": 1.0}, {"loss": 1.0}], "Row 1"),
+        ([{"fee": 1.0}, {"fee": 1.0, "loss": 1.0}], "Row 1"),
+        ({"fee": [1.0, None]}, "Row 1 of the table has no number for 'fee'"),
+        ({"fee": [1.0, 2.0, float("nan")]}, "Row 2 of the table has no number for 'fee'"),
+        ({"demand": {9: [1.0]}}, "'demand' has no index 9; known are"),
+        ({"fee": {9: [1.0]}}, "'fee' has no index 9; it is not indexed"),
     ],
 )
 def test_a_bad_table_is_refused(table, message):
@@ -279,9 +285,35 @@ def test_a_bad_table_is_refused(table, message):
 
 def test_a_value_outside_its_domain_is_refused_and_nothing_is_left_changed():
     model = transport()
-    with pytest.raises(ValueError, match="largest"):
+    with pytest.raises(ProblemError, match="Row 1 of the table gives 'largest' the value -1"):
         solve_table(model, {"fee": [3.0, 3.0], "largest": [1.0, -1.0]})
     assert (model.fee.value, model.largest.value) == (1.0, 6.0)
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ProblemError, match="a int was given for the model"):
+        solve_table(3, {"fee": [1.0]})
+
+
+def test_a_row_that_cannot_be_converted_is_named():
+    model = pyo.ConcreteModel()
+    model.p = pyo.Param(initialize=1.0, mutable=True)
+    model.x = pyo.Var(bounds=(0, 10))
+    model.c = pyo.Constraint(expr=model.x >= 1 / model.p)
+    model.o = pyo.Objective(expr=model.x)
+    with pytest.raises(ProblemError, match=r"Row 2 of the table: .*'c'"):
+        solve_table(model, {"p": [1.0, 2.0, 0.0, 4.0]})
+    assert model.p.value == 1.0
+
+
+@pytest.mark.parametrize("limit", [0.0, None])
+def test_converting_row_by_row_is_part_of_the_time_limit(limit, monkeypatch):
+    monkeypatch.setattr(table_module, "read_batch", lambda model, table, base: None)
+    results = solve_table(transport(), {"fee": [1.0, 2.0]}, time_limit=limit)
+    reasons = {outcome.stop_reason for outcome in results.outcomes}
+    assert reasons == {StopReason.CONVERGED if limit is None else StopReason.TIME_LIMIT}
+    assert np.isnan(results.objective).all() == (limit is not None)
+    assert np.isnan(results.value("ship[1,2]")).all() == (limit is not None)
 
 
 def test_an_immutable_parameter_is_refused():

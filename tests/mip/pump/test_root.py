@@ -9,6 +9,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pump import root as roots
 from solvers.mip.pump.root import root_relaxation
+from solvers.mip.pump.simplex import Simplex
 from solvers.problem import Problem
 from tests.mip.pump.cases import random_mip
 from tests.pdlp.lps import solve_with_highs
@@ -34,6 +35,26 @@ def test_the_relaxation_is_solved(method, seed, monkeypatch):
         found.reduced_cost, model.cost - model.problem.matrix.T @ root.row_dual
     )
     assert (root.basis is not None) == (method == "simplex")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
+    monkeypatch.setattr(roots, "SIMPLEX_SHARE", 0.0)
+    model = random_mip(seed, 60, 90)
+    root = root_relaxation(model, Budget(seconds=60.0))
+    _, objective = solve_with_highs(model.problem.relaxation())
+    assert root.method == "interior point"
+    assert root.relaxation.is_exact
+    assert root.relaxation.objective == pytest.approx(objective, rel=1e-6, abs=1e-6)
+    x, reduced = root.relaxation.x, root.relaxation.reduced_cost
+    inside = (x > model.lower + 1e-6) & (x < model.upper - 1e-6)
+    np.testing.assert_allclose(reduced[inside], 0.0, atol=1e-5)
+    assert root.basis is not None
+    again = Simplex(model.problem, basis=root.basis, presolve=False)
+    found = again.solve(Budget())
+    assert found.is_converged
+    assert again.iterations <= 1  # the vertex is the optimum
+    again.close()
 
 
 def test_no_time_gives_a_point_within_bounds_and_says_so():

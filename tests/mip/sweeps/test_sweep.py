@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import gpu_bridge
 from gpu_bridge import SolutionStatus, mip_road
+from gpu_bridge.options import Options
 from solvers.mip import reducing, sweeps
 from solvers.mip.budget import Budget
 from solvers.mip.course import Course
@@ -133,9 +134,10 @@ def test_long_columns_end_the_sweeps_by_work(monkeypatch):
     assert budget.work <= cap + 2 * construct.SLICE + 20_000 * construct.PASSES
 
 
-def test_its_point_is_the_first_of_a_solve():
+def test_its_point_is_the_first_of_a_solve_after_the_ends_of_the_bounds():
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
-    assert outcome.history[0].source == SOURCE
+    sources = [event.source for event in outcome.history]
+    assert sources[:2] == ["ends of bounds", SOURCE]
 
 
 def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):
@@ -181,9 +183,7 @@ def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
     monkeypatch.setattr(mip_road, "PRESOLVE_BESIDE_FROM", 1)
     problem = covering()
-    reduced = mip_road._reduce(
-        problem, EngineOptions(), Progress(), exactly=True, share=0.1, at_most=3.0
-    )
+    reduced = mip_road.Reducer(problem, Options(), exactly=True)(Progress())
     assert reduced.problem is problem
     assert reduced.further is not None
     assert reduced.further(Progress(time_limit=60.0)).further is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import DeviceError
+from solvers.kernels.batch import watched
 from solvers.options import EngineOptions
 from solvers.outcome import BasisStatus
 from solvers.problem import Problem
@@ -244,6 +246,20 @@ def test_a_limit_of_pivots_is_kept():
     answer = solve(data, dataclasses.replace(OPTIONS, iteration_limit=limit))
     assert (answer.ending == Ending.LIMIT).all()
     np.testing.assert_array_equal(answer.iterations, limit)
+
+
+def test_lps_that_nobody_waits_for_are_not_begun(monkeypatch):
+    def stopped(work, flag, progress):
+        flag[0] = watched.STOP
+        work()
+
+    monkeypatch.setattr(
+        importlib.import_module("solvers.simplex.batch.run"), "run_watched", stopped
+    )
+    answer = solve(mixed_batch(4, 5, 6, 8, whole=False))
+    assert (answer.ending == Ending.NOT_REACHED).all()
+    for array in (answer.iterations, answer.x, answer.row_dual, answer.basis):
+        assert not array.any()
 
 
 def test_who_is_interrupted_says_so():

@@ -12,7 +12,8 @@ of dano3_5 after 6.
 """
 
 from solvers.mip.dives.linear.dive import LinearDives
+from solvers.mip.dives.linear.improving import ImprovingDiveTurns
 from solvers.mip.dives.linear.rules import RULES, Rule
 from solvers.mip.dives.linear.turns import LinearDiveTurns
 
-__all__ = ["RULES", "LinearDiveTurns", "LinearDives", "Rule"]
+__all__ = ["RULES", "ImprovingDiveTurns", "LinearDiveTurns", "LinearDives", "Rule"]

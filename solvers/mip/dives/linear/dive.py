@@ -74,6 +74,9 @@ class LinearDives:
         Returns the basis of the relaxation's solution, or None while there is none.
     first : int
         Place of the first rule, so that dives side by side go by other rules.
+    cutoff : callable, optional
+        Returns the objective that points have to be below; then all dives minimise the costs, and
+        end where an LP's point is not.
     """
 
     def __init__(
@@ -85,8 +88,10 @@ class LinearDives:
         seed: int,
         basis: Callable[[], Basis | None] = lambda: None,
         first: int = 0,
+        cutoff: Callable[[], float] | None = None,
     ) -> None:
         self._model = model
+        self._cutoff = cutoff
         self._domain = domain.copy()
         self._domain.forget()
         self._root = self._domain.mark()
@@ -95,7 +100,7 @@ class LinearDives:
         self._first = first
         self._ranking = Ranking(model)
         self._failures = np.zeros(model.num_columns)
-        self._relaxations = Relaxations(model, seed, basis)
+        self._relaxations = Relaxations(model, seed, basis, cutoff is not None)
         self._decided: list[_Decision] = []
         self._solved = 0
         self._bulk = np.inf
@@ -125,7 +130,7 @@ class LinearDives:
     def _step(self, budget: Budget) -> None:
         """Solve one LP, and do what it says."""
         found = self._relaxations.solve(self._domain, budget)
-        if found is None:
+        if found is None or (found.is_converged and self._is_too_dear(found.x)):
             self._begin()
         elif found.is_converged:
             self._solved, self._last = len(self._decided), found.x
@@ -136,6 +141,10 @@ class LinearDives:
             self._go_back()
         elif not found.is_cut_short:
             self._without_answer()
+
+    def _is_too_dear(self, x: FloatArray) -> bool:
+        """Whether the points that a dive can still come to are no improvement."""
+        return self._cutoff is not None and self._model.objective_at(x) >= self._cutoff()
 
     def _without_answer(self) -> None:
         """Go back where an LP fails; do without costs, or without dives, where the first does."""

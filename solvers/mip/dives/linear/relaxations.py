@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.mip.budget import Budget
+from solvers.mip.dives.linear.rules import RULES
 from solvers.mip.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.pump.augmented import Request
@@ -16,6 +17,9 @@ from solvers.mip.pump.simplex import Basis, Simplex
 FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
 """What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
 until somebody has solved it."""
+
+CHANGE = 0.2
+"""Largest part by which costs are changed for other dives by the same rules."""
 
 SLICE_SECONDS = 1.0
 """Longest time of one call of HiGHS, which hears of no end before; the next goes on from there."""
@@ -30,10 +34,20 @@ class Relaxations:
     seed : int
     basis : callable
         Returns the basis of the relaxation's solution, or None while there is none.
+    for_costs : bool
+        Whether all dives minimise the model's costs: the first few these, later ones somewhat
+        changed at random.
     """
 
-    def __init__(self, model: MipModel, seed: int, basis: Callable[[], Basis | None]) -> None:
+    def __init__(
+        self,
+        model: MipModel,
+        seed: int,
+        basis: Callable[[], Basis | None],
+        for_costs: bool = False,
+    ) -> None:
         self._model = model
+        self._for_costs = for_costs
         self._basis = basis
         self._rng = np.random.default_rng(seed)
         self._simplex = Simplex(model.problem, seed, presolve=False)
@@ -54,9 +68,13 @@ class Relaxations:
 
         Returns how many dives there were of that kind before.
         """
-        self._is_priced = not self._is_priced and self._may_begin_with_costs()
+        by_turns = self._for_costs or not self._is_priced
+        self._is_priced = by_turns and self._may_begin_with_costs()
         if self._is_priced:
             self.cost = self._model.cost
+            if self._priced >= len(RULES):
+                changes = self._rng.uniform(-CHANGE, CHANGE, self.cost.size)
+                self.cost = self.cost * (1.0 + changes) if self._for_costs else self.cost
             self._priced += 1
             return self._priced - 1
         self.cost = np.zeros(self._model.num_columns)

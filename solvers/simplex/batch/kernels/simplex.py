@@ -114,8 +114,10 @@ SIMPLEX = Kernel(
     "row of an INFEASIBLE one, ray (count, n) the direction of an UNBOUNDED one and nothing "
     "else. given (count or 1, n + m) are statuses to start from; start DICTIONARY takes "
     "dictionary (n, m), by columns, with heads (m + n), basic then nonbasic variables, for all. "
-    "queue (1,) is zero before. Sums are of different order on device and in twin: the same "
-    "pivots up to rounding, and the same vertex where the optimum is one.",
+    "queue (1,) is zero before; where somebody makes it negative meanwhile, the twin ends each LP "
+    "at its next look at accuracy, as at the limit, and those not begun are NOT_REACHED. Sums are "
+    "of different order on device and in twin: the same pivots up to rounding, and the same vertex "
+    "where the optimum is one.",
     launch=_launch,
     work=_work,
     bytes_moved=_bytes_moved,

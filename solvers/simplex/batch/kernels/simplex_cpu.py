@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numba import prange
 
+from solvers.kernels.batch.answer import NOT_REACHED
 from solvers.kernels.twin import compiled, twin
 from solvers.simplex.batch.kernels.answer_cpu import write_farkas, write_point, write_ray
 from solvers.simplex.batch.kernels.arrays_cpu import (
@@ -145,9 +146,9 @@ def make_dual_feasible(by_column, work, nonbasic, status, limits):
 @inlined
 def pivot_on(
     A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits, counts, parameters,
-    use_dual,
+    use_dual, queue,
 ):  # fmt: skip
-    """Make pivots of one kind, with a look at the accuracy from time to time."""
+    """Make pivots of one kind, with a look at accuracy and caller from time to time."""
     by_column[PRICE, :] = 1.0
     while True:
         if use_dual:
@@ -162,6 +163,8 @@ def pivot_on(
             )
         if ending != PAUSED:
             return ending, at
+        if queue[0] < 0:
+            return AT_LIMIT, at
         basic_values(D, by_row, by_column)
         if not is_accurate(A, D, by_row, by_column, basic, nonbasic, parameters):
             build(A, D, by_row, by_column, basic, nonbasic, status, parameters, counts)
@@ -174,7 +177,7 @@ def pivot_on(
 @inlined
 def run(
     data, A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits, counts,
-    parameters,
+    parameters, queue,
 ):  # fmt: skip
     """Take turns of the two methods on true cost and bounds; return the ending, and where."""
     for _ in range(int(parameters[ROUNDS])):
@@ -190,7 +193,7 @@ def run(
         if not (feasible and is_dual_feasible(by_column, work, nonbasic, status, limits)):
             ending, at = pivot_on(
                 A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits,
-                counts, parameters, not feasible,
+                counts, parameters, not feasible, queue,
             )  # fmt: skip
             if ending == AT_LIMIT:
                 return LIMIT, at
@@ -207,7 +210,7 @@ def run(
 
 
 @compiled
-def solve_one(data, A, first, start, given, parameters, limit, x, y, ray, basis):
+def solve_one(data, A, first, start, given, parameters, limit, queue, x, y, ray, basis):
     """Solve one LP; return its ending and how many pivots it took."""
     n, m = x.size, y.size
     D = np.zeros((m, n))
@@ -234,7 +237,7 @@ def solve_one(data, A, first, start, given, parameters, limit, x, y, ray, basis)
         build(A, D, by_row, by_column, basic, nonbasic, status, parameters, counts)
     ending, at = run(
         data, A, D, by_row, by_column, work, basic, nonbasic, status, candidates, limits, counts,
-        parameters,
+        parameters, queue,
     )  # fmt: skip
     write_point(data, A, by_row, by_column, basic, nonbasic, status, x, y)
     smallest = parameters[SMALLEST_PIVOT]
@@ -257,6 +260,12 @@ def simplex(
     """Solve LP after LP."""
     for member in prange(count):
         k = np.int64(member)
+        if queue[0] < 0:
+            ending[k], iterations[k] = NOT_REACHED, 0
+            x[k * columns : (k + 1) * columns] = 0.0
+            y[k * rows : (k + 1) * rows] = 0.0
+            basis[k * (rows + columns) : (k + 1) * (rows + columns)] = 0
+            continue
         nonzeros = np.int64(indices.size)
         A = (
             starts, indices, own(values, nonzeros, k, varying, 0), row_scale, column_scale
@@ -268,8 +277,8 @@ def simplex(
         )  # fmt: skip
         how, made = solve_one(
             data, A, (dictionary, heads), start, own(given, rows + columns, k, varying, 6),
-            parameters, limit, x[k * columns : (k + 1) * columns], y[k * rows : (k + 1) * rows],
-            ray[k * columns : (k + 1) * columns],
+            parameters, limit, queue, x[k * columns : (k + 1) * columns],
+            y[k * rows : (k + 1) * rows], ray[k * columns : (k + 1) * columns],
             basis[k * (rows + columns) : (k + 1) * (rows + columns)],
         )  # fmt: skip
         ending[k] = how

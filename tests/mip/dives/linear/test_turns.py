@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.dives.linear import LinearDiveTurns
-from solvers.mip.dives.linear.turns import FIRST_SHARE, SHARE
+from solvers.mip.dives.linear.turns import FIRST_SHARE, FIRST_SHARE_OF_WHOLE, SHARE
 from solvers.mip.pump import root_relaxation
 from tests.mip.dives.linear.test_dive import magic_rows
 from tests.mip.domain.models import INF, model_of
@@ -18,7 +18,7 @@ from tests.mip.shared_of import shared_of
 def test_they_are_due_until_there_is_a_point():
     shared = shared_of(magic_rows(0))
     turns = LinearDiveTurns(shared)
-    assert turns.share() == FIRST_SHARE
+    assert turns.share() == FIRST_SHARE_OF_WHOLE
     turns.work(Budget(work=1e8), 0)
     best = shared.gate.ledger.pool.best
     assert best is not None
@@ -31,10 +31,15 @@ def test_they_are_due_less_once_the_first_were_in_vain():
     model = model_of(np.ones(12), [even], 77.0, 77.0, lower=0.0, upper=1.0, integrality=True)
     turns = LinearDiveTurns(shared_of(model))
     turns.work(Budget(work=1e6), 0)
-    assert turns.share() == FIRST_SHARE
+    assert turns.share() == FIRST_SHARE_OF_WHOLE
     for _ in range(50):
         turns.work(Budget(work=2e6), 0)
-    assert turns.share() == SHARE < FIRST_SHARE
+    assert turns.share() == SHARE < FIRST_SHARE_OF_WHOLE
+
+
+def test_models_with_continuous_columns_leave_them_more():
+    mixed = model_of([1, -1], [[2, -1]], 0.5, INF, lower=0.0, upper=[3.0, 4.0], integrality=[1, 0])
+    assert LinearDiveTurns(shared_of(mixed)).share() == FIRST_SHARE > FIRST_SHARE_OF_WHOLE
 
 
 def test_the_relaxation_that_is_known_is_where_they_begin():

@@ -1,4 +1,4 @@
-"""The points of an outcome as adapters number them: the answer first, then the rest of the pool."""
+"""The points of an outcome: the answer first, then the rest of the pool, best first."""
 
 from __future__ import annotations
 

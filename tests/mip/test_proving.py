@@ -1,0 +1,136 @@
+"""Several branch and bounds beside each other: one that is through is enough."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from solvers.mip import proving
+from solvers.mip.bound import Prover
+from solvers.mip.course import Course
+from solvers.mip.proving import Proving
+from solvers.options import EngineOptions
+from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+
+
+def course_of(threads: int, **options) -> Course:
+    problem = Problem.from_arrays(
+        -np.ones(3), np.array([[2.0, 3.0, 4.0]]), -np.inf, 5.0, upper=1.0, integrality=True
+    )
+    return Course(
+        problem, EngineOptions(device="cpu", threads=threads, **options), Progress(), None
+    )
+
+
+class Scripted(Prover):
+    """Ends as it is told to, by its seed; those it says nothing of never do."""
+
+    made: ClassVar[list[tuple[int, int]]] = []
+    endings: ClassVar[dict[int, StopReason]] = {}
+    stopped: ClassVar[list[int]] = []
+
+    def __init__(self, problem, options, *more) -> None:
+        super().__init__(problem, options, *more)
+        self.seed = options.seed
+        self.made.append((options.seed, options.threads))
+
+    def start(self, begin, *, apart=True) -> None:
+        reason = self.endings.get(self.seed)
+        if reason is not None:
+            self.outcome = Outcome(SolutionStatus.OPTIMAL, reason, engine="highs", device="cpu")
+            self._ended.set()
+
+    def stop(self) -> None:
+        self.stopped.append(self.seed)
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    monkeypatch.setattr(proving, "Prover", Scripted)
+    monkeypatch.setattr(proving, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(Proving, "_is_small", lambda self: False)
+    for name, empty in (("made", []), ("endings", {}), ("stopped", [])):
+        monkeypatch.setattr(Scripted, name, empty)
+    return Scripted
+
+
+def begun(course: Course) -> Proving:
+    """Return a proving whose threads have begun what they begin."""
+    one = Proving(course, lambda x: None)
+    assert not one.begin()
+    deadline = time.monotonic() + 10.0
+    while course.anybody_works():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return one
+
+
+def test_rivals_take_the_other_threads(scripted):
+    one = begun(course_of(16))
+    assert one.threads == 4
+    assert [threads for _, threads in scripted.made] == [1, 1, 1, 1]
+    assert len({seed for seed, _ in scripted.made}) == 4
+    assert scripted.made[0][0] == 0
+    assert one.is_running
+    assert not one.has_proven()
+    one.stop()
+    assert sorted(scripted.stopped) == sorted(seed for seed, _ in scripted.made)
+
+
+def test_the_first_proof_is_believed_and_all_others_are_stopped(scripted):
+    scripted.endings = {2 * proving.RIVAL_SEED: StopReason.CONVERGED}
+    one = begun(course_of(16))
+    assert one.has_proven()
+    assert one.outcome is not None
+    assert one.outcome.stop_reason is StopReason.CONVERGED
+    one.stop()
+    assert {0, proving.RIVAL_SEED, 3 * proving.RIVAL_SEED} <= set(scripted.stopped)
+
+
+def test_a_rival_in_trouble_says_nothing(scripted):
+    scripted.endings = {proving.RIVAL_SEED: StopReason.NUMERICAL_TROUBLE}
+    one = begun(course_of(8))
+    assert not one.has_proven()
+    assert one.is_running
+
+
+@pytest.mark.parametrize("reason", ["cores", "nodes", "size"])
+def test_one_branch_and_bound_runs_alone(scripted, monkeypatch, reason):
+    if reason == "size":
+        monkeypatch.setattr(proving, "MOST_RIVAL_ENTRIES", 1)
+    course = course_of(
+        4 if reason == "cores" else 16, **({"node_limit": 9} if reason == "nodes" else {})
+    )
+    begun(course)
+    assert len(scripted.made) == 1
+
+
+def test_points_of_one_are_offered_to_the_others():
+    course = course_of(16)
+    first = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
+    other = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
+    point = np.array([1.0, 1.0, 0.0])
+    assert first._deputy.incumbent(-2.0, "highs", point)
+    assert first._offer() is None
+    np.testing.assert_array_equal(other._offer(), point)
+    assert other._offer() is None  # it is not new any more
+
+
+def test_rivals_solve_a_model(monkeypatch):
+    monkeypatch.setattr(proving, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(Proving, "_is_small", lambda self: False)
+    course = course_of(8)
+    one = Proving(course, lambda x: None)
+    one.begin()
+    deadline = time.monotonic() + 60.0
+    while not one.has_proven(within=0.05):
+        assert time.monotonic() < deadline
+    assert course.ledger.pool.objective == -2.0
+    course.over.set()
+    one.stop()
+    course.wait_for_threads()
