@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TextIO
 
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.race import LOOK_AGAIN
 from gpu_bridge.race_progress import LaneProgress
 from gpu_bridge.verify import verify
 from solvers.errors import CrossedBoundsError
@@ -41,10 +42,7 @@ def solve_singles(
     small = [k for k, problem in enumerate(problems) if _is_small(problem, options)]
     found: dict[int, Outcome] = {}
     if len(small) >= POOL_FROM:
-        workers = options.threads or len(os.sched_getaffinity(0))
-        with ThreadPoolExecutor(max_workers=workers) as pool:
-            answers = pool.map(lambda k: _solve_small(problems[k], options, progress, start), small)
-            found = dict(zip(small, answers, strict=True))
+        found = _on_all_cores({k: problems[k] for k in small}, options, progress, start)
     return [
         found[k] if k in found else _solve(problem, options, progress, streams, start)
         for k, problem in enumerate(problems)
@@ -66,6 +64,32 @@ def _is_small(problem: Problem | Exception, options: Options) -> bool:
         and problem.num_nonzeros < SMALL_NONZEROS
         and options.method in ("auto", "highs")
     )
+
+
+def _on_all_cores(
+    small: Mapping[int, Problem | Exception],
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+) -> dict[int, Outcome]:
+    """Solve small LPs with one thread each; a second Ctrl-C drops those that have not begun."""
+    pool = ThreadPoolExecutor(options.threads or len(os.sched_getaffinity(0)))
+    try:
+        jobs = {k: pool.submit(_solve_small, p, options, progress, start) for k, p in small.items()}
+        return {k: _heeding_signals(job) for k, job in jobs.items()}
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _heeding_signals(job: Future[Outcome]) -> Outcome:
+    """Wait for a job, looking up now and then.
+
+    The system may hand Ctrl-C to any thread, but only the main one acts on it, once it runs:
+    waiting without a limit, it would sleep on.
+    """
+    while not job.done():
+        wait([job], LOOK_AGAIN)
+    return job.result()
 
 
 def _solve(

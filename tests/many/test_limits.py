@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import signal
 import threading
 
@@ -22,11 +21,12 @@ from tests.pdlp.batch.families import boxed_family
 
 
 def test_small_problems_on_all_cores_hear_an_interruption(monkeypatch):
+    """The signal comes to a thread at work, and so does not wake the one that waits."""
     begun = threading.Barrier(2)
 
     def deaf_to_all_but_its_progress(problem, options, progress, start):
         if begun.wait(timeout=60) == 0:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         while progress.should_stop() is None:
             threading.Event().wait(1e-3)
         return Outcome(SolutionStatus.NOTHING, progress.should_stop())
