@@ -410,14 +410,14 @@ def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch
     problem = random_lp(22, 40, 60)
     options, progress = EngineOptions(device="cpu", tolerance=1e-4), Progress(30.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
-    real, seen = RUN._judged, []
+    real, seen = RUN.judged, []
 
     def never_satisfied(solve, x, y):
         answer = real(solve, x, y)
         seen.append(answer is not None)
         return None
 
-    monkeypatch.setattr(RUN, "_judged", never_satisfied)
+    monkeypatch.setattr(RUN, "judged", never_satisfied)
     pdlp.run(state, replace(options, iteration_limit=20_000), progress)
     assert seen.count(True) > 12  # 0.8^12 is less than 0.1
     assert state.read_control()[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-5)

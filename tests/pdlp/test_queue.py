@@ -10,6 +10,7 @@ from solvers import pdlp
 from solvers.device import cpu
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
+from solvers.pdlp.course import TRIALS
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.progress import Progress
@@ -37,4 +38,4 @@ def test_the_queue_begins_after_the_trials(monkeypatch: pytest.MonkeyPatch) -> N
     state = pdlp.prepare(random_lp(5, 30, 40), options, cpu(), Progress())
     outcome = pdlp.run(state, options, Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert lengths[: RUN.TRIALS + 1] == [*range(RUN.TRIALS, 0, -1), Deep.depth]
+    assert lengths[: TRIALS + 1] == [*range(TRIALS, 0, -1), Deep.depth]
