@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError, ProblemError
-from solvers.outcome import SolutionStatus, Start, StopReason
+from solvers.outcome import Start
 from solvers.problem import Problem
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def solve(
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
+    from gpu_bridge.crossed_bounds import crossed_bounds_outcome
     from gpu_bridge.dispatch import solve as dispatch
     from gpu_bridge.improvement import Watcher
     from gpu_bridge.log_streams import checked_streams
@@ -156,16 +157,3 @@ def devices() -> list[Device]:
     from solvers.device import list_devices
 
     return list(list_devices())
-
-
-def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
-    """Return the *infeasible* answer for a model whose own bounds contradict each other."""
-    from gpu_bridge.explain import Conflict
-
-    return Outcome(
-        SolutionStatus.INFEASIBLE,
-        StopReason.CONVERGED,
-        engine="presolve",
-        message=str(error),
-        conflict=Conflict(rows=(), columns=(), lines=(str(error),), minimal=True),
-    )

@@ -7,7 +7,6 @@ runs in a thread, and the caller waits for it no longer than it said.
 
 from __future__ import annotations
 
-import queue
 import sys
 import threading
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from gpu_bridge.race import LOOK_AGAIN
+from gpu_bridge.apart import apart
 from gpu_bridge.race_progress import Deputy
 from solvers.errors import EngineError
 from solvers.left_behind import leave
@@ -72,26 +71,15 @@ def _within_limit(
     patience: float,
     substitute: _StandIn | None,
 ) -> Outcome:
-    deputy = Deputy(progress)
-    ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
-    thread = threading.Thread(target=_run, args=(work, deputy, ended), name=engine, daemon=True)
-    thread.start()
-    give_up_at = np.inf
-    while progress.seconds < give_up_at:
-        try:
-            found = ended.get(timeout=LOOK_AGAIN)
-        except queue.Empty:
-            if substitute is not None and substitute.has_settled():
-                break
-            if np.isinf(give_up_at) and progress.should_stop() is not None:
-                share = PATIENCE_SHARE * progress.seconds
-                give_up_at = progress.seconds + np.clip(share, patience, PATIENCE_HIGH)
-            continue
-        if isinstance(found, BaseException):
-            raise found
-        return found
-    deputy.abandon()
-    leave(thread)
+    found = apart(
+        work,
+        progress,
+        engine,
+        patience=lambda: patience_at(progress, patience),
+        enough=lambda: substitute is not None and substitute.has_settled(),
+    )
+    if found is not None:
+        return found[0]
     found_instead = None if substitute is None else substitute.answer
     if found_instead is not None:
         progress.log(f"The reference engine stood in while {engine} was being compiled.")
@@ -100,6 +88,11 @@ def _within_limit(
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait
     return Outcome(SolutionStatus.NOTHING, stopped, engine=engine)
+
+
+def patience_at(progress: Progress, at_least: float = PATIENCE_LOW) -> float:
+    """Return the seconds for which an engine that was told to stop now is waited for."""
+    return float(np.clip(PATIENCE_SHARE * progress.seconds, at_least, PATIENCE_HIGH))
 
 
 class _StandIn:
@@ -146,14 +139,3 @@ def is_compiling() -> bool:
         return True
     lock.release()
     return False
-
-
-def _run(
-    work: Callable[[Progress], Outcome],
-    deputy: Progress,
-    ended: queue.SimpleQueue[Outcome | BaseException],
-) -> None:
-    try:
-        ended.put(work(deputy))
-    except BaseException as error:  # the caller raises it in its own thread
-        ended.put(error)

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.attribution import SAME_VALUE
-from gpu_bridge.verify import integrality_violation, largest_relative_violation, snap
+from gpu_bridge.residuals import integrality_violation, largest_relative_violation
+from gpu_bridge.verify import snap
 from solvers.errors import OptionError
 from solvers.outcome import relative_gap
 from solvers.problem import FloatArray, Problem

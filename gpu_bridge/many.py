@@ -188,9 +188,9 @@ def _readable(item: Any, options: Options) -> Problem | Exception:
             f"solve_many() takes Problems, paths of model files, or a Batch; one of them is a "
             f"{type(item).__name__}."
         )
-    from gpu_bridge.api import read
+    from gpu_bridge.adapters.files import read_problem
 
     try:
-        return _readable(read(item), options)
+        return _readable(read_problem(item), options)
     except CrossedBoundsError as error:
         return error

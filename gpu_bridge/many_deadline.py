@@ -9,28 +9,16 @@ in, as it does in single solves (:mod:`gpu_bridge.deadline`), and Ctrl-C does no
 from __future__ import annotations
 
 import dataclasses
-import queue
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-import numpy as np
-
-from gpu_bridge.deadline import (
-    PATIENCE_HIGH,
-    PATIENCE_LOW,
-    PATIENCE_SHARE,
-    STAND_IN_SHARE,
-    is_compiling,
-)
+from gpu_bridge.apart import apart
+from gpu_bridge.deadline import PATIENCE_HIGH, STAND_IN_SHARE, is_compiling, patience_at
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.many_singles import labelled, solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
-from gpu_bridge.race import LOOK_AGAIN
-from gpu_bridge.race_progress import Deputy
-from solvers.left_behind import leave
 from solvers.progress import Progress
 
 Answer = TypeVar("Answer")
@@ -58,7 +46,14 @@ def in_time(engine: str, work: Callable[[Progress], Answer], progress: Progress)
     if engine in _have_run:
         answer = work(progress)
     else:
-        found = _in_thread(engine, work, progress)
+        stand_in_at = progress.seconds + STAND_IN_SHARE * progress.time_left
+        found = apart(
+            work,
+            progress,
+            engine,
+            patience=lambda: _patience(progress),
+            enough=lambda: progress.seconds >= stand_in_at and is_compiling(),
+        )
         if found is None:
             return None
         answer = found[0]
@@ -74,40 +69,6 @@ def stood_in(batch: Batch, engine: str, options: Options, progress: BridgeProgre
     return Singles(labelled(solve_singles(members, singly, progress), batch), batch)
 
 
-def _in_thread(
-    engine: str, work: Callable[[Progress], Answer], progress: Progress
-) -> tuple[Answer] | None:
-    """Run the work in a thread; return its answer, or None where it is not waited for."""
-    deputy = Deputy(progress)
-    ended: queue.SimpleQueue[tuple[Answer] | BaseException] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            ended.put((work(deputy),))
-        except BaseException as error:  # the caller raises it in its own thread
-            ended.put(error)
-
-    stand_in_at = progress.seconds + STAND_IN_SHARE * progress.time_left
-    give_up_at = np.inf
-    thread = threading.Thread(target=run, name=engine, daemon=True)
-    thread.start()
-    while progress.seconds < give_up_at:
-        try:
-            found = ended.get(timeout=LOOK_AGAIN)
-        except queue.Empty:
-            if progress.seconds >= stand_in_at and is_compiling():
-                break
-            if np.isinf(give_up_at) and progress.should_stop() is not None:
-                give_up_at = progress.seconds + _patience(progress)
-            continue
-        if isinstance(found, BaseException):
-            raise found
-        return found
-    deputy.abandon()
-    leave(thread)
-    return None
-
-
 def _patience(progress: Progress) -> float:
     """Return the seconds for which an engine that was told to stop is waited for.
 
@@ -115,4 +76,4 @@ def _patience(progress: Progress) -> float:
     """
     if progress.interrupted and not is_compiling():
         return PATIENCE_HIGH
-    return float(np.clip(PATIENCE_SHARE * progress.seconds, PATIENCE_LOW, PATIENCE_HIGH))
+    return patience_at(progress)

@@ -100,7 +100,7 @@ def _solve(
     start: Start | None,
 ) -> Outcome:
     """Solve one problem as a call of its own, with what is left of the time."""
-    from gpu_bridge.api import crossed_bounds_outcome
+    from gpu_bridge.crossed_bounds import crossed_bounds_outcome
     from gpu_bridge.dispatch import solve
 
     if isinstance(problem, CrossedBoundsError):

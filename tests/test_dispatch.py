@@ -15,8 +15,8 @@ import pytest
 import gpu_bridge
 import solvers.outcome
 from gpu_bridge import dispatch, presolve
+from gpu_bridge.choosing import ENGINES, Choice, choose
 from gpu_bridge.classify import ProblemKind, classify
-from gpu_bridge.dispatch import ENGINES, choose
 from gpu_bridge.options import METHODS, Options, make_options
 from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemError
 from solvers.outcome import SolutionStatus, Start, StopReason
@@ -115,7 +115,7 @@ def test_time_limit_zero_stops_at_once() -> None:
 def test_the_clock_runs_while_the_model_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     real = dispatch.choose
 
-    def choose_slowly(problem: Problem, options: Options) -> dispatch.Choice:
+    def choose_slowly(problem: Problem, options: Options) -> Choice:
         threading.Event().wait(0.3)
         return real(problem, options)
 
@@ -169,7 +169,7 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(wanted: str) -> None:
         raise DeviceError("There is no CUDA device.")
 
-    monkeypatch.setattr("gpu_bridge.dispatch.find_device", none)
+    monkeypatch.setattr("gpu_bridge.choosing.find_device", none)
     with pytest.raises(DeviceError, match="CUDA"):
         gpu_bridge.solve(LINEAR[0].problem, device="cuda")
 

@@ -14,7 +14,7 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge import pdlp_road, race, race_lanes
-from gpu_bridge.dispatch import choose
+from gpu_bridge.choosing import choose
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race_lanes import IPM, PDLP, SIMPLEX, make_lanes, plan_lanes

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.verify import (
-    dual_point,
-    gap_closed,
-    largest_relative_violation,
-    snap,
-    verify,
-)
+from gpu_bridge.residuals import dual_point, largest_relative_violation
+from gpu_bridge.verify import gap_closed, snap, verify
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.rays import proves_infeasible, proves_unbounded

@@ -91,8 +91,8 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
 
 
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
+    from gpu_bridge.choosing import choose
     from gpu_bridge.classify import classify
-    from gpu_bridge.dispatch import choose
 
     try:
         choice = choose(problem, options)

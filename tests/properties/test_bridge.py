@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_bridge
-from gpu_bridge.verify import dual_point, largest_relative_violation
+from gpu_bridge.residuals import dual_point, largest_relative_violation
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from tests.properties.strategies import problems

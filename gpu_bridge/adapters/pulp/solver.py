@@ -212,7 +212,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read
-        from gpu_bridge.api import crossed_bounds_outcome
+        from gpu_bridge.crossed_bounds import crossed_bounds_outcome
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel

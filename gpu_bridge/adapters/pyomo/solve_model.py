@@ -19,7 +19,7 @@ from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.point_values import presenter
 from gpu_bridge.adapters.pyomo.results import explanation, make_results
-from gpu_bridge.api import crossed_bounds_outcome
+from gpu_bridge.crossed_bounds import crossed_bounds_outcome
 from gpu_bridge.dispatch import solve as dispatch
 from gpu_bridge.improvement import Watcher
 from gpu_bridge.options import Options

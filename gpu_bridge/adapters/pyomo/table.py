@@ -212,7 +212,7 @@ def _solve_each(
     began: float,
 ) -> TableResults:
     """Convert the model for every row of the table that there is time for."""
-    from gpu_bridge.api import crossed_bounds_outcome
+    from gpu_bridge.crossed_bounds import crossed_bounds_outcome
 
     until = np.inf if limit is None else began + CONVERSION_SHARE * limit
     found: list[ConvertedModel | CrossedBoundsError | None] = []

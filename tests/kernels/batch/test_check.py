@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gpu_bridge.verify import bound_violations, dual_point, lp_residuals
+from gpu_bridge.residuals import bound_violations, dual_point, lp_residuals
 from solvers.kernels.batch.check import columns_of, is_full
 from solvers.kernels.batch.kernels.check import CHECK, FAMILY, FIGURES, INSIDE
 from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_bridge
+from gpu_bridge.choosing import choose
 from gpu_bridge.classify import ProblemKind, classify
-from gpu_bridge.dispatch import choose
 from gpu_bridge.options import make_options
 from solvers.errors import EngineError, OptionError
 from solvers.knapsack.choice import recognise_choice, solve, solve_choice

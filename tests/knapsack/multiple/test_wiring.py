@@ -9,8 +9,8 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge import dispatch
+from gpu_bridge.choosing import choose
 from gpu_bridge.classify import ProblemKind, classify
-from gpu_bridge.dispatch import choose
 from gpu_bridge.options import make_options
 from solvers.errors import OptionError
 from solvers.knapsack.multiple import solve_multiple

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gpu_bridge
+from gpu_bridge.choosing import EXACT_ITEMS, choose
 from gpu_bridge.classify import ProblemKind, classify
-from gpu_bridge.dispatch import EXACT_ITEMS, choose
 from gpu_bridge.options import make_options
 from solvers.errors import OptionError
 from solvers.outcome import SolutionStatus

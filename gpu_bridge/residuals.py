@@ -1,0 +1,113 @@
+"""By how much a point misses what it is to meet, recomputed from a problem and the point alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.outcome import Residuals
+from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.vectors import euclidean
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Row duals with allowed signs, their reduced costs, and the dual objective they prove."""
+
+    row_dual: FloatArray
+    reduced_cost: FloatArray
+    wrong_sign: FloatArray
+    objective: float
+
+
+def row_violations(problem: Problem, row_activity: FloatArray) -> FloatArray:
+    """Return by how much each row (m,) leaves its sides; zero where it holds."""
+    below = problem.row_lower - row_activity
+    above = row_activity - problem.row_upper
+    violations: FloatArray = np.maximum(0.0, np.maximum(below, above))
+    return violations
+
+
+def bound_violations(problem: Problem, x: FloatArray) -> FloatArray:
+    """Return by how much each column (n,) leaves its bounds; zero where it holds."""
+    violations: FloatArray = np.maximum(0.0, np.maximum(problem.lower - x, x - problem.upper))
+    return violations
+
+
+def integrality_violation(problem: Problem, x: FloatArray) -> float:
+    """Return the largest distance of an integer column from an integer."""
+    values = x[problem.integrality]
+    return float(np.max(np.abs(values - np.round(values)), initial=0.0))
+
+
+def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
+    """Return the largest violation of any row or bound over max(1, |side|)."""
+    activity = problem.matrix @ x
+    rows = _over_side(row_violations(problem, activity), problem.row_lower, problem.row_upper)
+    if rows.any():
+        # An activity is a sum of rounded products: what the sum cannot resolve is no violation.
+        rounding = 8 * np.finfo(float).eps * (abs(problem.matrix) @ np.abs(x))
+        rows = np.maximum(0.0, rows - rounding)
+    columns = _over_side(bound_violations(problem, x), problem.lower, problem.upper)
+    return float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
+
+
+def dual_point(problem: Problem, row_dual: FloatArray) -> DualPoint:
+    """Clip the row duals to their allowed signs and price the columns with them.
+
+    ``wrong_sign`` is the part of each reduced cost that no bound supports; the dual objective
+    leaves it out.
+    """
+    y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
+    y = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
+    z = problem.cost - problem.matrix.T @ y
+    supported = np.where(np.isfinite(problem.lower), z, np.minimum(z, 0.0))
+    supported = np.where(np.isfinite(problem.upper), supported, np.maximum(supported, 0.0))
+    value = _support(y, problem.row_lower, problem.row_upper)
+    value += _support(supported, problem.lower, problem.upper)
+    return DualPoint(y, z, z - supported, value + problem.offset)
+
+
+def lp_residuals(
+    problem: Problem,
+    x: FloatArray,
+    dual: DualPoint | None,
+    row_activity: FloatArray | None = None,
+) -> Residuals:
+    """Return all residuals of a primal point and, where given, a dual point.
+
+    ``row_activity`` (m,) is A x, where the caller has computed it.
+    """
+    rows = row_violations(problem, problem.matrix @ x if row_activity is None else row_activity)
+    columns = bound_violations(problem, x)
+    sides = side_sizes(problem.row_lower, problem.row_upper)
+    primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
+    primal = float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
+    primal_relative = primal_norm / (1.0 + euclidean(sides))
+    if dual is None:
+        return Residuals(primal, primal_relative, integrality=0.0)
+    dual_norm = euclidean(dual.wrong_sign)
+    objective = problem.objective_at(x)
+    gap = abs(objective - dual.objective)
+    return Residuals(
+        primal=primal,
+        primal_relative=primal_relative,
+        integrality=0.0,
+        dual=float(np.max(np.abs(dual.wrong_sign), initial=0.0)),
+        dual_relative=dual_norm / (1.0 + euclidean(problem.cost)),
+        gap=gap,
+        gap_relative=gap / (1.0 + abs(objective) + abs(dual.objective)),
+    )
+
+
+def _over_side(violation: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    relative: FloatArray = violation / np.maximum(1.0, side_sizes(low, high))
+    return relative
+
+
+def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multiplier times the side it leans on; zero multipliers lean on none."""
+    side = np.where(multiplier > 0, low, high)
+    leaning = multiplier != 0
+    return float(np.sum(multiplier[leaning] * side[leaning]))
