@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import pdlp, per_iteration, plots_lp, plots_page
+from benchmarks.comparison import Comparison, Iterations
 from benchmarks.peers import recorded
 from benchmarks.per_iteration import Cost
 from benchmarks.record import RESULTS
@@ -29,43 +29,9 @@ PAGE = "pdlp-results.md"
 LIMIT = 15.0
 """Time limit of the figures recorded earlier, in seconds."""
 
-TOLERANCES = frozenset({1e-4, 1e-8})
-"""Tolerances that first-order solvers were asked for then."""
-
-
 NEARLY_ALL = 0.9
 """Part of the models that a solver must have run to be compared: a benchmark that ran out of time
 says nothing about the rest."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All rows of one device, over all models of its records."""
-
-    kind: str
-    device: str
-    commits: tuple[str, ...]
-    models: tuple[str, ...]
-    limit: float
-    rows: tuple[Row, ...]
-
-    @property
-    def tolerances(self) -> list[float]:
-        """The tolerances of our own rows, or else of all, loosest first."""
-        ours = {row.tolerance for row in self.rows if not row.recorded}
-        return sorted(ours or {row.tolerance for row in self.rows} & TOLERANCES, reverse=True)
-
-
-@dataclass(frozen=True)
-class Iterations:
-    """All costs of iterations measured on one device, and its bandwidth in bytes per second."""
-
-    kind: str
-    device: str
-    commits: tuple[str, ...]
-    bandwidth: float
-    cache: int
-    costs: tuple[Cost, ...]
 
 
 def main() -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from benchmarks.comparison import Comparison, Iterations
 from benchmarks.rows import Row, Summary, summarise
-
-if TYPE_CHECKING:
-    from benchmarks.plots import Comparison, Iterations
 
 HEAD = """# PDLP measured
 
