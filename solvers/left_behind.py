@@ -18,6 +18,9 @@ LAST_MOMENT = 30.0
 SILENCE = 2.0
 """Seconds of it without a word, which nearly always do."""
 
+LOOK_AGAIN = 0.05
+"""Seconds between two looks: a main thread that sleeps may miss Ctrl-C."""
+
 _threads: set[threading.Thread] = set()
 
 
@@ -38,7 +41,8 @@ def wait(seconds: float = LAST_MOMENT) -> None:
     began = time.monotonic()
     for patience in (min(SILENCE, seconds), seconds):
         for thread in left():
-            thread.join(max(0.0, began + patience - time.monotonic()))
+            while thread.is_alive() and time.monotonic() < began + patience:
+                thread.join(LOOK_AGAIN)
         names = ", ".join(sorted(thread.name for thread in left()))
         if names and patience < seconds and sys.stderr is not None:
             sys.stderr.write(f"gpu-bridge waits for what cannot be interrupted: {names}\n")

@@ -19,10 +19,11 @@ from gpu_bridge.progress import BridgeProgress
 from solvers.errors import OptionError
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import Problem
+from tests.soon import soon
 
 MODEL = Path(__file__).parent.parent / "examples" / "data" / "rout.mps.gz"
 
-SOON = 20.0
+SOON = 60.0
 """Seconds within which what has to happen happens on the slowest machine."""
 
 
@@ -193,7 +194,7 @@ def test_true_ends_the_solve_and_nothing_is_told_afterwards() -> None:
 
     progress = watch(first, problem)
     progress.incumbent(-14.0, "one", np.array([1.0, 0.0, 0.0]))
-    wait_until(lambda: progress.interrupted)
+    assert soon(lambda: progress.interrupted)
     assert progress.should_stop() is StopReason.INTERRUPTED
     progress.incumbent(-16.0, "two", np.array([0.0, 0.0, 1.0]))
     progress.footer(answer(problem, [0.0, 1.0, 1.0]))
@@ -213,7 +214,7 @@ def test_nothing_but_true_ends_the_solve(result: object) -> None:
 def test_numpys_true_ends_the_solve_too() -> None:
     progress = watch(lambda improvement: np.bool_(True), knapsack())
     progress.incumbent(-14.0, "one", np.array([1.0, 0.0, 0.0]))
-    wait_until(lambda: progress.interrupted)
+    assert soon(lambda: progress.interrupted)
 
 
 def test_an_error_ends_the_solve_and_waits_to_be_raised() -> None:
@@ -227,7 +228,7 @@ def test_an_error_ends_the_solve_and_waits_to_be_raised() -> None:
     progress = BridgeProgress(watcher=watcher)
     progress.header(problem, make_options())
     progress.incumbent(-14.0, "one", np.array([1.0, 0.0, 0.0]))
-    wait_until(lambda: progress.interrupted)
+    assert soon(lambda: progress.interrupted)
     progress.incumbent(-16.0, "two", np.array([0.0, 0.0, 1.0]))
     progress.footer(answer(problem, [0.0, 1.0, 1.0]))
     assert len(calls) == 1
@@ -264,7 +265,7 @@ def test_a_solve_that_fails_leaves_no_thread_behind() -> None:
     with suppress(ZeroDivisionError), watch(told.append, problem) as progress:
         progress.incumbent(-14.0, "one", np.array([1.0, 0.0, 0.0]))
         raise ZeroDivisionError
-    wait_until(lambda: threading.active_count() <= before)
+    assert soon(lambda: threading.active_count() <= before)
 
 
 def test_the_function_cannot_spoil_the_answer() -> None:
@@ -338,10 +339,3 @@ def test_a_function_may_solve_a_problem_itself() -> None:
 
     gb.solve(MODEL, on_solution=solves, method="highs")
     assert inner == [-21.0]
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not happened():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)

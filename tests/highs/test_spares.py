@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +14,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.progress import Progress
 from tests.highs.models import covering
+from tests.soon import soon
 
 ECHO = "import os, sys; print(sys.stdin.readline(), end='')"
 
@@ -28,14 +28,6 @@ def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(spares, "REST", 0.0)
     yield
     spares.dismiss()
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    """Whether something comes true before long."""
-    deadline = time.monotonic() + 20.0
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return holds()
 
 
 def use(popen: subprocess.Popen[bytes]) -> bytes:

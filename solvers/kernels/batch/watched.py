@@ -47,9 +47,9 @@ def run_watched(work: Callable[[], Any], flag: npt.NDArray[np.int32], progress: 
         while not ended.wait(LOOK_AGAIN):
             if progress.should_stop() is not None:
                 flag[0] = STOP
-                ended.wait()
     finally:
         flag[0] = STOP
-        thread.join()
+        while not ended.wait(LOOK_AGAIN):
+            pass  # in slices, because a sleeping main thread may miss Ctrl-C
     if raised:
         raise raised[0]
