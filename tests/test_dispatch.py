@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import signal
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.problems import INTEGER, LINEAR, Case
+from tests.soon import soon
 
 WAYS = [
     {"method": "auto"},
@@ -116,13 +116,13 @@ def test_the_clock_runs_while_the_model_is_looked_at(monkeypatch: pytest.MonkeyP
     real = dispatch.choose
 
     def choose_slowly(problem: Problem, options: Options) -> Choice:
-        threading.Event().wait(0.3)
+        threading.Event().wait(0.1)
         return real(problem, options)
 
     monkeypatch.setattr(dispatch, "choose", choose_slowly)
-    outcome = gpu_bridge.solve(INTEGER[0].problem, time_limit=0.2)
+    outcome = gpu_bridge.solve(INTEGER[0].problem, time_limit=0.05)
     assert outcome.stop_reason is StopReason.TIME_LIMIT
-    assert outcome.seconds >= 0.3
+    assert outcome.seconds >= 0.1
 
 
 def test_pdlp_refuses_integers() -> None:
@@ -314,24 +314,29 @@ def hard_problem() -> Problem:
     )
 
 
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    timer = threading.Timer(1.5, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    yield
-    timer.cancel()
-
-
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_returns_what_there_is(hard_problem: Problem) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 0.5])
+def test_ctrl_c_returns_what_there_is(seconds: float, hard_problem: Problem) -> None:
+    """The signal comes to another thread, and so does not wake the one that waits."""
     before = signal.getsignal(signal.SIGINT)
-    outcome = gpu_bridge.solve(hard_problem, time_limit=60)
+
+    def press() -> None:
+        assert soon(lambda: signal.getsignal(signal.SIGINT) is not before)
+        threading.Event().wait(seconds)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    outcome = gpu_bridge.solve(hard_problem, time_limit=600)
+    pressing.join()
     assert outcome.stop_reason is StopReason.INTERRUPTED
     assert outcome.solution_status in (SolutionStatus.NOTHING, SolutionStatus.FEASIBLE)
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_time_limit_on_a_hard_model(hard_problem: Problem) -> None:
-    outcome = gpu_bridge.solve(hard_problem, time_limit=1.0)
-    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    for limit in (0.5, 2.5, 12.5, 60.0):  # until the machine is quick enough to find a bound
+        outcome = gpu_bridge.solve(hard_problem, time_limit=limit)
+        assert outcome.stop_reason is StopReason.TIME_LIMIT
+        if np.isfinite(outcome.bound):
+            break
     assert np.isfinite(outcome.bound)

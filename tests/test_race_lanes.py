@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.problems import LINEAR, Case
+from tests.soon import soon
 from tests.test_dispatch import check
 
 GPU = Device("cuda", "Some GPU", 8 * 2**30, 4 * 2**30)
@@ -281,21 +281,11 @@ def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
     monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 10**9)
     before = children(), lane_threads()
-    outcome = gpu_bridge.solve(ADLITTLE, time_limit=1.0)
+    outcome = gpu_bridge.solve(ADLITTLE, time_limit=0.3)
     assert outcome.solution_status is SolutionStatus.NOTHING
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert soon(lambda: children() <= before[0])
     assert soon(lambda: lane_threads() <= before[1])
-
-
-def soon(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Whether something comes true before long."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.01)
-    return holds()
 
 
 def children() -> set[int]:

@@ -26,7 +26,7 @@ def test_what_presolve_leaves_is_solved_exactly() -> None:
         maximize=True,
     )
     assert classify(problem).kind is ProblemKind.MIP
-    outcome = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=60)
+    outcome = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=600)
     assert "Presolve leaves a 0/1 knapsack problem of 150 items" in outcome.log
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == outcome.bound == solve_knapsack(hard).profit

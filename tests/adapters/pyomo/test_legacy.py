@@ -138,7 +138,7 @@ def test_options_set_on_the_object_stay(solver: Any, stopped: Dispatch) -> None:
     solver.solve(production())
     assert stopped.options is not None
     assert (stopped.options.rel_gap, stopped.options.seed) == (0.2, 3)
-    assert stopped.options.time_limit == pytest.approx(9, abs=1)
+    assert 0 < stopped.options.time_limit <= 9
     other = pyo.SolverFactory("gpuheur", options={"seed": 5})
     other.solve(production())
     assert stopped.options.seed == 5

@@ -236,7 +236,7 @@ def test_what_presolve_leaves_is_solved_exactly() -> None:
         maximize=True,
     )
     assert classify(problem).kind is ProblemKind.MIP
-    found = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=60)
+    found = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=600)
     assert "Presolve leaves a multiple-choice knapsack problem" in found.log
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert found.objective == found.bound == solve_choice(choice).profit
