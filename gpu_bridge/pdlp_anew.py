@@ -78,7 +78,7 @@ def solve_reduced(
     brief = dataclasses.replace(options, iteration_limit=enough)
     settings = dataclasses.replace(pdlp.Settings(), hopeless_after=HOPELESS_AFTER)
     first = pdlp.solve(reduction.problem, brief, progress, start, settings=settings, norms=norms)
-    if first.stop_reason is not StopReason.ITERATION_LIMIT:
+    if first.stop_reason not in (StopReason.ITERATION_LIMIT, StopReason.NUMERICAL_TROUBLE):
         return first, reduction
     progress.log("PDLP begins anew with what HiGHS's presolve leaves.")
     other = presolve.apply(problem, progress, "highs")

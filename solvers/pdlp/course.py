@@ -10,7 +10,9 @@ from solvers.pdlp.active import Compaction
 from solvers.pdlp.balance import Balance
 from solvers.pdlp.finishing import Finishing
 from solvers.pdlp.milestone import Milestone
+from solvers.pdlp.one_sided import OneSided
 from solvers.pdlp.patience import Patience
+from solvers.pdlp.stalling import Stalling
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import Criteria
@@ -40,6 +42,7 @@ class Course:
     windows: Windows
     compaction: Compaction
     balance: Balance
+    one_sided: OneSided
     criteria: Criteria
     began: float
     record: Record
@@ -54,6 +57,7 @@ class Course:
     earlier: int = 0
     patience: Patience | None = None
     finishing: Finishing | None = None
+    stalling: Stalling | None = None
 
 
 def submit(course: Course) -> None:

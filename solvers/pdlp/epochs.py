@@ -31,8 +31,13 @@ def go_back_to_best(state: State, record: Record) -> None:
 
 
 def change_weight(state: State, record: Record, factor: float) -> None:
-    """Begin an epoch at the projected point with the weight of ``record`` times a factor."""
+    """Begin an epoch at the projected point with the weight of ``record`` times a factor.
+
+    It counts as the best so far, too: that is what the controller falls back to.
+    """
     for side in (state.x, state.y):
         for vector in (side.point, side.anchor):
             vector[...] = side.projection
-    begin_epoch(state, record[Control.STEP], record[Control.WEIGHT] * factor)
+    weight = record[Control.WEIGHT] * factor
+    begin_epoch(state, record[Control.STEP], weight)
+    state.write_control(best_weight=weight)

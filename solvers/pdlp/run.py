@@ -16,7 +16,9 @@ from solvers.pdlp.ends import counts, end_near_by, find_proof, judged, outcome_o
 from solvers.pdlp.epochs import change_weight, go_back_to_best
 from solvers.pdlp.finishing import Finishing
 from solvers.pdlp.milestone import Milestone
+from solvers.pdlp.one_sided import OneSided
 from solvers.pdlp.patience import Patience
+from solvers.pdlp.stalling import Stalling
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import Criteria, is_optimal
@@ -39,12 +41,14 @@ def run(
     earlier: int = 0,
     patience: Patience | None = None,
     finishing: Finishing | None = None,
+    stalling: Stalling | None = None,
 ) -> Outcome:
     """Iterate until the tolerance, a proof or a limit is reached.
 
     A state may be run again: it goes on where it stopped. ``earlier`` iterations in another state
     are added to those that are told, and are none of the limit's. When ``patience`` ends, so does
-    the run, as at a limit on iterations. ``finishing`` may end it by a feasible point near by.
+    the run, as at a limit on iterations. ``finishing`` may end it by a feasible point near by,
+    and ``stalling`` by numerical trouble.
     """
     record = Record(state.read_control())
     windows = _windows_of(state, progress)
@@ -56,6 +60,7 @@ def run(
         windows=windows,
         compaction=Compaction(state, options, progress, record.iterations),
         balance=Balance.after(record.iterations, state.settings, options.tolerance),
+        one_sided=OneSided(state.settings),
         criteria=Criteria.uniform(options.tolerance),
         began=time.perf_counter(),
         record=record,
@@ -65,6 +70,7 @@ def run(
         earlier=earlier,
         patience=patience,
         finishing=finishing,
+        stalling=stalling,
     )
     answer = judged(course, state.x.projection, state.y.projection)
     if answer is not None:
@@ -106,13 +112,20 @@ def _consider(course: Course) -> Outcome | None:
     wanted = 0.0 if milestone is None else min(milestone.tolerance, course.next_milestone)
     if milestone is not None and statistics.worst <= wanted:
         _hand_out(course, milestone)
+    made = course.earlier + record.iterations
+    is_hopeless = course.stalling is not None and course.stalling.is_over(made, statistics)
     if record.stop is Stop.OPTIMAL:
-        return _accept(course)
+        found = _accept(course)
+        if found is not None or not is_hopeless:
+            return found
+    if is_hopeless:
+        course.progress.log(f"Giving up after {made:,} iterations: no nearer since long.")
+        return stopped_short(course, StopReason.NUMERICAL_TROUBLE)
     patience = course.patience
     if patience is not None and patience.is_over(record.iterations, statistics):
         return stopped_short(course, StopReason.ITERATION_LIMIT)
     finishing = course.finishing
-    if finishing is not None and finishing.is_due(course.earlier + record.iterations, statistics):
+    if finishing is not None and finishing.is_due(made, statistics):
         return end_near_by(course, finishing)
     if course.compaction.is_due(record):
         _reconsider(course)
@@ -142,8 +155,8 @@ def _reconsider(course: Course) -> None:
 
 
 def _rebalance(course: Course) -> None:
-    """Correct the primal weight if the residuals ask for it."""
-    factor = course.balance.correction(course.record)
+    """Correct the primal weight if the residuals or the distances ask for it."""
+    factor = course.balance.correction(course.record) * course.one_sided.correction(course.record)
     if factor == 1.0:
         return
     settle(course)
@@ -162,6 +175,7 @@ def _move(course: Course) -> None:
     course.record = Record(state.read_control())
     course.submitted = course.record.iterations
     course.balance = Balance.after(course.submitted, state.settings, course.options.tolerance)
+    course.one_sided = OneSided(state.settings)
 
 
 def _hand_out(course: Course, milestone: Milestone) -> None:

@@ -83,6 +83,12 @@ class Settings:
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
+    # Correcting the primal weight where only one side moves (``solvers/pdlp/one_sided.py``)
+    one_sided_checks: int = 2
+    """Checks in a row that have to find one side where it was,"""
+    one_sided_factor: float = 10.0
+    """and the factor on the weight then."""
+
     # Correcting the primal weight by the residuals (``solvers/pdlp/balance.py``)
     balance_period: int = 5000
     """Iterations from one look at the residuals to the next,"""
@@ -125,6 +131,14 @@ class Settings:
     """The next try comes when the iterations have grown by this factor."""
     finish_share: float = 0.1
     """A try may take this part of the iterations before it."""
+
+    # Giving up (``solvers/pdlp/stalling.py``)
+    stall_from: float = 1_000_000
+    """Iterations in all before which a solve is not given up (infinite for never),"""
+    stall_growth: float = 3.0
+    """nor before so many times those at which it had last come nearer to the end"""
+    stall_decades: float = 0.5
+    """by so many decades, the three errors' added up."""
 
     # Leaving out columns and rows that take no part (``solvers/pdlp/active``)
     compaction: bool = True

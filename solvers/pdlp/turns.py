@@ -24,6 +24,7 @@ from solvers.pdlp.norms import Norms
 from solvers.pdlp.patience import Patience
 from solvers.pdlp.run import run
 from solvers.pdlp.settings import Settings
+from solvers.pdlp.stalling import Stalling
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
 from solvers.pdlp.termination import Criteria, decades_left
@@ -66,6 +67,7 @@ def run_in_turns(
     coefficients: Coefficients | None = None
     criteria = Criteria.uniform(options.tolerance)
     finishing = Finishing(settings, options.tolerance, problem.num_nonzeros)
+    stalling = Stalling(settings, criteria)
     while True:
         here = dataclasses.replace(
             options, iteration_limit=None if math.isinf(limit) else int(limit) - made
@@ -85,6 +87,7 @@ def run_in_turns(
                 earlier=made,
                 patience=patience,
                 finishing=finishing,
+                stalling=stalling,
             )
             if outcome.stop_reason is not StopReason.CONVERGED:
                 answers = _best_and_last(state)
