@@ -170,6 +170,7 @@ def _place_numbers(device: str) -> None:
     from solvers.mip.budget import Budget
     from solvers.mip.model import MipModel
     from solvers.mip.search.exchanges import Exchanges, find_groups
+    from solvers.mip.search.exchanges.costs import CostExchanges, find_structure
 
     size = 8
     ones, unit = np.ones((1, size)), np.eye(size)
@@ -187,6 +188,9 @@ def _place_numbers(device: str) -> None:
     groups = find_groups(model)
     assert groups is not None  # all columns are in one
     Exchanges(model, groups, lambda *_: True, lambda *_: None, 0).run(Budget(work=1e6))
+    structure, placing = find_structure(model), unit.ravel()
+    assert structure is not None  # nor is anything else
+    CostExchanges(model, structure, lambda *_: True, lambda: placing, 0).run(Budget(work=1e5))
 
 
 def _solve_knapsack(device: str) -> None:

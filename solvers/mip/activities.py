@@ -14,7 +14,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.completion import CompleteTurns
 from solvers.mip.dives.linear import ImprovingDiveTurns, LinearDiveTurns
 from solvers.mip.ends import offer_ends
-from solvers.mip.gains import DIVES, LOGIC, NEIGHBOURHOODS, WALKS
+from solvers.mip.gains import DIVES, EXCHANGES, LOGIC, NEIGHBOURHOODS, WALKS
 from solvers.mip.ongoing import (
     ClauseTurns,
     Improve,
@@ -25,6 +25,7 @@ from solvers.mip.ongoing import (
 )
 from solvers.mip.probing import ProbingCache, build_cache
 from solvers.mip.rounding import LP_FREE, LP_GUIDED, round_point, run_portfolio
+from solvers.mip.search.exchanges.costs.turns import CostExchangeTurns
 from solvers.mip.search.exchanges.turns import ExchangeTurns
 from solvers.mip.shared import Shared
 from solvers.mip.sums import SumTurns
@@ -86,7 +87,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
     walks, without_defined = both_walks(shared)
     root, completing = RootTurn(shared), CompleteTurns(shared)
     linear, improving_dives = LinearDiveTurns(shared), ImprovingDiveTurns(shared)
-    exchanges = ExchangeTurns(shared)
+    exchanges, cost_exchanges = ExchangeTurns(shared), CostExchangeTurns(shared)
     mends = MendTurns(shared, root)
     is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
     clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5), shared.prove_bound)
@@ -105,6 +106,11 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("walk on", walks.work, share(6.0, 0.0), walk_on, most=1, once=True),
         Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
         Activity("exchange", exchanges.work, exchanges.share, most=few),
+        Activity(
+            *("exchange with costs", cost_exchanges.work, cost_exchanges.share),
+            most=few,
+            kind=EXCHANGES,
+        ),
         Activity("dive", _dive(shared), share(2.0, 0.3), most=half, at_once=True, kind=DIVES),
         Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),

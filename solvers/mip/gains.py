@@ -16,6 +16,7 @@ from solvers.mip.learning import SOURCE as CLAUSES
 from solvers.mip.pool import Pool
 
 WALKS, NEIGHBOURHOODS, LOGIC, DIVES = "walks", "neighbourhoods", "clauses", "dives"
+EXCHANGES = "exchanges"
 """Kinds of heuristics whose gains are counted."""
 
 EARNED = 6.0
@@ -96,11 +97,14 @@ def kind_of(source: str) -> str:
     """Return the kind of heuristic that offers points under a name; empty for others."""
     from solvers.mip.dives.linear.dive import SOURCE as LINEAR_DIVE
     from solvers.mip.neighbourhoods.catalogue import CATALOGUE
+    from solvers.mip.search.exchanges.walk import SOURCE as EXCHANGED
 
     if source == "walker":
         return WALKS
     if source == CLAUSES:
         return LOGIC
+    if source == EXCHANGED:
+        return EXCHANGES
     if source.startswith("dive") or source == LINEAR_DIVE:
         return DIVES
     return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.gains import DIVES, EARNED, LOGIC, NEIGHBOURHOODS, WALKS, Gains, kind_of
+from solvers.mip.gains import (
+    DIVES,
+    EARNED,
+    EXCHANGES,
+    LOGIC,
+    NEIGHBOURHOODS,
+    WALKS,
+    Gains,
+    kind_of,
+)
 from solvers.mip.pool import Found, Pool
 
 
@@ -31,6 +40,7 @@ class Book:
         ("clause search", LOGIC),
         ("dive dfs locks", DIVES),
         ("linear dive", DIVES),
+        ("exchanges", EXCHANGES),
         ("rins", NEIGHBOURHOODS),
         ("local branching", NEIGHBOURHOODS),
         ("highs", ""),

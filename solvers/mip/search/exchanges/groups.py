@@ -48,14 +48,14 @@ class Groups:
     is_kept: BoolArray
 
 
-def find_groups(model: MipModel) -> Groups | None:
-    """Return groups that hold most of the columns, or None."""
+def find_groups(model: MipModel, covered_part: float = COVERED_PART) -> Groups | None:
+    """Return groups that hold so large a part of the columns that are free to move, or None."""
     free = model.lower < model.upper
     is_open = free & model.is_binary
     candidates = _partitions(model, is_open)
     group, chosen = _disjoint(model, candidates, is_open)
     covered = np.count_nonzero(group >= 0)
-    if chosen.size < LEAST_GROUPS or covered < COVERED_PART * np.count_nonzero(free):
+    if chosen.size < LEAST_GROUPS or covered < covered_part * np.count_nonzero(free):
         return None
     rest = candidates[~np.isin(candidates, chosen)]
     value, across = _disjoint(model, rest, is_open)
