@@ -99,13 +99,7 @@ class Problem:
                 raise ProblemError(f"{len(names)} {axis} names were given for {size} {axis}s.")
         self._check_objective()
         set_field(self, "matrix", self._canonical_matrix(m, n))
-        self._settle_bounds("row_lower", "row_upper", self.row_label)
-        self._settle_bounds("lower", "upper", self.column_label)
-        for array in (self.cost, self.row_lower, self.row_upper, self.lower, self.upper):
-            array.flags.writeable = False
-        for array in (self.matrix.data, self.matrix.indices, self.matrix.indptr):
-            array.flags.writeable = False
-        self.integrality.flags.writeable = False
+        self._settle()
 
     @classmethod
     def from_arrays(
@@ -161,6 +155,50 @@ class Problem:
             row_names=row_names,
         )
 
+    @classmethod
+    def from_canonical(
+        cls,
+        *,
+        cost: FloatArray,
+        matrix: sp.csr_array,
+        row_lower: FloatArray,
+        row_upper: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        integrality: BoolArray,
+        offset: float = 0.0,
+        maximize: bool = False,
+        name: str = "",
+        matrix_csc: sp.csc_array | None = None,
+    ) -> Problem:
+        """Build a problem of arrays that are right by construction, and take them over.
+
+        For whoever derives one problem from another. Nothing is copied, shapes and types are taken
+        for what they have to be, and so is the matrix: float64, without zeros, entries in order,
+        indices as short as :class:`Problem` would have them. Objective and bounds are looked at as
+        ever, because sums of good ones can be bad. ``matrix_csc`` is the same matrix by columns.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(
+            cost=cost,
+            matrix=matrix,
+            row_lower=row_lower,
+            row_upper=row_upper,
+            lower=lower,
+            upper=upper,
+            integrality=integrality,
+            offset=offset,
+            maximize=maximize,
+            name=name,
+            column_names=None,
+            row_names=None,
+        )
+        if matrix_csc is not None:
+            made.__dict__["matrix_csc"] = matrix_csc
+        made._check_objective()
+        made._settle()
+        return made
+
     @property
     def num_rows(self) -> int:
         """Number of rows m."""
@@ -200,9 +238,29 @@ class Problem:
 
     def relaxation(self) -> Problem:
         """Return the same problem with every column continuous."""
-        from dataclasses import replace
+        return self._with(integrality=np.zeros(self.num_columns, dtype=bool))
 
-        return replace(self, integrality=np.zeros(self.num_columns, dtype=bool))
+    def with_cost(self, cost: FloatArray, offset: float = 0.0) -> Problem:
+        """Return the same problem with another objective, finite costs (n,) that it takes over."""
+        return self._with(cost=cost, offset=offset)
+
+    def _with(self, **fields: Any) -> Problem:
+        """Return a problem that shares all arrays with this one but those given."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **fields)
+        for array in (made.cost, made.integrality):
+            array.flags.writeable = False
+        return made
+
+    def _settle(self) -> None:
+        """Read bounds as they are meant, and let nobody change the arrays any more."""
+        self._settle_bounds("row_lower", "row_upper", self.row_label)
+        self._settle_bounds("lower", "upper", self.column_label)
+        for array in (self.cost, self.row_lower, self.row_upper, self.lower, self.upper):
+            array.flags.writeable = False
+        for array in (self.matrix.data, self.matrix.indices, self.matrix.indptr):
+            array.flags.writeable = False
+        self.integrality.flags.writeable = False
 
     def _check_objective(self) -> None:
         bad = ~np.isfinite(self.cost)

@@ -170,3 +170,47 @@ def test_data_of_the_wrong_kind_are_named(changes: dict[str, object], sentence: 
 def test_arguments_of_a_wrong_type_are_named(arguments, sentence):
     with pytest.raises(ProblemError, match=sentence):
         Problem.from_arrays([1.0, 2.0], **arguments)
+
+
+def test_another_objective_shares_everything_else() -> None:
+    problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, integrality=True, offset=3.0)
+    by_column = problem.matrix_csc
+    other = problem.with_cost(np.zeros(2), offset=1.0)
+    assert (other.cost.tolist(), other.offset) == ([0.0, 0.0], 1.0)
+    assert (problem.cost.tolist(), problem.offset) == ([1.0, 2.0], 3.0)
+    assert other.is_mip
+    assert other.matrix is problem.matrix
+    assert other.matrix_csc is by_column
+    assert other.row_lower is problem.row_lower
+    assert not other.cost.flags.writeable
+
+
+def test_canonical_arrays_are_taken_over_and_their_bounds_settled() -> None:
+    checked = Problem.from_arrays([1.0, 2.0], [[1.0, 0.0], [2.0, 3.0]], -1e20, 4.0)
+    lower, upper = np.array([0.0, 1.0 + 1e-12]), np.array([1e20, 1.0])
+    made = Problem.from_canonical(
+        cost=np.array([1.0, 2.0]),
+        matrix=checked.matrix,
+        row_lower=np.full(2, -1e20),
+        row_upper=np.full(2, 4.0),
+        lower=lower,
+        upper=upper,
+        integrality=np.zeros(2, dtype=bool),
+    )
+    assert made.matrix is checked.matrix
+    assert made.lower is lower
+    assert made.row_lower.tolist() == [-np.inf, -np.inf]
+    assert made.upper[0] == np.inf
+    assert made.lower[1] == made.upper[1]
+    assert not upper.flags.writeable
+    assert made.matrix_csc.toarray().tolist() == [[1.0, 0.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize("field", ["cost", "row_upper", "lower"])
+def test_bad_numbers_are_found_in_arrays_that_are_taken_over(field: str) -> None:
+    fields = {name: np.zeros(1) for name in ("cost", "row_lower", "row_upper", "lower", "upper")}
+    fields[field] = np.array([np.nan])
+    with pytest.raises(ProblemError):
+        Problem.from_canonical(
+            **fields, matrix=sp.csr_array([[1.0]]), integrality=np.zeros(1, dtype=bool)
+        )

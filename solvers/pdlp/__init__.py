@@ -115,7 +115,7 @@ def _with_feasible_point(
     progress.log("Found a direction of endless improvement; looking for a feasible point.")
     size = 1.0 + euclidean(side_sizes(problem.row_lower, problem.row_upper))
     tolerance = max(TIGHTEST, options.tolerance / size)
-    feasibility = dataclasses.replace(problem, cost=0.0 * problem.cost, offset=0.0)
+    feasibility = problem.with_cost(0.0 * problem.cost)
     found = solve(
         feasibility,
         dataclasses.replace(options, tolerance=tolerance),

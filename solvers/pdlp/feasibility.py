@@ -7,8 +7,6 @@ linear programming", 2025, section 4.5). ``polish`` and ``finishing`` make use o
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from solvers.outcome import StopReason
@@ -18,9 +16,7 @@ from solvers.progress import Progress
 
 def without_cost(problem: Problem) -> Problem:
     """Return the problem whose optimal points are the feasible ones of another."""
-    integrality = np.zeros(problem.num_columns, dtype=bool)
-    cost = np.zeros(problem.num_columns)
-    return dataclasses.replace(problem, cost=cost, offset=0.0, integrality=integrality)
+    return problem.relaxation().with_cost(np.zeros(problem.num_columns))
 
 
 def dual_feasibility(problem: Problem) -> Problem:

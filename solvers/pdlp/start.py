@@ -228,7 +228,7 @@ def _first_x(problem: Problem, start: Start | None) -> FloatArray:
     starts at the bound that its cost prefers, if there is one.
     """
     x = np.zeros(problem.num_columns)
-    alone = np.bincount(problem.matrix.indices, minlength=problem.num_columns) == 0
+    alone = np.diff(problem.matrix_csc.indptr) == 0
     preferred = np.where(problem.cost > 0, problem.lower, problem.upper)
     settled = alone & (problem.cost != 0) & np.isfinite(preferred)
     x[settled] = preferred[settled]

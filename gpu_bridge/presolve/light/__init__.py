@@ -155,7 +155,7 @@ def _reduce(w: Workspace, progress: Progress) -> None:
         before = int(w.count[STEPS])
         fix_dominated_columns(w, np.empty(m), np.empty(m))
         merge_parallel_rows(w, np.empty(_places(m), dtype=np.int32))
-        merge_parallel_columns(w, np.empty(_places(n), dtype=np.int32))
+        merge_parallel_columns(w, np.empty(_places(n), dtype=np.int32), np.empty(n, dtype=np.int32))
         gained = int(w.count[STEPS]) - before
         if _finished(w, progress) or gained <= SOME * (m + n - int(w.count[STEPS])):
             break

@@ -22,7 +22,7 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
     by_row = (w.row_start, w.row_index, w.row_value, w.row_length)
     by_column = (w.column_start, w.column_index, w.column_value, w.column_length)
     shape = (rows.size, columns.size)
-    reduced = Problem(
+    return Problem.from_canonical(
         cost=w.cost[columns],
         matrix=sp.csr_array(_living(*by_row, rows, columns, w.column_removed), shape=shape),
         row_lower=w.row_lower[rows],
@@ -33,11 +33,9 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
         offset=float(w.total[OFFSET]),
         maximize=problem.maximize,
         name=problem.name,
+        # whoever is next wants the matrix by columns, too, and here it is at hand in that order
+        matrix_csc=sp.csc_array(_living(*by_column, columns, rows, w.row_removed), shape=shape),
     )
-    # whoever is next wants the matrix by columns, too, and here it is at hand in that order
-    parts = _living(*by_column, columns, rows, w.row_removed)
-    reduced.__dict__["matrix_csc"] = sp.csc_array(parts, shape=shape)
-    return reduced
 
 
 def _living(

@@ -65,16 +65,23 @@ def merge_parallel_rows(w, table):
 
 
 @compiled
-def merge_parallel_columns(w, table):
-    """Merge columns; ``table`` is scratch, of a power of two places of int32."""
+def merge_parallel_columns(w, table, places):
+    """Merge columns; ``table`` is scratch, of a power of two places of int32.
+
+    So is ``places`` (n,). All hashes come first: the look into the table waits for memory, and
+    without them in between the processor waits for several at once.
+    """
     table[:] = -1
     start, index, value = w.column_start, w.column_index, w.column_value
+    for k in range(w.column_removed.size):
+        if w.column_removed[k] == ALIVE:
+            places[k] = _hash(start, index, value, w.row_removed, k) & (table.size - 1)
     for k in range(w.column_removed.size):
         if w.column_removed[k] != ALIVE or w.column_length[k] < 1:
             continue
         if out_of_budget(w):
             return
-        place = _hash(start, index, value, w.row_removed, k) & (table.size - 1)
+        place = places[k]
         w.count[WORK] += start[k + 1] - start[k]
         first = table[place]
         if first < 0 or w.column_removed[first] != ALIVE:

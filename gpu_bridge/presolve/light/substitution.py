@@ -61,7 +61,7 @@ class _Way:
         charge_columns(*matrix, *equations, pairs.column, cost)
         rows, columns = self._rows.size, self._columns.size
         lengths = np.diff(A.indptr)
-        uses = np.bincount(A.indices, minlength=problem.num_columns)[pairs.column]
+        uses = np.diff(problem.matrix_csc.indptr)[pairs.column]
         room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
         start = np.zeros(rows + 1, dtype=A.indptr.dtype)
         index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)
@@ -70,9 +70,11 @@ class _Way:
         replace_columns(
             *matrix, *equations, self._rows, place, *scratch, start, index, value, shift
         )
-        return Problem(
+        left = sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns))
+        left.sort_indices()  # long rows are written as they come
+        return Problem.from_canonical(
             cost=cost[self._columns],
-            matrix=sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns)),
+            matrix=left,
             row_lower=problem.row_lower[self._rows] - shift,
             row_upper=problem.row_upper[self._rows] - shift,
             lower=pairs.lower[self._columns],
@@ -143,6 +145,7 @@ class _Way:
         y[self._rows] = reduced
         z = scale * problem.cost - problem.matrix.T @ y
         y[pairs.row] = z[pairs.column] / pairs.pivot
-        z = scale * problem.cost - problem.matrix.T @ y
-        return_bounds(*pairs.moved, y, z, columns, rows)
+        if (pairs.other >= 0).any():
+            z = scale * problem.cost - problem.matrix.T @ y
+            return_bounds(*pairs.moved, y, z, columns, rows)
         return y
