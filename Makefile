@@ -4,7 +4,7 @@
 
 VENV ?= .venv
 CUDA ?= cuda13
-PYTEST_ARGS ?= -n 2 --dist loadfile
+PYTEST_ARGS ?= -n 2 --dist loadscope
 DEMO_TIME_LIMIT ?= 60
 
 # The first Python of at least 3.10 on the path.

@@ -30,7 +30,10 @@ def _candidates() -> list[str]:
 def compile_source(
     library: ctypes.CDLL, source: str, name: str, options: tuple[str, ...]
 ) -> tuple[bool, str]:
-    """Compile to machine code; return whether it worked and the compiler's log."""
+    """Compile to machine code or, for a virtual architecture, to the assembler's language.
+
+    Returns whether it worked, and the compiler's log.
+    """
     program = ctypes.c_void_p()
     made = library.nvrtcCreateProgram(
         ctypes.byref(program), source.encode(), name.encode(), 0, None, None
@@ -46,6 +49,8 @@ def compile_source(
         code = ctypes.c_size_t()
         if status == 0:
             library.nvrtcGetCUBINSize(program, ctypes.byref(code))
-        return status == 0 and code.value > 0, log.value.decode(errors="replace")
+            if code.value == 0:
+                library.nvrtcGetPTXSize(program, ctypes.byref(code))
+        return status == 0 and code.value > 1, log.value.decode(errors="replace")
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
