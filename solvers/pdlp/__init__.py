@@ -22,6 +22,7 @@ from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
 from solvers.pdlp.turns import run_in_turns
 from solvers.pdlp.without_coefficients import solve_without_coefficients
+from solvers.pdlp.worth import worthwhile
 from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
 from solvers.vectors import euclidean
@@ -77,6 +78,7 @@ def solve(
     device = _choose_device(problem, options, settings)
     if problem.num_nonzeros == 0:
         return solve_without_coefficients(problem, device.kind)
+    start = worthwhile(problem, start)
     outcome = None
     try:
         outcome = run_in_turns(

@@ -68,8 +68,8 @@ def prepare(
     coefficients = there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
     xp = device.xp
-    x = there.columns_to_device(_first_x(problem, start))
-    y = there.rows_to_device(_first_y(problem, start))
+    x = there.columns_to_device(first_x(problem, start))
+    y = there.rows_to_device(first_y(problem, start))
     control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
         problem=there,
@@ -221,7 +221,7 @@ def memory_needed(problem: Problem) -> int:
     return int(entries + vectors + starts)
 
 
-def _first_x(problem: Problem, start: Start | None) -> FloatArray:
+def first_x(problem: Problem, start: Start | None) -> FloatArray:
     """Return the start's values where known, else the point of the bounds nearest to zero.
 
     A column without coefficients moves by its own cost alone, a little at each iteration: it
@@ -238,7 +238,7 @@ def _first_x(problem: Problem, start: Start | None) -> FloatArray:
     return np.clip(x, problem.lower, problem.upper)
 
 
-def _first_y(problem: Problem, start: Start | None) -> FloatArray:
+def first_y(problem: Problem, start: Start | None) -> FloatArray:
     """Return the start's row duals with allowed signs, or zeros."""
     if start is None or start.row_dual is None:
         return np.zeros(problem.num_rows)
