@@ -254,11 +254,11 @@ def test_interruption_within_a_window_is_noticed():
 
 
 def test_feasible_point_is_kept_when_time_runs_out():
-    problem = Problem.from_arrays([1.0, 1.0], [[1.0, 2.0]], -INF, 4.0, lower=1.0)
+    problem = Problem.from_arrays([-1.0, -1.0], [[1.0, 2.0]], -INF, 4.0, lower=1.0)
     outcome = solve(problem, Start(x=np.array([2.0, 1.0])), iteration_limit=0)
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.x.tolist() == [2.0, 1.0]
-    assert outcome.objective == 3.0
+    assert outcome.objective == -3.0
 
 
 def test_progress_hears_of_iterations_and_residuals():
