@@ -80,7 +80,7 @@ def lot_sizing(periods=12, seed=5):
 
 @pytest.mark.parametrize("case", INTEGER, ids=str)
 def test_known_answers(case):
-    outcome = gpu_bridge.solve(case.problem, method="mip", device="cpu", time_limit=60)
+    outcome = gpu_bridge.solve(case.problem, method="mip", device="cpu", time_limit=600)
     assert outcome.solution_status is case.status
     if case.status is SolutionStatus.OPTIMAL:
         assert outcome.objective == pytest.approx(case.objective)

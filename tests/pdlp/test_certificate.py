@@ -20,7 +20,7 @@ INF = np.inf
 
 
 def solve(problem: Problem, **options):
-    return pdlp.solve(problem, EngineOptions(device="cpu", **options), Progress(20.0))
+    return pdlp.solve(problem, EngineOptions(device="cpu", **options), Progress(600.0))
 
 
 def contradiction(gap: float = 1.0) -> Problem:

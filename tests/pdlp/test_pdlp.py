@@ -32,7 +32,7 @@ DATA = Path(__file__).parents[1] / "data"
 NETLIB = {"afiro": -464.753142857, "adlittle": 225494.963162}
 
 
-def solve(problem: Problem, start: Start | None = None, limit: float = 30.0, **options):
+def solve(problem: Problem, start: Start | None = None, limit: float = 600.0, **options):
     return pdlp.solve(
         problem, EngineOptions(**{"device": "cpu", **options}), Progress(limit), start
     )
@@ -384,7 +384,7 @@ def test_after_too_many_breakdowns_the_best_point_is_returned():
 
 def test_a_breakdown_in_the_very_first_window_is_no_reason_to_give_up():
     problem = random_lp(21, 40, 60)
-    options, progress = EngineOptions(device="cpu"), Progress(30.0)
+    options, progress = EngineOptions(device="cpu"), Progress(600.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
     state.y.point[...] = np.inf
     outcome = pdlp.run(state, options, progress)
@@ -395,7 +395,7 @@ def test_a_breakdown_in_the_very_first_window_is_no_reason_to_give_up():
 @pytest.mark.parametrize("loose", [1e-4, 1.0])
 def test_a_point_that_only_seemed_optimal_is_rejected(loose):
     problem = random_lp(22, 40, 60)
-    options, progress = EngineOptions(device="cpu", tolerance=1e-7), Progress(30.0)
+    options, progress = EngineOptions(device="cpu", tolerance=1e-7), Progress(600.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
     state.write_control(primal_tolerance=loose, dual_tolerance=loose, gap_tolerance=loose)
     outcome = pdlp.run(state, options, progress)
@@ -408,7 +408,7 @@ def test_a_point_that_only_seemed_optimal_is_rejected(loose):
 
 def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch):
     problem = random_lp(22, 40, 60)
-    options, progress = EngineOptions(device="cpu", tolerance=1e-4), Progress(30.0)
+    options, progress = EngineOptions(device="cpu", tolerance=1e-4), Progress(600.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
     real, seen = RUN.judged, []
 
@@ -428,7 +428,7 @@ def test_the_layout_of_a_gpu_leads_to_the_same_optimum(seed, monkeypatch):
     problem = random_lp(seed, 60, 90)
     options = EngineOptions(tolerance=1e-8)
     monkeypatch.setattr(RUN, "_windows_of", WindowsOnCpu)
-    progress = Progress(30.0)
+    progress = Progress(600.0)
     state = pdlp.prepare(problem, options, PRETENDED_GPU, progress)
     order = state.problem.coefficients.row_order
     assert not np.array_equal(order, np.arange(60)), "rows are permuted"
@@ -529,7 +529,7 @@ def test_a_milestone_hands_out_a_point_once_and_the_solve_goes_on():
     handed = []
     options = EngineOptions(device="cpu", tolerance=1e-8)
     milestone = pdlp.Milestone(1e-3, handed.append)
-    outcome = pdlp.solve(problem, options, Progress(30.0), milestone=milestone)
+    outcome = pdlp.solve(problem, options, Progress(600.0), milestone=milestone)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert len(handed) == 1
     early = handed[0]

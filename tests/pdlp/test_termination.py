@@ -93,7 +93,7 @@ def test_errors_are_measured_against_the_smaller_norms():
     own = pdlp.Norms.of(problem)
     assert pdlp.Norms.of(far).sides > 20 * own.sides
     options = EngineOptions(device="cpu", tolerance=1e-6)
-    found = {norms: pdlp.solve(far, options, Progress(30.0), norms=norms) for norms in (None, own)}
+    found = {norms: pdlp.solve(far, options, Progress(600.0), norms=norms) for norms in (None, own)}
     misses = {}
     for norms, outcome in found.items():
         assert outcome.solution_status is SolutionStatus.OPTIMAL

@@ -186,6 +186,6 @@ def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
     reduced = mip_road.Reducer(problem, Options(), exactly=True)(Progress())
     assert reduced.problem is problem
     assert reduced.further is not None
-    assert reduced.further(Progress(time_limit=60.0)).further is None
-    outcome = gpu_bridge.solve(problem, method="mip", device="cpu", time_limit=60.0)
+    assert reduced.further(Progress(time_limit=600.0)).further is None
+    outcome = gpu_bridge.solve(problem, method="mip", device="cpu", time_limit=600.0)
     assert outcome.solution_status is SolutionStatus.OPTIMAL

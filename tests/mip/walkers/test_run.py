@@ -221,6 +221,7 @@ def test_nearly_feasible_points_of_others_are_places_to_restart_from():
 
 def test_a_timed_run_ends_in_time_with_points():
     gate = Gate(CASES["covering"]())
+    run_walkers(gate.model, cpu(), Gate(gate.model), Budget(work=1e5), 1)  # compiles
     counts = run_walkers(gate.model, cpu(), gate, Budget(seconds=0.5), 1, pool=gate.pool)
     assert counts.slices >= 1
     assert len(gate.pool) >= 1
