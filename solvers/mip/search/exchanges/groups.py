@@ -53,12 +53,12 @@ def find_groups(model: MipModel, covered_part: float = COVERED_PART) -> Groups |
     free = model.lower < model.upper
     is_open = free & model.is_binary
     candidates = _partitions(model, is_open)
-    group, chosen = _disjoint(model, candidates, is_open)
+    group, chosen = disjoint(model, candidates, is_open)
     covered = np.count_nonzero(group >= 0)
     if chosen.size < LEAST_GROUPS or covered < covered_part * np.count_nonzero(free):
         return None
     rest = candidates[~np.isin(candidates, chosen)]
-    value, across = _disjoint(model, rest, is_open)
+    value, across = disjoint(model, rest, is_open)
     if chosen.size * max(1, across.size) > LARGEST_TABLE:
         value, across = np.full(model.num_columns, -1, dtype=np.int32), across[:0]
     order = np.argsort(group, kind="stable").astype(np.int32)
@@ -74,6 +74,16 @@ def find_groups(model: MipModel, covered_part: float = COVERED_PART) -> Groups |
 
 def _partitions(model: MipModel, is_open: BoolArray) -> IndexArray:
     """Return the rows that ask for exactly one of their open binaries, the longest first."""
+    return _counting(model, is_open, model.row_lower == model.row_upper)
+
+
+def packings(model: MipModel, is_open: BoolArray) -> IndexArray:
+    """Return the rows that allow one at most of their open binaries, the longest first."""
+    return _counting(model, is_open, model.row_lower != model.row_upper)
+
+
+def _counting(model: MipModel, is_open: BoolArray, wanted: BoolArray) -> IndexArray:
+    """Return the wanted rows in which open binaries count to one, the longest first."""
     size = np.diff(model.row_start)
     row = np.repeat(np.arange(model.num_rows), size)
     fixed = np.where(is_open, 0.0, model.lower)[model.row_column] * model.row_value
@@ -82,20 +92,22 @@ def _partitions(model: MipModel, is_open: BoolArray) -> IndexArray:
     fits = (mine & (model.row_value == 1.0)) | is_fixed
     bad = np.bincount(row[~fits], minlength=model.num_rows)
     with np.errstate(invalid="ignore"):
-        right = model.row_upper - np.bincount(
-            row[is_fixed], fixed[is_fixed], minlength=model.num_rows
-        )
+        beside = np.bincount(row[is_fixed], fixed[is_fixed], minlength=model.num_rows)
+        low, right = model.row_lower - beside, model.row_upper - beside
     count = np.bincount(row[mine], minlength=model.num_rows)
-    equal = (model.row_lower == model.row_upper) & (right == 1.0)
-    rows = np.flatnonzero(equal & (bad == 0) & (count > 1))
+    says_one = (right == 1.0) & ((low == 1.0) | (low <= 0.0))
+    rows = np.flatnonzero(wanted & says_one & (bad == 0) & (count > 1))
     found: IndexArray = rows[np.argsort(-count[rows], kind="stable")].astype(np.int32)
     return found
 
 
-def _disjoint(
+def disjoint(
     model: MipModel, rows: IndexArray, is_open: BoolArray
 ) -> tuple[IndexArray, IndexArray]:
-    """Return the number of the chosen row of each column (n,), -1 for none, and those rows."""
+    """Choose rows without common open columns, in their order.
+
+    Returns the number of the chosen row of each column (n,), -1 for none, and those rows.
+    """
     number = np.full(model.num_columns, -1, dtype=np.int32)
     chosen: list[int] = []
     for i in rows.tolist():

@@ -1,9 +1,9 @@
 """Exchanges for a better objective, once there is a point.
 
-The moves of :mod:`solvers.mip.search.exchanges` on models whose columns are groups of binaries, of
-which exactly one is 1, and slacks, whose values follow from the groups: assignments with
-capacities, targets missed at a price, makespans. The LP that other searches need for their
-continuous columns is done away with: a move knows at once what it costs.
+Annealing on models that consist of choices among binaries, one of each group or at most one, and of
+slacks, whose values follow from what is chosen: assignments with capacities, selections, targets
+missed at a price, makespans. The LP that other searches need for their continuous columns is done
+without: a move knows at once what it costs.
 """
 
 from solvers.mip.search.exchanges.costs.search import CostExchanges

@@ -12,9 +12,10 @@ from solvers.mip.search.exchanges.loops import FINE, add, below, keep, make
 from solvers.mip.search.loops import compiled, inlined
 from solvers.problem import BoolArray, FloatArray
 
-HARD, WORK, MOVES, STAMP, COST, SUM = range(6)
+HARD, WORK, MOVES, STAMP, COST, SUM, VIOLATED = range(7)
 """Places of ``numbers``: weighted violation of what no slack takes up, entries visited, moves made,
-the number of the last trial, the objective, and of the moves made the absolute changes of it."""
+the number of the last trial, the objective, of the moves made the absolute changes of it, and how
+many sides of rows and ends of slacks are violated, which tells without rounding errors."""
 
 NOTHING = 1e-7
 """Violation, not weighted, up to which nothing is violated."""
@@ -54,6 +55,10 @@ class CostState(NamedTuple):
     numbers: FloatArray
     random: np.ndarray
     cost: FloatArray
+    row_start: IndexArray
+    row_column: IndexArray
+    group: IndexArray
+    none: IndexArray
     label: IndexArray
     by_label: IndexArray
     of_side: IndexArray
@@ -109,9 +114,37 @@ def of_label(state, g, label):
 
 
 @inlined
+def across(state, j, to):
+    """Return another choice with a column in a row of ``j`` or ``to``, and what it goes to.
+
+    That column where it is not chosen, else none; -1 where that cannot be.
+    """
+    k = j if state.column_start[j] < state.column_start[j + 1] else to
+    first, size = state.column_start[k], state.column_start[k + 1] - state.column_start[k]
+    if size == 0:
+        return np.int64(-1), np.int32(-1)
+    i = state.column_row[first + below(state.random, size)]
+    begin = state.row_start[i]
+    back = state.row_column[begin + below(state.random, state.row_start[i + 1] - begin)]
+    other = np.int64(state.group[back])
+    if other >= 0 and state.current[other] == back:
+        back = state.none[other]
+    return (other, back) if back >= 0 else (np.int64(-1), np.int32(-1))
+
+
+@inlined
+def is_out(by):
+    """Return 1 for a violation that counts, else 0."""
+    return np.int64(1) if by > NOTHING else np.int64(0)
+
+
+@inlined
 def changes_of(state, count, trial):
-    """Return by how much violation and objective would rise, columns' own costs left out."""
-    hard, cost = 0.0, 0.0
+    """Return by how much violation, objective and number of violated sides would rise.
+
+    The columns' own costs are left out.
+    """
+    hard, cost, out = 0.0, 0.0, np.int64(0)
     for place in range(count):
         i = state.touched[place]
         if state.delta[i] == 0.0:
@@ -121,16 +154,18 @@ def changes_of(state, count, trial):
         for side in range(2):
             s = state.of_side[i, side]
             if s < 0:
-                rise = max(0.0, short(state, i, side, after))
-                rise -= max(0.0, short(state, i, side, before))
-                hard += state.weight[i] * rise
+                short_now, short_then = short(state, i, side, before), short(state, i, side, after)
+                hard += state.weight[i] * (max(0.0, short_then) - max(0.0, short_now))
+                out += is_out(short_then) - is_out(short_now)
             elif state.slack_mark[s] != trial:
                 state.slack_mark[s] = trial
                 old, new = units(state, s, np.int64(-1)), units(state, s, trial)
                 cost += price(state, s, new) - price(state, s, old)
                 hard += too_much(state, s, new) - too_much(state, s, old)
+                most = state.slack_most[s]
+                out += is_out(new - most) - is_out(old - most)
                 state.numbers[WORK] += 2 * (state.slack_start[s + 1] - state.slack_start[s])
-    return hard, cost
+    return hard, cost, out
 
 
 @compiled
@@ -140,7 +175,7 @@ def sum_up_costs(state):
         state.activity[i] = 0.0
     for v in range(state.holder.size):
         state.holder[v] = -1
-    hard, cost = 0.0, 0.0
+    hard, cost, violated = 0.0, 0.0, np.int64(0)
     for g in range(state.current.size):
         j = state.current[g]
         cost += state.cost[j]
@@ -152,28 +187,29 @@ def sum_up_costs(state):
         for side in range(2):
             if state.of_side[i, side] < 0:
                 out = short(state, i, side, state.activity[i])
-                if out > NOTHING:
-                    hard += state.weight[i] * out
+                hard += state.weight[i] * max(0.0, out)
+                violated += is_out(out)
     for s in range(state.slack_cost.size):
         asked = units(state, s, np.int64(-1))
         cost += price(state, s, asked)
-        if asked > state.slack_most[s] + NOTHING:
-            hard += too_much(state, s, asked)
-    state.numbers[HARD], state.numbers[COST] = hard, cost
+        hard += too_much(state, s, asked)
+        violated += is_out(asked - state.slack_most[s])
+    state.numbers[HARD], state.numbers[COST], state.numbers[VIOLATED] = hard, cost, violated
 
 
 @compiled
-def anneal_costs(state, trials, hot, cold, least, nothing):
+def anneal_costs(state, trials, hot, cold, least):
     """Make ``trials`` trials while the temperature falls from ``hot`` to ``cold``.
 
-    Returns the least objective of a point whose weighted violation is at most ``nothing``, whose
-    groups are in ``best``; ``least`` is that of ``best`` so far.
+    Returns the least objective of a point that violates nothing, whose choices are in ``best``;
+    ``least`` is that of ``best`` so far.
     """
     groups = state.current.size
     temperature = hot
     cooling = (cold / hot) ** (1.0 / max(1, trials))
     trial = np.int64(state.numbers[STAMP])
     hard, cost = state.numbers[HARD], state.numbers[COST]
+    violated = np.int64(state.numbers[VIOLATED])
     for _ in range(trials):
         temperature *= cooling
         g = below(state.random, groups)
@@ -190,6 +226,10 @@ def anneal_costs(state, trials, hot, cold, least, nothing):
             other = np.int64(state.holder[w])  # gives it for ours, where it may
             if other >= 0:
                 back = state.table[other, v]
+        elif below(state.random, 2) == 0:
+            other, back = across(state, j, to)
+            if other == g:
+                other, back = np.int64(-1), np.int32(-1)
         if to < 0 or to == j or (other >= 0 and back < 0):
             continue
         trial += 1
@@ -200,7 +240,7 @@ def anneal_costs(state, trials, hot, cold, least, nothing):
             own += state.cost[back] - state.cost[state.current[other]]
             count = add(state, state.current[other], -1.0, trial, count)
             count = add(state, back, 1.0, trial, count)
-        rise, dearer = changes_of(state, count, trial)
+        rise, dearer, more = changes_of(state, count, trial)
         dearer += own
         change = rise + dearer
         if change > 0.0 and below(state.random, FINE) >= FINE * np.exp(-change / temperature):
@@ -209,8 +249,10 @@ def anneal_costs(state, trials, hot, cold, least, nothing):
         state.numbers[SUM] += abs(dearer)
         hard += rise
         cost += dearer
-        if hard <= nothing and cost < least - BETTER * max(1.0, abs(least)):
+        violated += more
+        if violated == 0 and cost < least - BETTER * max(1.0, abs(least)):
             least = cost
             keep(state)
-    state.numbers[STAMP], state.numbers[HARD], state.numbers[COST] = trial, hard, cost
+    state.numbers[STAMP], state.numbers[VIOLATED] = trial, violated
+    state.numbers[HARD], state.numbers[COST] = hard, cost
     return least

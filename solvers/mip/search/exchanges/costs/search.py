@@ -17,9 +17,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer
 from solvers.mip.search.exchanges.costs.loops import (
     COST,
-    HARD,
     MOVES,
-    NOTHING,
     SUM,
     WORK,
     anneal_costs,
@@ -29,8 +27,9 @@ from solvers.mip.search.exchanges.costs.structure import Structure
 from solvers.mip.search.exchanges.walk import SOURCE
 from solvers.problem import FloatArray
 
-FIRST_TRIALS, LONGEST = 20_000, 20_000_000
-"""Trials of a first round and of the longest."""
+FIRST_TRIALS, LONGEST = 2_000, 20_000_000
+"""Trials of a first round and of the longest: the first are short, because it takes some rounds
+until the weights of rows are right."""
 
 GROWTH = 1.3
 """Factor of the trials from round to round."""
@@ -38,13 +37,13 @@ GROWTH = 1.3
 SLICE = 20_000
 """Trials between two looks at the budget."""
 
-HEATS = (0.3, 0.1)
+HEATS = (0.1, 0.3, 0.03)
 """First temperatures of rounds, one after the other, in mean changes of the objective by a move."""
 
 COLD = 0.003
 """Last temperature, in the same."""
 
-FIRST_WEIGHT = 0.5
+FIRST_WEIGHT = 3.0
 """What a row violated by its largest entry counts for at first, in mean changes."""
 
 HEAVIER, LIGHTER = 1.5, 0.95
@@ -70,7 +69,7 @@ class CostExchanges:
     offer : callable
         Gets points that are better than the one a round began at.
     best : callable
-        Returns the best point (n,) known.
+        Returns the best point (n,) known, or None.
     seed : int
     """
 
@@ -94,8 +93,10 @@ class CostExchanges:
     def run(self, budget: Budget) -> bool:
         """Anneal until the budget is spent; return whether there was a point to begin at."""
         while not budget.spent():
-            if self._left <= 0 and not self._begin():
-                return False
+            if self._left <= 0:
+                if not self._begin():
+                    return False
+                budget.charge(float(self._model.num_nonzeros))
             self._slice(budget)
         self._hand_on()
         return True
@@ -111,16 +112,15 @@ class CostExchanges:
             self._mean * self._hot * cooling ** (part / int(self._trials))
             for part in (done, done + trials)
         )
-        self._least = float(anneal_costs(state, trials, hot, cold, self._least, self._nothing()))
+        self._least = float(anneal_costs(state, trials, hot, cold, self._least))
         budget.charge(float(state.numbers[WORK] - before) + 4.0 * trials)
         self._left -= trials
         if self._left <= 0:
             self._end()
 
     def _begin(self) -> bool:
-        """Begin a round at the best point; return whether there is one that keeps the groups."""
-        x = self._best()
-        state, structure = self._state, self._structure
+        """Begin a round at the best point; return whether there is one that makes all choices."""
+        x, structure, state = self._best(), self._structure, self._state
         chosen = None if x is None else structure.chosen(x)
         if x is None or chosen is None:
             return False
@@ -131,9 +131,8 @@ class CostExchanges:
             self._measure()
             state.current[:] = chosen
         sum_up_costs(state)
-        is_feasible = state.numbers[HARD] <= self._nothing()
-        self._least = float(state.numbers[COST]) if is_feasible else np.inf
-        self._begun_at = self._least
+        # even if the point violates a row within its tolerance, only a better one is of use
+        self._least = self._begun_at = float(state.numbers[COST])
         self._hot = HEATS[self.rounds % len(HEATS)]
         self._left = int(self._trials)
         self.rounds += 1
@@ -144,7 +143,7 @@ class CostExchanges:
         state = self._state
         sum_up_costs(state)
         state.numbers[SUM], before = 0.0, self.moves
-        anneal_costs(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf, 0.0)
+        anneal_costs(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
         mean = float(state.numbers[SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
         state.weight[:] *= FIRST_WEIGHT * self._mean
@@ -155,12 +154,6 @@ class CostExchanges:
         if self._least < self._begun_at:
             self._begun_at = self._least
             self._offer(self._structure.point(self._home, self._state), SOURCE)
-
-    def _nothing(self) -> float:
-        """Return the weighted violation that is none, whichever row it is of."""
-        weights = np.concatenate([self._state.weight, self._state.excess])
-        weights = weights[weights > 0.0]
-        return NOTHING * float(np.min(weights)) if weights.size else 0.0
 
     def _end(self) -> None:
         """End a round: offer what is better, and change the weights by what it leaves violated."""

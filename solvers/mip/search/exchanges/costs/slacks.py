@@ -57,32 +57,42 @@ class Slacks:
     of_side: IndexArray
 
 
-def find_slacks(model: MipModel, candidates: IndexArray) -> Slacks:
-    """Return which of the candidate columns are slacks, no two of them of one side of a row."""
+def find_slacks(model: MipModel, outside: BoolArray) -> Slacks:
+    """Return which of the columns ``outside`` (n,) are slacks, no two of one side of a row."""
     of_side = np.full((model.num_rows, 2), -1, dtype=np.int32)
     found: list[tuple[int, float, IndexArray, IndexArray, FloatArray]] = []
-    for j in candidates.tolist():
+    up, down = may_be_slack(model, 1.0), may_be_slack(model, -1.0)
+    for j in np.flatnonzero(outside & (up | down)).tolist():
         first, last = model.column_start[j], model.column_start[j + 1]
         rows, values = model.column_row[first:last], model.column_value[first:last]
-        for sign in (1.0, -1.0):
+        for sign, may_be in ((1.0, up[j]), (-1.0, down[j])):
             sides = np.where(sign * values > 0.0, LOWER, UPPER).astype(np.int32)
-            if _is_slack(model, j, sign, rows, sides) and (of_side[rows, sides] < 0).all():
+            if may_be and (of_side[rows, sides] < 0).all():
                 of_side[rows, sides] = len(found)
                 found.append((j, sign, rows, sides, np.abs(values)))
                 break
     return _slacks(model, found, of_side)
 
 
-def _is_slack(model: MipModel, j: int, sign: float, rows: IndexArray, sides: IndexArray) -> bool:
-    if not rows.size or sign * model.cost[j] < 0.0:
-        return False
-    other = np.where(sides == LOWER, model.row_upper[rows], -model.row_lower[rows])
-    mine = np.where(sides == LOWER, model.row_lower[rows], -model.row_upper[rows])
-    # in a row of its own it never goes beyond what is asked for, so the other side is left alone
-    harmless = np.isinf(other) | (rows.size == 1)
-    ends = model.lower[j] if sign > 0.0 else -model.upper[j]
-    has_floor = np.isfinite(ends) or np.isfinite(mine).any()
-    return bool(harmless.all() and has_floor)
+def may_be_slack(model: MipModel, sign: float) -> BoolArray:
+    """Return which columns (n,) never hurt a row, nor the objective's bound, where they go up.
+
+    Down for a ``sign`` of -1. In a row of its own a slack never goes beyond what is asked for, so
+    there the other side may be anywhere.
+    """
+    n, row = model.num_columns, model.column_row
+    size = np.diff(model.column_start)
+    column = np.repeat(np.arange(n), size)
+    raises = sign * model.column_value > 0.0
+    mine = np.where(raises, model.row_lower[row], -model.row_upper[row])
+    other = np.where(raises, model.row_upper[row], -model.row_lower[row])
+    hurt = np.bincount(column[np.isfinite(other)], minlength=n)
+    asks = np.bincount(column[np.isfinite(mine)], minlength=n)
+    floor = model.lower if sign > 0.0 else -model.upper
+    has_floor = np.isfinite(floor) | (asks > 0)
+    harmless = (hurt == 0) | (size == 1)
+    may_be: BoolArray = (size > 0) & harmless & has_floor & (sign * model.cost >= 0.0)
+    return may_be
 
 
 def _slacks(

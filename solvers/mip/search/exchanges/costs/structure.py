@@ -7,9 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.search.exchanges.costs.choices import Choices, find_choices
 from solvers.mip.search.exchanges.costs.loops import NOTHING, CostState, sum_up_costs
-from solvers.mip.search.exchanges.costs.slacks import LOWER, UPPER, Slacks, find_slacks
-from solvers.mip.search.exchanges.groups import LARGEST_TABLE, Groups, find_groups
+from solvers.mip.search.exchanges.costs.slacks import (
+    LOWER,
+    UPPER,
+    Slacks,
+    find_slacks,
+    may_be_slack,
+)
+from solvers.mip.search.exchanges.groups import LARGEST_TABLE, LEAST_GROUPS
 from solvers.problem import BoolArray, FloatArray
 
 COVERED_PART = 0.9
@@ -19,31 +26,40 @@ the point from which a round begins."""
 LEAST_LABELLED = 2
 """Columns of groups that a label has at least: with one there is nothing to exchange."""
 
+WIDE_PART = 0.5
+"""Part of the columns that have to be in choices among more than two: where most binaries are for
+themselves, as in covers, walks do as well."""
+
+TWO = 2
+"""A binary that is for itself, and none."""
+
 ONE = 0.5
 """Values above are 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Groups of binaries of which exactly one is 1, and slacks of the other rows."""
+    """Choices among binaries, slacks of rows, and what choices may exchange."""
 
-    groups: Groups
+    choices: Choices
     slacks: Slacks
     label: IndexArray
     by_label: IndexArray
 
     def chosen(self, x: FloatArray) -> IndexArray | None:
-        """Return the column that is 1 in each group (g,) at ``x`` (n,); None where that fails."""
-        groups = self.groups
-        ones = groups.column[x[groups.column] > ONE]
-        if not np.array_equal(groups.group[ones], np.arange(groups.start.size - 1)):
-            return None
-        return ones.astype(np.int32)
+        """Return what is chosen (g,) at ``x`` (n,); None where a choice is not made."""
+        choices = self.choices
+        real = choices.column[choices.column < x.size]
+        ones = real[x[real] > ONE]
+        made = np.bincount(choices.group[ones], minlength=choices.count)
+        chosen = choices.none.copy()
+        chosen[choices.group[ones]] = ones
+        return None if (made > 1).any() or (chosen < 0).any() else chosen
 
     def home(self, x: FloatArray) -> FloatArray:
-        """Return ``x`` (n,) without groups, with slacks where they are measured from."""
+        """Return ``x`` (n,) without choices, with slacks where they are measured from."""
         home = x.copy()
-        home[self.groups.column] = 0.0
+        home[self.choices.group[: x.size] >= 0] = 0.0
         home[self.slacks.column] = self.slacks.home
         return home
 
@@ -54,12 +70,12 @@ class Structure:
         state.upper[:] = model.row_upper - fixed
 
     def point(self, home: FloatArray, state: CostState) -> FloatArray:
-        """Return the point (n,) of the groups in ``state.best``."""
+        """Return the point (n,) of the choices in ``state.best``."""
         slacks, current = self.slacks, state.current.copy()
         state.current[:] = state.best
         sum_up_costs(state)
         x = home.copy()
-        x[state.best] = 1.0
+        x[state.best[state.best < x.size]] = 1.0
         units = np.clip(self._asked(state), slacks.least, slacks.most)
         x[slacks.column] += slacks.sign * units
         state.current[:] = current
@@ -86,22 +102,25 @@ class Structure:
 
     def state(self, model: MipModel, seed: int) -> CostState:
         """Return the state of a search, with weights of one for a row's largest entry."""
-        m, groups, slacks = model.num_rows, self.groups, self.slacks
+        m, choices, slacks = model.num_rows, self.choices, self.slacks
+        empty = choices.group.size - model.num_columns
         size = np.zeros(m)
         of_row = np.repeat(np.arange(m), np.diff(model.row_start))
         np.maximum.at(size, of_row, np.abs(model.row_value))
         weight = 1.0 / np.where(size > 0.0, size, 1.0)
-        weight[groups.is_kept] = 0.0
+        weight[choices.is_kept] = 0.0
         longest = int(np.max(np.diff(model.column_start), initial=0))
         word = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]) or 1
         return CostState(
-            column_start=model.column_start,
+            column_start=np.append(
+                model.column_start, np.full(empty, model.column_start[-1], dtype=np.int32)
+            ).astype(np.int32),
             column_row=model.column_row,
             column_value=model.column_value,
-            start=groups.start,
-            column=groups.column,
-            value=groups.value,
-            table=groups.table,
+            start=choices.start,
+            column=choices.column,
+            value=choices.value,
+            table=choices.table,
             lower=model.row_lower.copy(),
             upper=model.row_upper.copy(),
             weight=weight,
@@ -109,12 +128,16 @@ class Structure:
             delta=np.zeros(m),
             stamp=np.zeros(m, dtype=np.int64),
             touched=np.zeros(max(1, 4 * longest), dtype=np.int32),
-            holder=np.zeros(groups.table.shape[1], dtype=np.int32),
-            current=np.zeros(groups.start.size - 1, dtype=np.int32),
-            best=np.zeros(groups.start.size - 1, dtype=np.int32),
+            holder=np.zeros(choices.table.shape[1], dtype=np.int32),
+            current=np.zeros(choices.count, dtype=np.int32),
+            best=np.zeros(choices.count, dtype=np.int32),
             numbers=np.zeros(8),
             random=np.array([word], dtype=np.uint64),
-            cost=model.cost,
+            cost=np.append(model.cost, np.zeros(empty)),
+            row_start=model.row_start,
+            row_column=model.row_column,
+            group=choices.group,
+            none=choices.none,
             label=self.label,
             by_label=self.by_label,
             of_side=slacks.of_side,
@@ -131,43 +154,50 @@ class Structure:
         )
 
 
-def find_structure(model: MipModel) -> Structure | None:
-    """Return the groups and slacks of a model that consists of these, or None."""
-    groups = find_groups(model, covered_part=0.0)
-    if groups is None:
-        return None
+def find_structure(model: MipModel, covered_part: float = COVERED_PART) -> Structure | None:
+    """Return the choices and slacks of a model that consists of these, or None."""
     free = model.lower < model.upper
-    outside = np.flatnonzero(free & (groups.group < 0) & ~model.is_binary).astype(np.int32)
-    slacks = find_slacks(model, outside)
-    covered = np.count_nonzero(groups.group >= 0) + slacks.column.size
-    if covered < COVERED_PART * np.count_nonzero(free):
+    outside = free & ~model.is_binary
+    binaries = np.count_nonzero(free & model.is_binary)
+    needed = covered_part * np.count_nonzero(free) - binaries
+    candidates = outside & (may_be_slack(model, 1.0) | may_be_slack(model, -1.0))
+    if binaries == 0 or np.count_nonzero(candidates) < needed:
         return None
-    return Structure(groups, slacks, *_labels(model, groups))
+    slacks = find_slacks(model, outside)
+    if slacks.column.size < needed:
+        return None
+    choices = find_choices(model)
+    sizes = np.diff(choices.start)
+    among_many = int(sizes[sizes > TWO].sum())
+    if choices.count < LEAST_GROUPS or among_many < WIDE_PART * choices.column.size:
+        return None
+    return Structure(choices, slacks, *_labels(model, choices))
 
 
-def _labels(model: MipModel, groups: Groups) -> tuple[IndexArray, IndexArray]:
-    """Return the label of each column (n,), -1 for none, and the column of each group and label.
+def _labels(model: MipModel, choices: Choices) -> tuple[IndexArray, IndexArray]:
+    """Return the label of each column (n+d,), -1 for none, and the columns of choices by label.
 
-    Labels are disjoint rows across the groups that have one column of a group at most: agents of
-    jobs, machines, days. Without them where the groups have values to exchange.
+    Labels are disjoint rows across the choices that have one column of a choice at most: agents of
+    jobs, machines, days. Without them where choices have values to exchange.
     """
-    label = np.full(model.num_columns, -1, dtype=np.int32)
-    if (groups.value >= 0).any():
+    label = np.full(choices.group.size, -1, dtype=np.int32)
+    wide = np.diff(choices.start) > TWO
+    if (choices.value >= 0).any() or not wide.any():
         return label, np.full((1, 1), -1, dtype=np.int32)
     lengths = np.diff(model.row_start)
     count = 0
     for i in np.argsort(-lengths, kind="stable").tolist():
         columns = model.row_column[model.row_start[i] : model.row_start[i + 1]]
-        columns = columns[groups.group[columns] >= 0]
-        if groups.is_kept[i] or columns.size < LEAST_LABELLED or (label[columns] >= 0).any():
+        columns = columns[choices.group[columns] >= 0]
+        columns = columns[wide[choices.group[columns]]]
+        if choices.is_kept[i] or columns.size < LEAST_LABELLED or (label[columns] >= 0).any():
             continue
-        if np.unique(groups.group[columns]).size < columns.size:
+        if np.unique(choices.group[columns]).size < columns.size:
             continue
         label[columns], count = count, count + 1
-    size = groups.start.size - 1
-    if size * count > LARGEST_TABLE:
+    if choices.count * count > LARGEST_TABLE:
         label[:], count = -1, 0
-    by_label = np.full((size, max(1, count)), -1, dtype=np.int32)
+    by_label = np.full((choices.count, max(1, count)), -1, dtype=np.int32)
     labelled = np.flatnonzero(label >= 0)
-    by_label[groups.group[labelled], label[labelled]] = labelled
+    by_label[choices.group[labelled], label[labelled]] = labelled
     return label, by_label

@@ -12,10 +12,10 @@ from solvers.mip.shared import Shared
 from solvers.mip.walks import Ground, ground_without_defined, whole_ground
 from solvers.problem import FloatArray
 
-SHARE, LEAST_SHARE = 3.0, 0.3
+SHARE, LEAST_SHARE = 3.0, 0.15
 """What these searches are due at first and at least."""
 
-IN_VAIN = 0.7
+IN_VAIN = 0.4
 """Factor of their share for each turn without a better point."""
 
 

@@ -29,6 +29,26 @@ def assignment(jobs: int, agents: int, seed: int, room: float = 1.2) -> MipModel
     )
 
 
+def selection(groups: int, size: int, seed: int) -> MipModel:
+    """Return items of which one of each group may be taken, and two for themselves, within limits.
+
+    The column of item k of group i is ``size * i + k``; the last two columns are for themselves.
+    """
+    rng = np.random.default_rng(seed)
+    n = groups * size + 2
+    by_group = np.hstack([np.kron(np.eye(groups), np.ones(size)), np.zeros((groups, 2))])
+    weights = rng.integers(1, 30, (3, n)).astype(float)
+    return model_of(
+        -rng.integers(5, 40, n).astype(float),
+        np.vstack([by_group, weights]),
+        -INF,
+        np.r_[np.ones(groups), np.full(3, 8.0 * groups)],
+        lower=0.0,
+        upper=1.0,
+        integrality=True,
+    )
+
+
 def with_slacks(seed: int) -> MipModel:
     """Return an assignment with slacks of all kinds beside it, in random rows.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from solvers.mip.search.exchanges.costs import CostExchanges, find_structure
 from solvers.mip.search.exchanges.costs.loops import COST, HARD, sum_up_costs
 from solvers.mip.search.exchanges.costs.turns import LEAST_SHARE, SHARE, CostExchangeTurns
 from tests.mip.domain.models import model_of
-from tests.mip.search.exchanges.costs.models import assignment, with_slacks
+from tests.mip.search.exchanges.costs.models import assignment, selection, with_slacks
 from tests.mip.shared_of import shared_of
 
 
@@ -66,12 +68,35 @@ def _least(model, groups: int, size: int) -> float:
     return least
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_small_selections_come_to_their_optimum(seed):
+    model = selection(5, 3, seed)
+    structure = find_structure(model)
+    assert structure is not None
+    found = Found(model, np.zeros(17))
+    search = CostExchanges(model, structure, found.offer, lambda: found.x, seed)
+    search.run(Budget(work=3e6))
+    choices = [(None, 3 * g, 3 * g + 1, 3 * g + 2) for g in range(5)] + [(None, 15), (None, 16)]
+    objectives = [
+        model.objective_at(x)
+        for chosen in itertools.product(*choices)
+        if is_feasible(model, x := _ones(17, [j for j in chosen if j is not None]))
+    ]
+    assert model.objective_at(found.x) == min(objectives)
+
+
+def _ones(size, columns):
+    x = np.zeros(size)
+    x[columns] = 1.0
+    return x
+
+
 def test_what_is_added_up_move_by_move_is_what_sums_say():
     model = with_slacks(1)
     structure, x = first_point(model, 6, 3)
     found = Found(model, x)
     search = CostExchanges(model, structure, found.offer, lambda: found.x, 0)
-    search.run(Budget(work=1e5))
+    search.run(Budget(work=1e6))
     state = search._state
     hard, cost = float(state.numbers[HARD]), float(state.numbers[COST])
     sum_up_costs(state)

@@ -14,7 +14,7 @@ from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.mip.domain.models import INF, model_of
-from tests.mip.search.exchanges.costs.models import assignment, with_slacks
+from tests.mip.search.exchanges.costs.models import assignment, selection, with_slacks
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,7 +68,7 @@ def test_agents_are_labels():
     for g in range(8):
         for k in range(3):
             j = structure.by_label[g, k]
-            assert structure.groups.group[j] == g
+            assert structure.choices.group[j] == g
             assert structure.label[j] == k
 
 
@@ -94,9 +94,35 @@ def test_a_column_that_hurts_another_row_is_no_slack():
         upper=np.r_[np.ones(n), 50.0],
         integrality=np.r_[np.ones(n, bool), False],
     )
+    assert find_structure(pushed, covered_part=1.0) is None
     structure = find_structure(pushed)
-    assert structure is not None  # the groups are most of it
+    assert structure is not None  # choices are most of it
     assert not structure.slacks.column.size
+
+
+def test_what_may_stay_out_is_a_choice_of_an_empty_column():
+    model = selection(5, 4, seed=0)  # and two binaries for themselves
+    structure = find_structure(model)
+    assert structure is not None
+    choices = structure.choices
+    assert choices.count == 7
+    assert choices.none.tolist() == list(range(22, 29))
+    for g in range(5):
+        members = choices.column[choices.start[g] : choices.start[g + 1]]
+        assert members.tolist() == [*range(4 * g, 4 * g + 4), 22 + g]
+    nothing = structure.chosen(np.zeros(22))
+    assert nothing is not None
+    assert nothing.tolist() == choices.none.tolist()
+    some = structure.chosen(np.eye(22)[9] + np.eye(22)[21])
+    assert some is not None
+    assert some.tolist() == [22, 23, 9, 25, 26, 27, 21]
+
+
+def test_binaries_for_themselves_are_left_to_walks():
+    model = model_of(
+        np.ones(20), np.ones((3, 20)), 2.0, INF, lower=0.0, upper=1.0, integrality=True
+    )
+    assert find_structure(model) is None
 
 
 def test_models_of_other_columns_have_no_structure():
