@@ -82,7 +82,7 @@ def rent_everything(model: pyo.ConcreteModel) -> float:
 def main() -> None:
     model = build()
     today = rent_everything(model)
-    results = pyo.SolverFactory("gpuheur").solve(model, warmstart=True, timelimit=30)
+    results = pyo.SolverFactory("gpuheur").solve(model, warmstart=True, timelimit=120)
     pyo.assert_optimal_termination(results)
     best = pyo.value(model.cost)
 
