@@ -22,6 +22,10 @@ WORTHWHILE = 0.6
 """Part of its time that has to be left of the turn for another sub-MIP to begin: what is cut short
 within HiGHS's first rounds of cuts was for nothing."""
 
+LEAST_WORK_LEFT = 0.5
+"""Part of a turn's work that has to be left for another sub-MIP where no clock counts: what the
+rest of a turn allows says nothing of how large neighbourhoods should be."""
+
 PAUSE = 0.05
 """Seconds to wait when no neighbourhood can be made yet."""
 
@@ -99,7 +103,7 @@ def search_neighbourhoods(
     rng = np.random.default_rng([seed, slot])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None
-    length = budget.seconds_left
+    length, work = budget.seconds_left, budget.work_left
     began = False
     while not budget.spent():
         situation = search.situation(relaxation(), near())
@@ -114,7 +118,8 @@ def search_neighbourhoods(
             out = set()
             continue
         seconds = search.seconds(number, length)
-        if began and budget.seconds_left < WORTHWHILE * seconds:
+        is_short = budget.seconds_left < WORTHWHILE * seconds
+        if began and (is_short or budget.work_left < LEAST_WORK_LEFT * work):
             search.bandit.put_back(number)
             break
         sub = search.make(number, situation, rng)

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.place import run_task
 from solvers.highs.settings import mip_settings
-from solvers.highs.task import Ending, Finding, Reply, Setting, Task
+from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer
@@ -31,6 +31,13 @@ and whatever else is charged does a hundred entries in a microsecond."""
 
 WORK_PER_SEARCH = 2e6
 """Entries that a search counts for in any case: the start of HiGHS takes hundredths of a second."""
+
+
+ROOT_ITERATIONS_PER_LINE, ITERATIONS_PER_NODE = 0.3, 200.0
+"""What a search without a clock is taken to need before it has run: simplex iterations of the root
+node for each row and column, cuts included, and of each further node. HiGHS heeds no limit on
+iterations in its root node, and calls back without counts: of nexp-150-20-8-5 one root node took
+six times the work that was allowed in all, of neos-1456979 a thousand nodes eighteen times."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,8 @@ def solve_submip(
     if restricted is not None:
         taker = Taker(model, offer, source, sub.cutoff)
         watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
-        reply = _run(restricted, sub, watch, limits, seed, start, apart)
+        work_left = None if budget.is_timed else budget.work_left
+        reply = _run(restricted, sub, watch, limits, seed, start, apart, work_left)
         result = _judged(model, sub, restricted, taker, reply)
     budget.charge(result.work)
     return replace(result, seconds=time.monotonic() - began)
@@ -106,13 +114,16 @@ def _run(
     seed: int,
     start: FloatArray | None,
     apart: bool,
+    work_left: float | None,
 ) -> Reply:
     model = restricted.model
     if not model.num_columns:  # nothing is free, and the rows were checked
         watch.incumbent(model.offset, "fixed", np.empty(0))
         return Reply(Finding.OPTIMAL, Ending.CONVERGED, objective=model.offset, x=np.empty(0))
-    if watch.should_stop() is not None:
+    nodes = limits.nodes if work_left is None else affordable_nodes(model, work_left, limits.nodes)
+    if watch.should_stop() is not None or not nodes:
         return Reply(Finding.NOTHING, Ending.TIME_LIMIT)
+    limits = replace(limits, nodes=nodes)
     point = None if start is None else restricted.reduced(start)
     try:
         task = Task(model, _settings(sub, limits, seed), x=point)
@@ -141,10 +152,23 @@ def _settings(sub: SubMip, limits: Limits, seed: int) -> dict[str, Setting]:
     return settings
 
 
+def affordable_nodes(model: Model, work_left: float, most: int) -> int:
+    """Return the nodes that the work left is taken to allow, 0 where the root is too much."""
+    lines = model.num_rows + model.num_columns
+    for_tree = work_left - ROOT_ITERATIONS_PER_LINE * lines * _each(lines)
+    if for_tree < 0.0:
+        return 0
+    return int(min(most, max(1.0, for_tree / (ITERATIONS_PER_NODE * _each(lines)))))
+
+
+def _each(lines: int) -> float:
+    """Return what an iteration counts for in a search of so many rows and columns."""
+    return WORK_PER_ITERATION + VISITS_PER_ITERATION * lines
+
+
 def _work(model: MipModel, iterations: float, lines: int) -> float:
     """Return what a search of so many rows and columns counts for."""
-    each = WORK_PER_ITERATION + VISITS_PER_ITERATION * lines
-    return WORK_PER_SEARCH + 2.0 * model.num_nonzeros + iterations * each
+    return WORK_PER_SEARCH + 2.0 * model.num_nonzeros + iterations * _each(lines)
 
 
 def _judged(

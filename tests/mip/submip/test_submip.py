@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.highs.task import Model
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.submip import ExtraRow, Limits, SubMip, SubMipStatus, solve_submip
 from solvers.mip.submip.restricted import restrict
+from solvers.mip.submip.runner import affordable_nodes
 from tests.mip.polish.test_polisher import model_of, random_model
 
 
@@ -262,3 +264,33 @@ def test_a_start_is_used():
     limits = Limits(solutions=1)
     solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(), start=x, limits=limits)
     assert model.objective_at(offers.points[0]) <= model.objective_at(x)
+
+
+def test_fewer_nodes_are_searched_where_little_work_is_left():
+    model = Model(
+        cost=np.zeros(50),
+        offset=0.0,
+        lower=np.zeros(50),
+        upper=np.ones(50),
+        row_lower=np.zeros(30),
+        row_upper=np.ones(30),
+        start=np.zeros(31, dtype=np.int32),
+        index=np.zeros(0, dtype=np.int32),
+        value=np.zeros(0),
+        integer=np.ones(50, dtype=np.int8),
+    )
+    allowed = [affordable_nodes(model, work, 1000) for work in (1e4, 1e6, 1e7, 1e8, np.inf)]
+    assert allowed[0] == 0  # not even the root
+    assert allowed[1] == 1
+    assert allowed == sorted(allowed)
+    assert allowed[-1] == 1000
+    assert 1 < allowed[3] < 1000
+
+
+def test_a_root_beyond_the_work_left_is_not_begun():
+    model = knapsack(40)
+    offers = Offers(model)
+    result = solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(work=1e4))
+    assert result.status is SubMipStatus.LIMIT
+    assert not result.nodes
+    assert not offers.points
