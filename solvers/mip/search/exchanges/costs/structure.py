@@ -23,6 +23,9 @@ COVERED_PART = 0.9
 """Part of the columns free to move that have to be in groups or slacks: others stay as they are in
 the point from which a round begins."""
 
+MOST_LABELS = 20_000
+"""Rows looked at for labels, the longest first: some tenths of a second of the interpreter."""
+
 LEAST_LABELLED = 2
 """Columns of groups that a label has at least: with one there is nothing to exchange."""
 
@@ -186,7 +189,7 @@ def _labels(model: MipModel, choices: Choices) -> tuple[IndexArray, IndexArray]:
         return label, np.full((1, 1), -1, dtype=np.int32)
     lengths = np.diff(model.row_start)
     count = 0
-    for i in np.argsort(-lengths, kind="stable").tolist():
+    for i in np.argsort(-lengths, kind="stable")[:MOST_LABELS].tolist():
         columns = model.row_column[model.row_start[i] : model.row_start[i + 1]]
         columns = columns[choices.group[columns] >= 0]
         columns = columns[wide[choices.group[columns]]]
