@@ -30,8 +30,9 @@ class Choices:
     none : (g,) int32
         The empty column of each choice, -1 where one has to be chosen.
     value : (n+d,) int32
-    table : (g, v) int32
-        As in :class:`~solvers.mip.search.exchanges.groups.Groups`.
+    table : (e, v) int32
+        As in :class:`~solvers.mip.search.exchanges.groups.Groups`, for the e choices that ask for
+        exactly one and come first; others have no values.
     is_kept : (m,) bool
         Rows that hold whatever is chosen.
     """
@@ -75,23 +76,15 @@ def find_choices(model: MipModel) -> Choices:
         column=order,
         group=group,
         none=none,
-        value=_extended(found, n + optional),
-        table=_table(found, count),
+        value=_values(found, n + optional),
+        table=np.full((1, 1), -1, dtype=np.int32) if found is None else found.table,
         is_kept=is_kept,
     )
 
 
-def _extended(found: Groups | None, size: int) -> IndexArray:
+def _values(found: Groups | None, size: int) -> IndexArray:
+    """Return the values of columns of groups; others have none to exchange."""
     value = np.full(size, -1, dtype=np.int32)
     if found is not None:
-        value[: found.value.size] = found.value
+        value[: found.value.size] = np.where(found.group >= 0, found.value, -1)
     return value
-
-
-def _table(found: Groups | None, count: int) -> IndexArray:
-    """Return the table of columns by choice and value, which only the first choices have."""
-    if found is None or not (found.value >= 0).any():
-        return np.full((1, 1), -1, dtype=np.int32)
-    table = np.full((count, found.table.shape[1]), -1, dtype=np.int32)
-    table[: found.table.shape[0]] = found.table
-    return table
