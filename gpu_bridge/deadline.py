@@ -14,8 +14,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from gpu_bridge.apart import apart
 from gpu_bridge.race_progress import Deputy
+from solvers.apart import apart
 from solvers.errors import EngineError
 from solvers.left_behind import leave
 from solvers.outcome import Outcome, SolutionStatus, StopReason
@@ -71,15 +71,18 @@ def _within_limit(
     patience: float,
     substitute: _StandIn | None,
 ) -> Outcome:
+    deputy = Deputy(progress)
     found = apart(
-        work,
+        lambda: work(deputy),
         progress,
         engine,
         patience=lambda: patience_at(progress, patience),
+        is_over=lambda: progress.should_stop() is not None,
         enough=lambda: substitute is not None and substitute.has_settled(),
     )
     if found is not None:
         return found[0]
+    deputy.abandon()
     found_instead = None if substitute is None else substitute.answer
     if found_instead is not None:
         progress.log(f"The reference engine stood in while {engine} was being compiled.")

@@ -12,13 +12,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import TypeVar
 
-from gpu_bridge.apart import apart
 from gpu_bridge.deadline import PATIENCE_HIGH, STAND_IN_SHARE, is_compiling, patience_at
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.many_singles import labelled, solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.race_progress import Deputy
+from solvers.apart import apart
 from solvers.progress import Progress
 
 Answer = TypeVar("Answer")
@@ -47,14 +48,17 @@ def in_time(engine: str, work: Callable[[Progress], Answer], progress: Progress)
         answer = work(progress)
     else:
         stand_in_at = progress.seconds + STAND_IN_SHARE * progress.time_left
+        deputy = Deputy(progress)
         found = apart(
-            work,
+            lambda: work(deputy),
             progress,
             engine,
             patience=lambda: _patience(progress),
+            is_over=lambda: progress.should_stop() is not None,
             enough=lambda: progress.seconds >= stand_in_at and is_compiling(),
         )
         if found is None:
+            deputy.abandon()
             return None
         answer = found[0]
     _have_run.add(engine)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy", "llvmlite", "numba"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
 SHARED = {
-    *("device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
+    *("apart", "device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
     *("problem", "progress"),
 }
 SHARED |= {"rays", "separation", "sparse", "vectors"}

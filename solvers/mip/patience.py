@@ -6,18 +6,13 @@ called waits for that, and for anything else that does not hear of the end, only
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable
 
 import numpy as np
 
-from solvers.left_behind import leave
+from solvers.apart import apart
 from solvers.outcome import Outcome
 from solvers.progress import Progress
-
-LOOK_AGAIN = 0.02
-"""Seconds between two looks at whether the solve is over."""
 
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.5, 3.0
 """How long a solve may go on after the limit or an interruption to come to its end: this part of
@@ -47,30 +42,19 @@ def wait_for(
     Exception
         What the work raised.
     """
-    ended: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            ended.put(work())
-        except BaseException as error:  # the caller raises it in its own thread
-            ended.put(error)
-
-    thread = threading.Thread(target=run, name="schedule", daemon=True)
-    thread.start()
-    give_up_at = np.inf
-    while progress.seconds < give_up_at:
-        try:
-            found = ended.get(timeout=LOOK_AGAIN)
-        except queue.Empty:
-            ended_outside = progress.should_stop() is not None
-            if np.isinf(give_up_at) and (ended_outside or is_settled()):
-                share = PATIENCE_SHARE * progress.seconds
-                give_up_at = progress.seconds + np.clip(share, PATIENCE_LOW, PATIENCE_HIGH)
-            continue
-        if isinstance(found, BaseException):
-            raise found
-        return found
-    leave(thread)
+    found = apart(
+        work,
+        progress,
+        "schedule",
+        patience=lambda: _patience(progress),
+        is_over=lambda: progress.should_stop() is not None or is_settled(),
+    )
+    if found is not None:
+        return found[0]
     if progress.should_stop() is not None:
         progress.log("The time was up while heuristics were being compiled, or busy.")
     return otherwise()
+
+
+def _patience(progress: Progress) -> float:
+    return float(np.clip(PATIENCE_SHARE * progress.seconds, PATIENCE_LOW, PATIENCE_HIGH))

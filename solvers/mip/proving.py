@@ -6,10 +6,10 @@ import dataclasses
 import time
 from collections.abc import Callable
 
+from solvers.apart import LOOK_AGAIN
 from solvers.highs.place import SMALL_MIP
 from solvers.mip.bound import Prover
 from solvers.mip.course import Course
-from solvers.mip.patience import LOOK_AGAIN
 from solvers.outcome import Outcome, Start, StopReason
 from solvers.problem import FloatArray
 

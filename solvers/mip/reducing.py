@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solvers.apart import LOOK_AGAIN
 from solvers.device import Device, cpu, find_device
 from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.budget import Budget
@@ -19,7 +20,6 @@ from solvers.mip.course import Course
 from solvers.mip.gate import Gate
 from solvers.mip.model import MipModel
 from solvers.mip.near import Near
-from solvers.mip.patience import LOOK_AGAIN
 from solvers.mip.reduced import Reduced, unreduced
 from solvers.mip.start import bring_in
 from solvers.problem import FloatArray, Problem

@@ -18,10 +18,11 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from solvers.apart import LOOK_AGAIN
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.course import Course
 from solvers.mip.ends import record_ends
-from solvers.mip.patience import LOOK_AGAIN, wait_for
+from solvers.mip.patience import wait_for
 from solvers.mip.proving import Proving
 from solvers.mip.reducing import Reduce, Reducing
 from solvers.mip.start import take_whole

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import time
 
+from solvers.apart import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.course import Course
-from solvers.mip.patience import LOOK_AGAIN
 from solvers.mip.shared import Shared
 from solvers.mip.submip import Limits
 from solvers.mip.turns import Activity

@@ -13,48 +13,51 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpu_bridge.race import LOOK_AGAIN
-from gpu_bridge.race_progress import Deputy
 from solvers.left_behind import leave
 from solvers.progress import Progress
+
+LOOK_AGAIN = 0.02
+"""Seconds between two looks at clock and interruption."""
 
 Answer = TypeVar("Answer")
 
 
 def apart(
-    work: Callable[[Progress], Answer],
+    work: Callable[[], Answer],
     progress: Progress,
     name: str,
     *,
     patience: Callable[[], float],
-    enough: Callable[[], bool],
+    is_over: Callable[[], bool],
+    enough: Callable[[], bool] | None = None,
 ) -> tuple[Answer] | None:
     """Run work in a thread; return its answer in a tuple, or None where it was left behind.
 
     Parameters
     ----------
     work : callable
-        Gets a progress that says when nobody waits any more.
+        Ends by itself once it is over, unless it is at something that cannot.
     progress : Progress
-        Clock, limit and interruption.
+        Has the clock.
     name : str
         Of the thread.
     patience : callable
-        Asked at the limit, or after an interruption, for how many seconds to wait on.
-    enough : callable
-        Asked between looks whether not to wait for another reason.
+        Asked once it is over for how many seconds to wait on.
+    is_over : callable
+        Asked between looks whether the work is to end: a limit, an interruption.
+    enough : callable, optional
+        Asked between looks whether not to wait any longer at all.
 
     Raises
     ------
     BaseException
         What the work raised.
     """
-    deputy = Deputy(progress)
     ended: queue.SimpleQueue[tuple[Answer] | BaseException] = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            ended.put((work(deputy),))
+            ended.put((work(),))
         except BaseException as error:  # the caller raises it in its own thread
             ended.put(error)
 
@@ -65,14 +68,13 @@ def apart(
         try:
             found = ended.get(timeout=LOOK_AGAIN)
         except queue.Empty:
-            if enough():
+            if enough is not None and enough():
                 break
-            if np.isinf(give_up_at) and progress.should_stop() is not None:
+            if np.isinf(give_up_at) and is_over():
                 give_up_at = progress.seconds + patience()
             continue
         if isinstance(found, BaseException):
             raise found
         return found
-    deputy.abandon()
     leave(thread)
     return None
