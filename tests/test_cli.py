@@ -71,20 +71,15 @@ End
 """
 
 
-def split_model() -> str:
-    """A small market-split model: points are easy to find, a proof takes ages."""
+def hard_model() -> str:
+    """Points that share no edge of a random graph: some are easily found, a proof takes ages."""
     random = np.random.default_rng(7)
-    weights = random.integers(0, 100, (4, 34))
-    rows, goal = [], []
-    for i, row in enumerate(weights):
-        terms = " + ".join(f"{weight} x{j}" for j, weight in enumerate(row))
-        rows.append(f" r{i}: {terms} + s{i} - t{i} = {row.sum() // 2}")
-        goal.append(f"s{i} + t{i}")
-    names = "\n".join(f" x{j}" for j in range(weights.shape[1]))
-    return (
-        f"Minimize\n total: {' + '.join(goal)}\nSubject To\n" + "\n".join(rows) + "\nBinary\n"
-        f"{names}\nEnd\n"
-    )
+    count = 250
+    edges = [(i, j) for i in range(count) for j in range(i) if random.random() < 0.1]
+    goal = " + ".join(f"x{i}" for i in range(count))
+    rows = [f" e{k}: x{i} + x{j} <= 1" for k, (i, j) in enumerate(edges)]
+    names = "\n".join(f" x{i}" for i in range(count))
+    return f"Maximize\n total: {goal}\nSubject To\n" + "\n".join(rows) + f"\nBinary\n{names}\nEnd\n"
 
 
 @dataclass
@@ -153,7 +148,7 @@ def test_log_shows_model_engine_and_result_once(run: Run, model: Callable[..., P
 
 def test_feasible_without_proof(run: Run, model: Callable[..., Path]) -> None:
     words = ["--method", "highs", "--node-limit", 1, "--threads", 1, "--quiet"]
-    answer = run("solve", model(split_model()), *words)
+    answer = run("solve", model(hard_model()), *words)
     assert answer.code == ExitCode.FEASIBLE == 1
     assert answer.value("Status").startswith("feasible")
     assert float(answer.value("Objective")) > 0.0
@@ -497,7 +492,7 @@ def test_ctrl_c_writes_the_best_point_and_says_so(
     model: Callable[..., Path], tmp_path: Path
 ) -> None:
     solution = tmp_path / "best.sol"
-    words = ["solve", model(split_model()), "--threads", 1, "--time-limit", 600]
+    words = ["solve", model(hard_model()), "--threads", 1, "--time-limit", 600]
     with subprocess.Popen(
         command(*words, "--solution", solution),
         stdout=subprocess.PIPE,

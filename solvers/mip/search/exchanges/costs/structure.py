@@ -24,7 +24,8 @@ COVERED_PART = 0.9
 the point from which a round begins."""
 
 MOST_LABELS = 20_000
-"""Rows looked at for labels, the longest first: some tenths of a second of the interpreter."""
+"""Rows looked at for labels, the longest first: the whole takes 0.1 s of the interpreter on models
+of 17 and 26 thousand rows."""
 
 LEAST_LABELLED = 2
 """Columns of groups that a label has at least: with one there is nothing to exchange."""
