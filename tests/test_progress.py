@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
-import os
-import pty
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
 
 import numpy as np
 import pytest
 
-from gpu_bridge import log_text
-from gpu_bridge.footer_text import attribution_lines, footer_lines
-from gpu_bridge.live_line import LogStream
 from gpu_bridge.options import make_options
-from gpu_bridge.outcome import Outcome, PoolSolution
+from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.throttle import BURST_LINES, MOST_RECORDS, line_interval
 from gpu_bridge.versions import version_line
-from solvers.outcome import Event, Residuals, SolutionStatus, StopReason
+from solvers.outcome import Event, SolutionStatus, StopReason
 from solvers.problem import Problem
+from tests.log_models import BrokenStream, rows, small_mip
 
 
 class FakeClock:
@@ -40,37 +33,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     fake = FakeClock()
     monkeypatch.setattr("solvers.progress.time.monotonic", fake)
     return fake
-
-
-class BrokenStream(io.StringIO):
-    """A pipe whose reader goes away after some writes."""
-
-    def __init__(self, good_writes: int) -> None:
-        super().__init__()
-        self.good_writes = good_writes
-
-    def write(self, text: str) -> int:
-        if self.good_writes == 0:
-            raise BrokenPipeError(32, "Broken pipe")
-        self.good_writes -= 1
-        return super().write(text)
-
-
-def small_mip(maximize: bool = False) -> Problem:
-    return Problem.from_arrays(
-        [3.0, 200.0, 0.0],
-        [[1.0, 2.0, 0.0], [0.0, 1.0, 0.5], [1.0, 0.0, 1.0]],
-        [1.0, -np.inf, 2.0],
-        [1.0, 60.0, 4.0],
-        upper=[1.0, 7.0, np.inf],
-        integrality=[True, True, False],
-        maximize=maximize,
-        name="small",
-    )
-
-
-def rows(text: str, word: str) -> list[str]:
-    return [line for line in text.splitlines() if word in line]
 
 
 def test_every_stream_gets_every_line_at_once_and_the_text_keeps_them() -> None:
@@ -354,41 +316,6 @@ def test_history_of_iterations_is_thinned_but_reaches_from_start_to_end() -> Non
     assert counts[-1] > 19 * MOST_RECORDS
 
 
-def test_footer_tells_everything_known_and_nothing_else() -> None:
-    progress = BridgeProgress()
-    outcome = Outcome(
-        SolutionStatus.FEASIBLE,
-        StopReason.TIME_LIMIT,
-        objective=-0.0,
-        bound=-2.5,
-        residuals=Residuals(primal=1e-9, primal_relative=2e-10, integrality=0.0),
-        engine="highs",
-        device="cpu",
-        seconds=1.25,
-        message="Presolve was off.",
-        statistics={"simplex_iterations": 12, "nodes": 3},
-    )
-    progress.footer(outcome)
-    text = progress.text
-    assert rows(text, "Status")[0].endswith("feasible: a verified point, not proven optimal")
-    assert rows(text, "Stopped")[0].endswith("the time limit was reached")
-    assert rows(text, "Objective")[0].split() == ["Objective", "0"]
-    assert rows(text, "Bound")[0].split() == ["Bound", "-2.5"]
-    assert "Presolve was off." in text
-    assert "primal 1.0e-09 (relative 2.0e-10), integrality 0.0e+00" in text
-    assert "dual " not in text
-    assert "simplex iterations 12, nodes 3" in text
-    assert "highs on cpu" in text
-    assert "1.25 s" in text
-
-
-def test_footer_without_a_point_invents_no_numbers() -> None:
-    progress = BridgeProgress()
-    progress.footer(Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine="highs"))
-    for word in ("Objective", "Bound", "Gap", "Residuals", "nan", "inf "):
-        assert word not in progress.text
-
-
 def test_a_broken_stream_is_dropped_with_a_note_and_the_others_go_on() -> None:
     broken, good = BrokenStream(good_writes=1), io.StringIO()
     progress = BridgeProgress(streams=[broken, good])
@@ -443,114 +370,6 @@ def test_lines_of_many_threads_stay_whole() -> None:
     assert stream.getvalue() == progress.text
 
 
-def test_no_live_line_without_a_terminal() -> None:
-    stream = io.StringIO()
-    with BridgeProgress(5.0, streams=[stream], live=True) as progress:
-        progress.header(small_mip(), make_options())
-        progress.iteration(1, residual=1.0)
-    assert "\x1b" not in stream.getvalue()
-    assert "\r" not in stream.getvalue()
-
-
-def read_all(reader: int) -> str:
-    """Read a terminal whose other side is closed, which Linux answers with an error at its end."""
-    chunks = []
-    with suppress(OSError):
-        while chunk := os.read(reader, 65536):
-            chunks.append(chunk)
-    return b"".join(chunks).decode()
-
-
-@pytest.fixture
-def terminal() -> Iterator[tuple[int, LogStream]]:
-    reader, writer = pty.openpty()
-    with os.fdopen(writer, "w", encoding="utf-8") as stream:
-        yield reader, stream  # type: ignore[misc]
-    os.close(reader)
-
-
-def test_live_line_shares_a_terminal_with_the_log(
-    terminal: tuple[int, io.TextIOWrapper], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    reader, stream = terminal
-    with BridgeProgress(60.0, streams=[stream], live=True, maximize=True) as progress:
-        progress.iteration(41, residual=1.0)
-        progress.incumbent(-7.0, "rounding")
-        progress.log("a line in between")
-        progress.iteration(42, residual=0.5)
-        assert progress._output.has_live_line
-        assert "of 1:00" in progress._live_text()
-        assert "incumbent 7" in progress._live_text()
-        assert "iteration 42" in progress._live_text()
-    stream.close()
-    written = read_all(reader)
-    assert "a line in between\r\n" in written
-    assert "\x1b[?25l" in written, "the live line was shown"
-    assert written.count("\x1b[?25h") == 1, "the cursor comes back"
-    assert "\x1b" not in progress.text
-
-
-def test_live_line_goes_with_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(BrokenStream):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("TERM", "xterm")
-    progress = BridgeProgress(60.0, streams=[Terminal(good_writes=1)], live=True)
-    progress.log("one")
-    progress.iteration(1, residual=1.0)
-    progress.log("two")
-    progress.log("three")
-    progress.close()
-    assert "dropped" in progress.text
-    assert progress.text.endswith("three\n")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (np.nan, "-"),
-        (-np.inf, "-"),
-        (0.0, "0"),
-        (-0.0, "0"),
-        (1234567.0, "1234567"),
-        (0.1, "0.1"),
-        (1e15, "1e+15"),
-        (27800.123456, "27800.12346"),
-    ],
-)
-def test_number(value: float, text: str) -> None:
-    assert log_text.number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("gap", "text"),
-    [
-        (np.inf, "-"),
-        (0.0, "0.00%"),
-        (0.123456, "12.35%"),
-        (2e-6, "0.0002%"),
-        (1e-9, "<0.0001%"),
-        (1e9, "large"),
-    ],
-)
-def test_percentage(gap: float, text: str) -> None:
-    assert log_text.percentage(gap) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0.0s"), (59.94, "59.9s"), (61, "1:01"), (3661, "1:01:01")]
-)
-def test_clock(seconds: float, text: str) -> None:
-    assert log_text.clock(seconds) == text
-
-
-def test_byte_size() -> None:
-    sizes = [log_text.byte_size(count) for count in (5, 2048, 3 * 2**30, 5 * 2**40)]
-    assert sizes == ["5 B", "2.0 KiB", "3.0 GiB", "5.0 TiB"]
-
-
 def test_a_better_point_withheld_until_a_bound_comes_keeps_its_finder(clock: FakeClock) -> None:
     progress = BridgeProgress()
     for k in range(BURST_LINES + 3):
@@ -564,50 +383,6 @@ def test_a_better_point_withheld_until_a_bound_comes_keeps_its_finder(clock: Fak
     assert last_but_one.endswith("local search")
     assert last.startswith(" ")
     assert last.endswith("branch and bound")
-
-
-def mip_outcome(history: list[Event], **more: object) -> Outcome:
-    values = {"objective": history[-1].incumbent, "bound": 1.0, "seconds": 9.0, **more}
-    return Outcome(
-        SolutionStatus.FEASIBLE,
-        StopReason.TIME_LIMIT,
-        history=tuple(history),
-        problem=small_mip(),
-        **values,
-    )
-
-
-def test_the_footer_says_who_found_the_point_and_who_came_before() -> None:
-    history = [
-        Event(0.1, np.nan, 0.5, "highs"),
-        Event(0.2, 30.0, 0.5, "rounding"),
-        Event(0.3, 20.0, 0.5, "local search"),
-        Event(0.4, 20.0, 1.0, "highs"),
-        Event(1.5, 10.0, 1.0, "local search"),
-        Event(2.5, 10.0 - 1e-12, 1.0, "checked"),
-    ]
-    x = np.zeros(3)
-    pool = tuple(PoolSolution(x, value, 0.1, "s") for value in (10.0, 20.0))
-    lines = footer_lines(mip_outcome(history, pool=pool))
-    assert "Found by    local search after 1.5s" in lines
-    assert "Improved by local search 2, rounding 1" in lines
-    assert "Pool        2 points, the last worth 20" in lines
-
-
-def test_one_finder_alone_needs_no_list_and_nobody_no_line() -> None:
-    alone = footer_lines(mip_outcome([Event(0.2, 30.0, 0.5, "rounding")]))
-    assert "Found by    rounding after 0.2s" in alone
-    assert not [line for line in alone if line.startswith(("Improved by", "Pool"))]
-    strange = mip_outcome([Event(0.2, 30.0, 0.5, "rounding")], objective=29.0)
-    assert attribution_lines(strange) == []
-    linear = dataclasses.replace(strange, objective=30.0, problem=small_mip().relaxation())
-    assert attribution_lines(linear) == []
-
-
-def test_the_live_line_names_who_found_the_incumbent() -> None:
-    progress = BridgeProgress(60.0, maximize=True)
-    progress.incumbent(-12.0, "local search")
-    assert "incumbent 12 by local search" in progress._live_text()
 
 
 def test_nothing_is_written_to_the_streams_after_the_end() -> None:
