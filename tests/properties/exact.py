@@ -1,21 +1,22 @@
 """Small linear and mixed-integer programs solved in rational numbers, and their points checked.
 
-Two-phase simplex on a dense tableau of fractions by Bland's rule, and branch and bound on top:
-slow, short and without a rounding error. Data are taken for what the doubles are.
+Simplex on a dense tableau of whole numbers, and branch and bound on top: slow, short and without a
+rounding error. Data are taken for what the doubles are.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 
-from solvers.problem import Problem
-
-Row = list[Fraction]
+from solvers.problem import FloatArray, Problem
+from tests.properties import tableau
+from tests.properties.tableau import TooLongError, UnboundedError
 
 MOST_NODES = 400
 """Nodes of a search after which it is given up."""
@@ -38,22 +39,28 @@ class Exact:
     x: tuple[Fraction, ...] = ()
 
 
-class TooLongError(Exception):
-    """The search has more nodes than it is worth."""
-
-
-def solve_exactly(problem: Problem) -> Exact:
+def solve_exactly(
+    problem: Problem, *, seconds: float = math.inf, incumbent: Exact | None = None
+) -> Exact:
     """Solve a problem, minimised.
+
+    Parameters
+    ----------
+    problem : Problem
+    seconds : float
+        Time after which it is given up.
+    incumbent : Exact, optional
+        A point that meets everything exactly, which saves nodes.
 
     Raises
     ------
     TooLongError
-        Branch and bound does not end within :data:`MOST_NODES`.
+        Branch and bound does not end within :data:`MOST_NODES` or the time.
     """
-    lower, upper = problem.lower.copy(), problem.upper.copy()
-    whole = problem.integrality
-    lower[whole], upper[whole] = np.ceil(lower[whole]), np.floor(upper[whole])
-    best = Exact(Truth.INFEASIBLE)
+    deadline = time.monotonic() + seconds
+    lower, upper = whole_bounds(problem)
+    rows = _rows(problem)
+    best = Exact(Truth.INFEASIBLE) if incumbent is None else incumbent
     stack = [(lower, upper)]
     nodes = 0
     while stack:
@@ -61,17 +68,17 @@ def solve_exactly(problem: Problem) -> Exact:
         nodes += 1
         if nodes > MOST_NODES:
             raise TooLongError
-        found = _relaxation(problem, low, high)
+        found = _relaxation(problem, rows, low, high, deadline)
         if found.truth is Truth.UNBOUNDED:
-            if not problem.is_mip or _has_point(problem, low, high):
+            if not problem.is_mip or _has_point(problem, low, high, deadline):
                 return found
             continue
         if found.objective is None:
             continue
-        if best.objective is not None and found.objective >= best.objective:
+        if best.objective is not None and _rounded(problem, found.objective) >= best.objective:
             continue
-        j = next((j for j in np.flatnonzero(whole) if found.x[j].denominator != 1), None)
-        if j is None:
+        j = next((j for j in np.flatnonzero(problem.integrality) if found.x[j].denominator > 1), -1)
+        if j < 0:
             best = found
             continue
         down, up = high.copy(), low.copy()
@@ -79,6 +86,13 @@ def solve_exactly(problem: Problem) -> Exact:
         up[j] = down[j] + 1
         stack += [(low, down), (up, high)]
     return best
+
+
+def whole_bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of the columns, (n,) each, rounded inwards where columns are whole."""
+    lower, upper, whole = problem.lower.copy(), problem.upper.copy(), problem.integrality
+    lower[whole], upper[whole] = np.ceil(lower[whole]), np.floor(upper[whole])
+    return lower, upper
 
 
 def violation(problem: Problem, x: np.ndarray) -> float:
@@ -129,52 +143,60 @@ def widened(problem: Problem, tolerance: float) -> Problem:
     )
 
 
-def _rows(problem: Problem) -> list[Row]:
+def _rows(problem: Problem) -> list[list[Fraction]]:
     return [[Fraction(float(a)) for a in row] for row in problem.matrix.toarray()]
 
 
-def _has_point(problem: Problem, lower: np.ndarray, upper: np.ndarray) -> bool:
+def _rounded(problem: Problem, objective: Fraction) -> Fraction:
+    """Return a bound on the objective rounded up to what whole columns can make of it."""
+    priced = np.flatnonzero(problem.cost)
+    if not priced.size or not problem.integrality[priced].all():
+        return objective
+    costs = [Fraction(c) for c in problem.cost[priced].tolist()]
+    scale = math.lcm(*(c.denominator for c in costs))
+    step = Fraction(math.gcd(*(int(c * scale) for c in costs)), scale)
+    offset = Fraction(problem.offset)
+    return math.ceil((objective - offset) / step) * step + offset
+
+
+def _has_point(problem: Problem, lower: FloatArray, upper: FloatArray, deadline: float) -> bool:
     free = replace(
         problem, cost=np.zeros(problem.num_columns), offset=0.0, lower=lower, upper=upper
     )
-    return solve_exactly(free).truth is Truth.OPTIMAL
+    left = deadline - time.monotonic()
+    return solve_exactly(free, seconds=left).truth is Truth.OPTIMAL
 
 
-def _relaxation(problem: Problem, lower: np.ndarray, upper: np.ndarray) -> Exact:
-    """Solve the relaxation in a box: columns shifted to zero, all rows as equations with slacks."""
+def _relaxation(
+    problem: Problem,
+    rows: list[list[Fraction]],
+    lower: FloatArray,
+    upper: FloatArray,
+    deadline: float,
+) -> Exact:
+    """Solve the relaxation in a box, columns shifted to zero."""
     if (lower > upper).any():
         return Exact(Truth.INFEASIBLE)
     parts: list[tuple[int, int]] = []  # column and sign of each non-negative variable
-    shift: Row = []
-    rows: list[tuple[Row, bool, Fraction]] = []  # coefficients, whether an equation, side
+    shift: list[Fraction] = []
     limits: list[tuple[int, Fraction]] = []
     for j, (a, b) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
         if math.isfinite(a) and math.isfinite(b):
             limits.append((len(parts), Fraction(b) - Fraction(a)))
-        base = a if math.isfinite(a) else b if math.isfinite(b) else 0.0
-        shift.append(Fraction(base))
+        shift.append(Fraction(a if math.isfinite(a) else b if math.isfinite(b) else 0.0))
         signs = [1] if math.isfinite(a) else [-1] if math.isfinite(b) else [1, -1]
         parts += [(j, sign) for sign in signs]
-    bounds = zip(
-        _rows(problem), problem.row_lower.tolist(), problem.row_upper.tolist(), strict=True
-    )
-    for row, a, b in bounds:
-        at_shift = sum((c * s for c, s in zip(row, shift, strict=True)), Fraction(0))
-        spread = [row[j] * sign for j, sign in parts]
-        if a == b:
-            rows.append((spread, True, Fraction(a) - at_shift))
-            continue
-        if math.isfinite(b):
-            rows.append((spread, False, Fraction(b) - at_shift))
-        if math.isfinite(a):
-            rows.append(([-c for c in spread], False, at_shift - Fraction(a)))
+    cost = [Fraction(float(problem.cost[j])) * sign for j, sign in parts]
+    limited = _limited(problem, rows, parts, shift)
     for k, limit in limits:
         unit = [Fraction(int(k == place)) for place in range(len(parts))]
-        rows.append((unit, False, limit))
-    cost = [Fraction(float(problem.cost[j])) * sign for j, sign in parts]
-    values = _two_phases(cost, rows)
-    if isinstance(values, Truth):
-        return Exact(values)
+        limited.append(tableau.Row(unit, False, limit))
+    try:
+        values = tableau.minimise(cost, limited, deadline)
+    except UnboundedError:
+        return Exact(Truth.UNBOUNDED)
+    if values is None:
+        return Exact(Truth.INFEASIBLE)
     x = list(shift)
     for (j, sign), value in zip(parts, values, strict=True):
         x[j] += sign * value
@@ -183,69 +205,23 @@ def _relaxation(problem: Problem, lower: np.ndarray, upper: np.ndarray) -> Exact
     return Exact(Truth.OPTIMAL, objective, tuple(x))
 
 
-def _two_phases(cost: Row, rows: list[tuple[Row, bool, Fraction]]) -> Row | Truth:
-    """Minimise over non-negative variables; a tableau row is coefficients and then the side."""
-    n, slacks = len(cost), sum(1 for _, equation, _ in rows if not equation)
-    m = len(rows)
-    width = n + slacks + m  # an artificial variable for every row
-    tableau: list[Row] = []
-    slack = n
-    for i, (coefficients, equation, side) in enumerate(rows):
-        row = [*coefficients, *[Fraction(0)] * (slacks + m), side]
-        if not equation:
-            row[slack] = Fraction(1)
-            slack += 1
-        if side < 0:
-            row = [-value for value in row]
-        row[n + slacks + i] = Fraction(1)
-        tableau.append(row)
-    basis = [n + slacks + i for i in range(m)]
-    artificial = [Fraction(int(j >= n + slacks)) for j in range(width)]
-    _minimise(tableau, basis, artificial, width)
-    if any(tableau[i][-1] for i in range(m) if basis[i] >= n + slacks):
-        return Truth.INFEASIBLE
-    for i in range(m):
-        if basis[i] >= n + slacks:
-            entering = next((j for j in range(n + slacks) if tableau[i][j]), None)
-            if entering is not None:
-                _pivot(tableau, basis, i, entering)
-    padded = [*cost, *[Fraction(0)] * (slacks + m)]
-    if not _minimise(tableau, basis, padded, n + slacks):
-        return Truth.UNBOUNDED
-    values = [Fraction(0)] * width
-    for i in range(m):
-        values[basis[i]] = tableau[i][-1]
-    return values[:n]
-
-
-def _minimise(tableau: list[Row], basis: list[int], cost: Row, allowed: int) -> bool:
-    """Pivot by Bland's rule until no reduced cost is negative; False where nothing limits one."""
-    reduced = [*cost, Fraction(0)]
-    for row, j in zip(tableau, basis, strict=True):
-        if cost[j]:
-            reduced = [r - cost[j] * value for r, value in zip(reduced, row, strict=True)]
-    while True:
-        entering = next((j for j in range(allowed) if reduced[j] < 0), None)
-        if entering is None:
-            return True
-        ratios = [
-            (row[-1] / row[entering], basis[i], i)
-            for i, row in enumerate(tableau)
-            if row[entering] > 0
-        ]
-        if not ratios:
-            return False
-        leaving = min(ratios)[2]
-        _pivot(tableau, basis, leaving, entering)
-        factor = reduced[entering]
-        reduced = [r - factor * v for r, v in zip(reduced, tableau[leaving], strict=True)]
-
-
-def _pivot(tableau: list[Row], basis: list[int], leaving: int, entering: int) -> None:
-    divisor = tableau[leaving][entering]
-    pivot = tableau[leaving] = [value / divisor for value in tableau[leaving]]
-    for i, row in enumerate(tableau):
-        if i != leaving and row[entering]:
-            factor = row[entering]
-            tableau[i] = [value - factor * p for value, p in zip(row, pivot, strict=True)]
-    basis[leaving] = entering
+def _limited(
+    problem: Problem,
+    rows: list[list[Fraction]],
+    parts: list[tuple[int, int]],
+    shift: list[Fraction],
+) -> list[tableau.Row]:
+    """Return the rows over the non-negative variables, those with two sides twice."""
+    found: list[tableau.Row] = []
+    bounds = zip(rows, problem.row_lower.tolist(), problem.row_upper.tolist(), strict=True)
+    for row, a, b in bounds:
+        at_shift = sum((c * s for c, s in zip(row, shift, strict=True) if c), Fraction(0))
+        spread = [row[j] * sign for j, sign in parts]
+        if a == b:
+            found.append(tableau.Row(spread, True, Fraction(a) - at_shift))
+            continue
+        if math.isfinite(b):
+            found.append(tableau.Row(spread, False, Fraction(b) - at_shift))
+        if math.isfinite(a):
+            found.append(tableau.Row([-c for c in spread], False, at_shift - Fraction(a)))
+    return found
