@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from gpu_bridge.improvement import Improvement
     from gpu_bridge.many_batch import Batch
     from gpu_bridge.many_outcomes import Outcomes
+    from gpu_bridge.paths import AnyPath
     from solvers.device import Device
 
 
-def read(path: str | PathLike[str]) -> Problem:
+def read(path: AnyPath) -> Problem:
     """Read an MPS or LP file, plain or gzipped.
 
     Raises
@@ -35,7 +36,7 @@ def read(path: str | PathLike[str]) -> Problem:
     """
     from gpu_bridge.adapters.files import read_problem
 
-    if not isinstance(path, (str, PathLike)):
+    if not isinstance(path, (str, bytes, PathLike)):
         raise ProblemError(
             f"read() takes the path of a model file, as text or a Path, not a "
             f"{type(path).__name__}."
@@ -44,7 +45,7 @@ def read(path: str | PathLike[str]) -> Problem:
 
 
 def solve(
-    model: Problem | str | PathLike[str],
+    model: Problem | AnyPath,
     *,
     start: Start | None = None,
     streams: Sequence[TextIO] = (),
@@ -84,12 +85,13 @@ def solve(
     from gpu_bridge.crossed_bounds import crossed_bounds_outcome
     from gpu_bridge.dispatch import solve as dispatch
     from gpu_bridge.improvement import Watcher
-    from gpu_bridge.log_streams import checked_streams
+    from gpu_bridge.log_streams import check_log_file, checked_streams
 
     checked = make_options(options)
     streams = checked_streams(streams)
     watcher = None if on_solution is None else Watcher(on_solution)
-    if isinstance(model, (str, PathLike)):
+    if isinstance(model, (str, bytes, PathLike)):
+        check_log_file(checked, model)
         try:
             problem = read(model)
         except CrossedBoundsError as error:
@@ -108,7 +110,7 @@ def solve(
 
 
 def solve_many(
-    problems: Iterable[Problem | str | PathLike[str]] | Batch,
+    problems: Iterable[Problem | AnyPath] | Batch,
     *,
     start: Start | None = None,
     streams: Sequence[TextIO] = (),

@@ -6,56 +6,10 @@ import typing
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from gpu_bridge.safe_stream import SafeStream
+
 REFRESHES_PER_SECOND = 4.0
 SPINNER = "|/-\\"
-
-
-class LogStream:
-    """A text stream that may break without harm: after its first error it stays silent.
-
-    Parameters
-    ----------
-    stream : TextIO
-        Anything with ``write``; ``flush``, ``isatty`` and ``encoding`` are used where they exist.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.error = ""
-
-    @property
-    def encoding(self) -> str:
-        """Encoding of the stream, UTF-8 where it does not say."""
-        return getattr(self.stream, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        """Whether someone watches the stream on a terminal."""
-        try:
-            return bool(self.stream.isatty())
-        except Exception:  # a half-built or closed stream is no terminal
-            return False
-
-    def write(self, text: str) -> int:
-        """Write and flush; characters outside the stream's encoding become question marks."""
-        if not self.error:
-            try:
-                self._write(text)
-                self.flush()
-            except Exception as error:
-                self.error = f"{type(error).__name__}: {error}"
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush the stream if it can be flushed."""
-        flush = getattr(self.stream, "flush", None)
-        if flush is not None and not self.error:
-            flush()
-
-    def _write(self, text: str) -> None:
-        try:
-            self.stream.write(text)
-        except UnicodeEncodeError:
-            self.stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
 
 
 class LiveLine:
@@ -63,14 +17,14 @@ class LiveLine:
 
     Parameters
     ----------
-    stream : LogStream
+    stream : SafeStream
         The terminal.
     describe : callable
         Returns the text to show; called from a thread of its own, so it must take no lock that
         is held while :meth:`print` or :meth:`stop` is called.
     """
 
-    def __init__(self, stream: LogStream, describe: Callable[[], str]) -> None:
+    def __init__(self, stream: SafeStream, describe: Callable[[], str]) -> None:
         self.stream = stream
         self._describe = describe
         self._live: Any = None

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
-from gpu_bridge.live_line import LiveLine, LogStream
+from gpu_bridge.live_line import LiveLine
+from gpu_bridge.safe_stream import SafeStream, safe
+
+DROPPED = "The log's stream "
+"""How the note on a stream begins that broke."""
 
 
 class LogOutput:
@@ -20,9 +24,9 @@ class LogOutput:
     """
 
     def __init__(self, streams: Iterable[TextIO], live_text: Callable[[], str] | None) -> None:
-        distinct = {id(stream): stream for stream in streams}.values()
+        found = [safe(stream) for stream in streams if stream is not None]
         self._lines: list[str] = []
-        self._streams = [LogStream(stream) for stream in distinct]
+        self._streams = list({id(stream.stream): stream for stream in found}.values())
         self._live: LiveLine | None = None
         terminals = [stream for stream in self._streams if stream.isatty()]
         if live_text is not None and terminals:
@@ -66,9 +70,14 @@ class LogOutput:
         self.stop_live()
         self._streams = []
 
-    def _drop(self, broken: Sequence[LogStream]) -> None:
+    def _drop(self, broken: Sequence[SafeStream]) -> None:
         self._streams = [stream for stream in self._streams if stream not in broken]
         if self._live is not None and self._live.stream in broken:
             self.stop_live()
         for stream in broken:
-            self.write(f"A stream of the log could not be written and was dropped: {stream.error}")
+            self.write(f"{DROPPED}{stream.title} broke and was dropped: {stream.error}")
+
+
+def dropped_streams(log: str) -> list[str]:
+    """Return the notes in a log on streams that broke."""
+    return [line for line in log.splitlines() if line.startswith(DROPPED)]

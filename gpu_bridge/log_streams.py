@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from contextlib import ExitStack
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from gpu_bridge.options import Options
+from gpu_bridge.paths import AnyPath, as_path, printable, same_file
+from gpu_bridge.safe_stream import SafeStream, safe
 from solvers.errors import FileFormatError, OptionError
+
+logger = logging.getLogger(__name__)
 
 
 def checked_streams(streams: Any) -> list[TextIO]:
@@ -38,21 +43,51 @@ def checked_streams(streams: Any) -> list[TextIO]:
     return found
 
 
+def check_log_file(options: Options, *models: AnyPath) -> None:
+    """Refuse a log that would be written over a model's file.
+
+    Raises
+    ------
+    OptionError
+        ``options.log_file`` is one of them.
+    """
+    if options.log_file is None:
+        return
+    where = as_path(options.log_file)
+    for model in models:
+        if same_file(where, as_path(model)):
+            raise OptionError(
+                f"The log file '{printable(where)}' would overwrite the model; choose another path."
+            )
+
+
 def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
     """Return the streams of ``options.log`` and ``options.log_file``, closed with ``stack``.
+
+    None of them raises anything, when it is closed neither.
 
     Raises
     ------
     FileFormatError
         The file cannot be written.
     """
-    streams: list[TextIO] = [sys.stdout] if options.log else []
+    streams = [safe(sys.stdout)] if options.log and sys.stdout is not None else []
     if options.log_file is not None:
+        where = as_path(options.log_file)
         try:
-            log_file = open(options.log_file, "w", encoding="utf-8")  # noqa: SIM115
+            log_file = open(str(where), "w", encoding="utf-8")  # noqa: SIM115
         except OSError as error:
             raise FileFormatError(
-                f"The log file '{options.log_file}' cannot be written: {error.strerror}."
+                f"The log file '{printable(where)}' cannot be written: {error.strerror}."
             ) from error
-        streams.append(stack.enter_context(log_file))
-    return streams
+        streams.append(safe(log_file))
+        stack.callback(_close, streams[-1])
+    return cast("list[TextIO]", streams)
+
+
+def _close(log_file: SafeStream) -> None:
+    """Close a log file; what goes wrong only now is too late for the log itself."""
+    told = log_file.failure is not None
+    log_file.close()
+    if not told and log_file.failure is not None:
+        logger.warning("The log file %s is not complete: %s", log_file.title, log_file.error)

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from gpu_bridge.interrupt import interruptible
-from gpu_bridge.log_streams import asked_streams
+from gpu_bridge.log_streams import asked_streams, check_log_file
 from gpu_bridge.many_batch import Batch, as_batch, groups_of_one_structure
 from gpu_bridge.many_knapsack_batch import solve_knapsack_batch
 from gpu_bridge.many_knapsacks import solve_knapsacks
@@ -23,6 +23,9 @@ from gpu_bridge.starts import checked_kind, checked_start
 from solvers.errors import CrossedBoundsError, ProblemError
 from solvers.outcome import Start
 from solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from gpu_bridge.paths import AnyPath
 
 BATCH_FROM = 64
 """Members from which the GPU is used without being asked for."""
@@ -36,7 +39,7 @@ gets the whole device to itself, where it can be interrupted, too."""
 
 
 def solve_many(
-    problems: Iterable[Problem | str | PathLike[str]] | Batch,
+    problems: Iterable[Problem | AnyPath] | Batch,
     options: Options,
     *,
     start: Start | None = None,
@@ -46,6 +49,8 @@ def solve_many(
     given = problems if isinstance(problems, Batch) else _listed(problems)
     if start is not None:
         checked_kind(start)
+    if not isinstance(given, Batch):
+        check_log_file(options, *(one for one in given if isinstance(one, (str, bytes, PathLike))))
     with ExitStack() as stack:
         streams = [*streams, *asked_streams(options, stack)]
         options = dataclasses.replace(options, log=False, log_file=None)
@@ -183,7 +188,7 @@ def _readable(item: Any, options: Options) -> Problem | Exception:
     """Return a problem, relaxed if so wished; read it where a path is given."""
     if isinstance(item, Problem):
         return item.relaxation() if options.relax and item.is_mip else item
-    if not isinstance(item, (str, PathLike)):
+    if not isinstance(item, (str, bytes, PathLike)):
         raise ProblemError(
             f"solve_many() takes Problems, paths of model files, or a Batch; one of them is a "
             f"{type(item).__name__}."

@@ -134,7 +134,9 @@ def _check(row: OptionRow, value: Any) -> Any:
     elif float in kinds and isinstance(value, (int, float)) and not isinstance(value, bool):
         return _in_range(row, float(value))
     elif str in kinds and isinstance(value, (str, os.PathLike)):
-        return _in_choices(row, os.fspath(value))
+        return _in_choices(row, os.fsdecode(value))
+    elif row.name.endswith("_file") and isinstance(value, bytes):
+        return os.fsdecode(value)
     raise OptionError(
         f"Option '{row.name}' needs a value of type {row.kind}; {value!r} is a "
         f"{type(value).__name__}."

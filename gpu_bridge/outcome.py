@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import solvers.outcome
@@ -14,6 +13,7 @@ from solvers.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
+    from gpu_bridge.paths import AnyPath
 
 __all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
 
@@ -77,7 +77,7 @@ class Outcome(solvers.outcome.Outcome):
             )
         return cls(**values, problem=problem, **more)
 
-    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+    def plot(self, path: AnyPath | None = None) -> Any:
         """Draw incumbent and bound over time; see :func:`gpu_bridge.plot.plot_history`."""
         from gpu_bridge.plot import plot_history
 

@@ -6,14 +6,15 @@ imported when the first picture is drawn.
 
 from __future__ import annotations
 
+import io
 from importlib.util import find_spec
-from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
 from gpu_bridge.log_text import number, percentage
 from gpu_bridge.outcome import Outcome
+from gpu_bridge.paths import AnyPath, as_path, printable
 from solvers.errors import FileFormatError, GpuBridgeError
 from solvers.problem import FloatArray
 
@@ -33,7 +34,7 @@ WILD_RATIO = 8.0
 """Where early values span this many times the range of the late ones, they leave the picture."""
 
 
-def plot_history(outcome: Outcome, path: str | PathLike[str] | None = None) -> Any:
+def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
     """Draw how a solve went and return the Matplotlib figure.
 
     Incumbent and bound are drawn as steps with the gap between them shaded. For a linear program
@@ -80,18 +81,22 @@ def require_matplotlib() -> None:
         )
 
 
-def check_picture_format(path: str | PathLike[str]) -> None:
+def check_picture_format(path: AnyPath) -> None:
     """Raise a :class:`FileFormatError` unless the file's ending is a picture format."""
     require_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = sorted(FigureCanvasBase.get_supported_filetypes())
-    ending = fspath(path).rpartition(".")[2].lower()
-    if ending not in known:
+    if picture_ending(path) not in known:
         raise FileFormatError(
-            f"The picture '{fspath(path)}' needs an ending that names its format: "
+            f"The picture '{printable(path)}' needs an ending that names its format: "
             f"{', '.join(known)}."
         )
+
+
+def picture_ending(path: AnyPath) -> str:
+    """Return the ending of a file's name in small letters, which is a picture's format."""
+    return as_path(path).name.rpartition(".")[2].lower()
 
 
 def history_arrays(outcome: Outcome) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -199,13 +204,14 @@ def _finish_axes(axes: Any, outcome: Outcome, quantity: str) -> None:
 def _title(outcome: Outcome) -> str:
     problem = outcome.problem
     name = (problem.name if problem is not None else "") or "model without a name"
+    name = name.encode("utf-8", "replace").decode()  # fonts have no lone surrogates
     if len(name) > 40:
         name = f"{name[:37]}..."
     sense = "" if problem is None else " (maximize)" if problem.maximize else " (minimize)"
     return f"{name}{sense}: {outcome.solution_status.name.lower()}"
 
 
-def save_figure(figure: Any, path: str | PathLike[str]) -> None:
+def save_figure(figure: Any, path: AnyPath) -> None:
     """Write a picture in the format of the file's ending.
 
     Raises
@@ -213,10 +219,9 @@ def save_figure(figure: Any, path: str | PathLike[str]) -> None:
     FileFormatError
         The file cannot be written or has an ending that is no picture format.
     """
+    from gpu_bridge.adapters.files.output import write_whole
+
     check_picture_format(path)
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise FileFormatError(
-            f"The picture '{fspath(path)}' cannot be written: {error.strerror or error}."
-        ) from error
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=picture_ending(path))
+    write_whole(path, drawn.getvalue())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from gpu_bridge.paths import AnyPath
 from gpu_bridge.plot import require_matplotlib, save_figure
 from gpu_bridge.roofline import RooflineReport
 
@@ -19,7 +19,7 @@ MARGIN = 2.0
 """Factor by which the picture is wider than the points."""
 
 
-def plot_roofline(report: RooflineReport, path: str | PathLike[str] | None = None) -> Any:
+def plot_roofline(report: RooflineReport, path: AnyPath | None = None) -> Any:
     """Draw the products of a report and return the Matplotlib figure.
 
     Roofs are the bandwidths times the intensity; each product is a point at its intensity and the

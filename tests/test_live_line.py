@@ -10,9 +10,9 @@ from contextlib import suppress
 
 import pytest
 
-from gpu_bridge.live_line import LogStream
 from gpu_bridge.options import make_options
 from gpu_bridge.progress import BridgeProgress
+from gpu_bridge.safe_stream import SafeStream
 from tests.log_models import BrokenStream, small_mip
 
 
@@ -35,7 +35,7 @@ def read_all(reader: int) -> str:
 
 
 @pytest.fixture
-def terminal() -> Iterator[tuple[int, LogStream]]:
+def terminal() -> Iterator[tuple[int, SafeStream]]:
     reader, writer = pty.openpty()
     with os.fdopen(writer, "w", encoding="utf-8") as stream:
         yield reader, stream  # type: ignore[misc]

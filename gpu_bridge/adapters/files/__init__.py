@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from gpu_bridge.adapters.files.output import check_writable, write_whole
 from gpu_bridge.adapters.files.reader import read_problem
-from gpu_bridge.adapters.files.solution import (
-    check_writable,
-    read_solution,
-    write_json,
-    write_solution,
-)
+from gpu_bridge.adapters.files.solution import read_solution, write_json, write_solution
 
-__all__ = ["check_writable", "read_problem", "read_solution", "write_json", "write_solution"]
+__all__ = [
+    "check_writable",
+    "read_problem",
+    "read_solution",
+    "write_json",
+    "write_solution",
+    "write_whole",
+]

@@ -66,12 +66,12 @@ def check_lp(source: Source) -> LpFacts:
     goal, rows = _OBJECTIVE.search(text), _CONSTRAINTS.search(text)
     if rows is None or (goal is not None and goal.start() > rows.start()):
         raise FileFormatError(
-            f"'{source.path}' is not an LP file or was cut short: it has no 'Subject To' line."
+            f"'{source}' is not an LP file or was cut short: it has no 'Subject To' line."
         )
     sections = list(_NEXT_SECTION.finditer(text, rows.end()))
     if not sections or sections[-1].group(1).lower() != b"end":
         raise FileFormatError(
-            f"'{source.path}' has no 'End' line, so it was cut short; fetch or write it again."
+            f"'{source}' has no 'End' line, so it was cut short; fetch or write it again."
         )
     for section, end in zip(sections, [*(s.start() for s in sections[1:]), len(text)], strict=True):
         keyword = section.group(1).lower()
@@ -82,7 +82,7 @@ def check_lp(source: Source) -> LpFacts:
             what = "general constraints"
         if what is not None:
             raise UnsupportedModelError(
-                f"'{source.path}' has {what}, in the section of line "
+                f"'{source}' has {what}, in the section of line "
                 f"{line_number(text, section.start(1))}; only linear and mixed-integer linear "
                 "models can be solved here. Reformulate that part."
             )
@@ -108,7 +108,7 @@ def _check_objective(source: Source, text: bytes, start: int, end: int) -> None:
     for name, count in names.most_common(1):
         if count > 1:
             raise FileFormatError(
-                f"'{source.path}': variable '{name.decode(errors='replace')}' appears {count} "
+                f"'{source}': variable '{name.decode(errors='replace')}' appears {count} "
                 "times in the objective; add its coefficients up to one term."
             )
 
@@ -119,7 +119,7 @@ def _misfit(
     piece = text[start:end].lstrip()
     where = line_number(text, end - len(piece))
     shown = piece.splitlines()[0].decode(errors="replace").strip()[:80]
-    place = f"'{source.path}', line {where}"
+    place = f"'{source}', line {where}"
     first = piece.split(b":", 2)[1] if b":" in piece.splitlines()[0] else piece
     if b"[" in first.splitlines()[0]:
         return UnsupportedModelError(

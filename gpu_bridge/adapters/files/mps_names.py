@@ -27,7 +27,7 @@ def check_columns(source: Source, last: Sequence[str]) -> None:
         line = re.compile(rb"\n[ \t]*%b[ \t\r\n]" % re.escape(name.encode()))
         if not name or not any(line.search(source.text, start, end + 1) for start, end in ranges):
             raise FileFormatError(
-                f"'{source.path}' gives a bound to '{name}', which is no column of the model; "
+                f"'{source}' gives a bound to '{name}', which is no column of the model; "
                 "correct the name in the BOUNDS section."
             )
 
@@ -68,6 +68,6 @@ def _undeclared(
     source: Source, name: bytes, line: bytes, kind: str, section: bytes
 ) -> FileFormatError:
     return FileFormatError(
-        f"'{source.path}' has '{shown(line)}', and there is no {kind} '{shown(name)}' in its "
+        f"'{source}' has '{shown(line)}', and there is no {kind} '{shown(name)}' in its "
         f"{section.decode()} section; correct the name, or write names without blanks."
     )

@@ -96,17 +96,16 @@ def check_mps(source: Source) -> MpsFacts:
     names = {name for name, _, _, _ in found}
     for name in names & _REFUSED.keys():
         raise UnsupportedModelError(
-            f"'{source.path}' has {_REFUSED[name]}; only linear and mixed-integer linear models "
+            f"'{source}' has {_REFUSED[name]}; only linear and mixed-integer linear models "
             "can be solved here. Reformulate that part and write the file again."
         )
     if b"ROWS" not in names or b"COLUMNS" not in names:
         raise FileFormatError(
-            f"'{source.path}' is not an MPS file or was cut short: it has no ROWS or no COLUMNS "
-            "section."
+            f"'{source}' is not an MPS file or was cut short: it has no ROWS or no COLUMNS section."
         )
     if b"ENDATA" not in names:
         raise FileFormatError(
-            f"'{source.path}' has no ENDATA line, so it was cut short; fetch or write it again."
+            f"'{source}' has no ENDATA line, so it was cut short; fetch or write it again."
         )
     _check_headers(source, found)
     _check_numbers(source, found)
@@ -137,7 +136,7 @@ def _check_headers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -
         match = None if pattern is None else pattern.search(source.text, start, end + 1)
         if match is not None:
             raise FileFormatError(
-                f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
+                f"'{source}', line {line_number(source.text, match.start(1))}, in section "
                 f"{name.decode()}: '{shown(match.group(1))}' does not belong there. Headers begin "
                 "at the left edge, and a line of ROWS has a type and a name."
             )
@@ -152,7 +151,7 @@ def _check_numbers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -
             if name != b"BOUNDS" and _numbers_stand(match.group().lstrip(b"\r\n")):
                 continue
             raise FileFormatError(
-                f"'{source.path}', line {line_number(source.text, match.start(1))}, in section "
+                f"'{source}', line {line_number(source.text, match.start(1))}, in section "
                 f"{name.decode()}: '{shown(match.group(1))}' lacks a number, or has "
                 "a word where one must stand."
             )
@@ -182,7 +181,7 @@ def _check_objective_name(source: Source, found: list[tuple[bytes, bytes, int, i
     first = re.search(rb"^[ \t]*[Nn][ \t]+([^\r\n]*)", source.text[slice(*rows)], re.MULTILINE)
     if first is None or first.group(1).strip() != wanted[0]:
         raise FileFormatError(
-            f"'{source.path}' names '{shown(wanted[0])}' as its objective (OBJNAME), which is not "
+            f"'{source}' names '{shown(wanted[0])}' as its objective (OBJNAME), which is not "
             "its first row of type N; move that row to the front of the ROWS section."
         )
 

@@ -11,7 +11,6 @@ import re
 import tempfile
 import warnings
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from gpu_bridge.adapters.files.lp_text import check_lp
 from gpu_bridge.adapters.files.mps_names import check_columns, check_names
 from gpu_bridge.adapters.files.mps_text import MpsFacts, check_mps, free_below
 from gpu_bridge.adapters.files.source import Source, load_source
+from gpu_bridge.paths import AnyPath, printable
 from solvers.errors import FileFormatError, ProblemError, UnsupportedModelError
 from solvers.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
 
@@ -43,7 +43,7 @@ _FIXED = "switching to fixed format"
 _ODD = re.compile(r"WARNING: .*ignored")
 
 
-def read_problem(path: str | PathLike[str]) -> Problem:
+def read_problem(path: AnyPath) -> Problem:
     """Read a model file: MPS (free or fixed) or LP, plain or gzipped.
 
     Names, integrality, ranges, the objective's constant and its sense are taken over. A negative
@@ -83,7 +83,7 @@ def read_problem(path: str | PathLike[str]) -> Problem:
     lp = model.lp_
     if model.hessian_.dim_:
         raise UnsupportedModelError(
-            f"'{source.path}' has a quadratic objective; only linear and mixed-integer linear "
+            f"'{source}' has a quadratic objective; only linear and mixed-integer linear "
             "models can be solved here."
         )
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
@@ -106,12 +106,12 @@ def read_problem(path: str | PathLike[str]) -> Problem:
             integrality=_integrality(source, lp.integrality_, names),
             offset=lp.offset_,
             maximize=lp.sense_.name == "kMaximize" if facts.maximizes is None else facts.maximizes,
-            name=facts.name or source.path.name.split(".")[0],
+            name=facts.name or printable(source.path.name).split(".")[0],
             column_names=names,
             row_names=_names(lp.row_names_, lp.num_row_),
         )
     except ProblemError as error:
-        raise type(error)(f"{source.path}: {error}") from error
+        raise type(error)(f"{source}: {error}") from error
 
 
 def _parse(source: Source) -> tuple[Any, bool]:
@@ -137,20 +137,20 @@ def _parse(source: Source) -> tuple[Any, bool]:
     lost = [match.group() for text in messages if (match := _LOST.match(text))]
     if lost:
         raise FileFormatError(
-            f"'{source.path}': {lost[0].removeprefix('WARNING: ')}. Such entries would be left out "
+            f"'{source}': {lost[0].removeprefix('WARNING: ')}. Such entries would be left out "
             "of the model; correct the file."
         )
     same = [match.group(1) for text in messages if (match := _SAME_NAME.match(text))]
     if same and source.format == "mps":
         raise FileFormatError(
-            f"'{source.path}' has two rows or two columns named {same[0]}, and which of them its "
+            f"'{source}' has two rows or two columns named {same[0]}, and which of them its "
             "entries belong to cannot be told; rename one, or keep a column's entries together."
         )
     odd = [text for text in messages if _ODD.match(text) and "packed vector" not in text]
     if odd:
         more = f" (and {len(odd) - 1} more such lines)" if len(odd) > 1 else ""
         told = odd[0].removeprefix("WARNING: ")
-        warnings.warn(f"{source.path}: {told}{more}", UserWarning, stacklevel=4)
+        warnings.warn(f"{source}: {told}{more}", UserWarning, stacklevel=4)
     return highs.getModel(), status != highspy.HighsStatus.kOk
 
 
@@ -158,16 +158,31 @@ def _read_model(highs: Any, source: Source) -> Any:
     """Have HiGHS read the file under a name whose ending it knows (it wants lower case)."""
     ending = "." + source.format
     packed = ".gz" if source.path.name.lower().endswith(".gz") else ""
-    if source.path.name.endswith(ending + packed) and not source.rewritten:
-        return highs.readModel(os.fspath(source.path))
-    with tempfile.TemporaryDirectory() as folder:
-        if source.rewritten:
-            copy = Path(folder, "model" + ending)
-            copy.write_bytes(source.text)
-            return highs.readModel(os.fspath(copy))
-        link = Path(folder, "model" + ending + packed)
-        link.symlink_to(source.path.resolve())
-        return highs.readModel(os.fspath(link))
+    path = os.fsencode(source.path)
+    if source.path.name.endswith(ending + packed) and not source.rewritten and _is_utf8(path):
+        return highs.readModel(path)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            name = Path(folder, "model" + ending + ("" if source.rewritten else packed))
+            if source.rewritten:
+                name.write_bytes(source.text)
+            else:
+                name.symlink_to(source.path.resolve())
+            return highs.readModel(os.fsencode(name))
+    except OSError as error:
+        raise FileFormatError(
+            f"'{source}' has to be read from the temporary folder, which cannot be written: "
+            f"{error.strerror}. Set TMPDIR to a folder with space."
+        ) from error
+
+
+def _is_utf8(path: bytes) -> bool:
+    """Whether HiGHS's messages, which have the path in them, can be turned into texts."""
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _failure(source: Source, messages: list[str]) -> FileFormatError | UnsupportedModelError:
@@ -175,7 +190,7 @@ def _failure(source: Source, messages: list[str]) -> FileFormatError | Unsupport
         for sign, what in _UNSUPPORTED.items():
             if sign in text:
                 return UnsupportedModelError(
-                    f"'{source.path}' has {what}; only linear and mixed-integer linear models can "
+                    f"'{source}' has {what}; only linear and mixed-integer linear models can "
                     "be solved here."
                 )
     reasons = [
@@ -185,7 +200,7 @@ def _failure(source: Source, messages: list[str]) -> FileFormatError | Unsupport
     ]
     reason = f": {reasons[0]}" if reasons else ""
     return FileFormatError(
-        f"'{source.path}' cannot be read as {source.format.upper()}{reason}. Check that it is "
+        f"'{source}' cannot be read as {source.format.upper()}{reason}. Check that it is "
         "complete and of the format its name says."
     )
 
@@ -222,7 +237,7 @@ def _integrality(source: Source, kinds: list[Any], names: list[str] | None) -> B
     if semi.size:
         j = int(semi[0])
         raise UnsupportedModelError(
-            f"'{source.path}': variable '{names[j] if names else j}' is semi-continuous or "
+            f"'{source}': variable '{names[j] if names else j}' is semi-continuous or "
             "semi-integer; model it with a binary variable instead."
         )
     return np.asarray(codes == 1)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-import os
-import tempfile
 from collections.abc import Container, Iterable, Sequence
-from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpu_bridge.adapters.files.outcome_json import outcome_record
+from gpu_bridge.adapters.files.output import write_whole
 from gpu_bridge.outcome import Outcome
+from gpu_bridge.paths import AnyPath, as_path, printable
 from solvers.errors import FileFormatError
 from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray, Problem
@@ -28,27 +27,7 @@ PASSED_OVER = ("#", "=", "solution status:", "objective value:")
 """How lines of a solution file begin that hold no value."""
 
 
-def check_writable(path: str | PathLike[str]) -> Path:
-    """Return the path if a file can be written there; nothing is changed on disk.
-
-    Raises
-    ------
-    FileFormatError
-        It is a directory, its folder does not exist, or writing is not allowed.
-    """
-    where = Path(fspath(path))
-    if where.is_dir():
-        raise FileFormatError(f"'{where}' is a directory; give the path of a file.")
-    folder = where.absolute().parent
-    if not folder.is_dir():
-        raise FileFormatError(f"There is no folder '{folder}' to write '{where.name}' to; make it.")
-    target = where if where.exists() else folder
-    if not os.access(target, os.W_OK):
-        raise FileFormatError(f"'{where}' cannot be written: no permission to change '{target}'.")
-    return where
-
-
-def write_solution(outcome: Outcome, path: str | PathLike[str]) -> None:
+def write_solution(outcome: Outcome, path: AnyPath) -> None:
     """Write an answer to ``path``: as JSON if its name ends in ``.json``, else as ``.sol``.
 
     A ``.sol`` file has the line ``=obj= value``, then one line ``name value`` per column, as
@@ -60,13 +39,13 @@ def write_solution(outcome: Outcome, path: str | PathLike[str]) -> None:
     FileFormatError
         The path cannot be written.
     """
-    if Path(fspath(path)).suffix.lower() == ".json":
+    if as_path(path).suffix.lower() == ".json":
         write_json(outcome, path)
     else:
-        _replace(path, _sol_lines(outcome))
+        write_whole(path, "".join(_sol_lines(outcome)).encode("utf-8", "surrogatepass"))
 
 
-def write_json(outcome: Outcome, path: str | PathLike[str]) -> None:
+def write_json(outcome: Outcome, path: AnyPath) -> None:
     """Write everything an outcome holds as JSON; see :func:`outcome_record`.
 
     Raises
@@ -74,10 +53,11 @@ def write_json(outcome: Outcome, path: str | PathLike[str]) -> None:
     FileFormatError
         The path cannot be written.
     """
-    _replace(path, [json.dumps(outcome_record(outcome), indent=1, allow_nan=False), "\n"])
+    text = json.dumps(outcome_record(outcome), indent=1, allow_nan=False)
+    write_whole(path, text.encode("ascii") + b"\n")
 
 
-def read_solution(path: str | PathLike[str], problem: Problem) -> FloatArray:
+def read_solution(path: AnyPath, problem: Problem) -> FloatArray:
     """Read the (n,) values of a ``.sol`` or ``.json`` file, for a start; zeros may be left out.
 
     Raises
@@ -85,16 +65,19 @@ def read_solution(path: str | PathLike[str], problem: Problem) -> FloatArray:
     FileFormatError
         The file cannot be read, holds no point, or names a column that the problem lacks.
     """
-    where = Path(fspath(path))
+    where = as_path(path)
+    shown = printable(where)
     try:
-        text = where.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise FileFormatError(f"The solution file '{where}' cannot be read: {reason}.") from error
+        text = _decoded(where.read_bytes())
+    except OSError as error:
+        raise FileFormatError(
+            f"The solution file '{shown}' cannot be read: {error.strerror}."
+        ) from error
     labels = [problem.column_label(j) for j in range(problem.num_columns)]
-    position = {label: j for j, label in enumerate(labels)}
+    position = {_on_one_line(label): j for j, label in enumerate(labels)}
+    position.update({label: j for j, label in enumerate(labels)})
     if where.suffix.lower() == ".json":
-        entries: Iterable[tuple[str, Any]] = _json_entries(text, where)
+        entries: Iterable[tuple[str, Any]] = _json_entries(text, shown)
     else:
         entries = _entries(text, position)
     x = np.zeros(problem.num_columns)
@@ -102,18 +85,18 @@ def read_solution(path: str | PathLike[str], problem: Problem) -> FloatArray:
     for name, value in entries:
         if name not in position:
             raise FileFormatError(
-                f"'{where}' has a value for '{name}', which is no variable of the model; is it "
+                f"'{shown}' has a value for '{name}', which is no variable of the model; is it "
                 "the solution of another model?"
             )
         try:
             x[position[name]] = float(value)
         except (TypeError, ValueError) as error:
             raise FileFormatError(
-                f"'{where}': the value of '{name}' is {value!r}, which is not a number."
+                f"'{shown}': the value of '{name}' is {value!r}, which is not a number."
             ) from error
         found += 1
     if not found and problem.num_columns and "=obj=" not in text:
-        raise FileFormatError(f"'{where}' holds no solution.")
+        raise FileFormatError(f"'{shown}' holds no solution.")
     return x
 
 
@@ -126,7 +109,20 @@ def _sol_lines(outcome: Outcome) -> Iterable[str]:
     names: Sequence[str] = problem.column_names or [f"c{j}" for j in range(x.size)]
     x, integers = x + 0.0, problem.integrality.tolist()  # no negative zeros
     for name, value, integer in zip(names, x.tolist(), integers, strict=True):
-        yield f"{name} {round(value) if integer else value!r}\n"
+        yield f"{_on_one_line(name)} {round(value) if integer else value!r}\n"
+
+
+def _decoded(content: bytes) -> str:
+    """Return text that is UTF-8, or else Latin-1, as names of models are read."""
+    try:
+        return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _on_one_line(name: str) -> str:
+    """Return a name as a line can hold it."""
+    return name.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _entries(text: str, known: Container[str]) -> Iterable[tuple[str, str]]:
@@ -134,43 +130,32 @@ def _entries(text: str, known: Container[str]) -> Iterable[tuple[str, str]]:
 
     What looks like one of those may be the name of a column all the same.
     """
-    for line in text.splitlines():
-        words = line.partition("(obj:")[0].replace("\t", " ").strip()
-        name, _, value = words.rpartition(" ")
-        name = name.strip()
+    for line in text.split("\n"):
+        name, value = _parted(line)
+        if name not in known:
+            name, value = _parted(line.partition("(obj:")[0])
+            name = name.strip()
+        words = line.strip()
         if name not in known and (not words or words.startswith(PASSED_OVER)):
             continue
-        yield name or words, value if name else ""
+        yield (name, value) if name or not value else (value, "")
 
 
-def _json_entries(text: str, where: Path) -> Iterable[tuple[str, Any]]:
+def _parted(line: str) -> tuple[str, str]:
+    """Return what stands before the last blank of a line, and the word behind it."""
+    words = line.rstrip()
+    cut = max(words.rfind(" "), words.rfind("\t"))
+    return words[: max(cut, 0)], words[cut + 1 :]
+
+
+def _json_entries(text: str, shown: str) -> Iterable[tuple[str, Any]]:
     try:
         values = json.loads(text)["x"]
     except (ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"'{where}' is not a solution file in JSON: {error}.") from error
+        raise FileFormatError(f"'{shown}' is not a solution file in JSON: {error}.") from error
     if not isinstance(values, dict | None):
         raise FileFormatError(
-            f"'{where}' is not a solution file in JSON: its 'x' must map names to values; it is a "
+            f"'{shown}' is not a solution file in JSON: its 'x' must map names to values; it is a "
             f"{type(values).__name__}."
         )
     return list((values or {}).items())
-
-
-def _replace(path: str | PathLike[str], pieces: Iterable[str]) -> None:
-    """Write beside the file, then put the whole in its place."""
-    where = check_writable(path)
-    if where.exists() and not where.is_file():  # a device or a pipe: nothing to keep whole
-        where.write_text("".join(pieces), encoding="utf-8")
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=where.absolute().parent, prefix=f".{where.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.writelines(pieces)
-            os.chmod(name, where.stat().st_mode & 0o777 if where.exists() else 0o644)
-            os.replace(name, where)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise FileFormatError(f"'{where}' cannot be written: {error.strerror}.") from error

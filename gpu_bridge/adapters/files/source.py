@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
+import stat
 import zlib
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 
+from gpu_bridge.paths import AnyPath, as_path, printable
 from solvers.errors import FileFormatError
 
 FORMATS = ("mps", "lp")
@@ -26,8 +28,12 @@ class Source:
     text: bytes
     rewritten: bool = False
 
+    def __str__(self) -> str:
+        """Return the path for a message."""
+        return printable(self.path)
 
-def load_source(path: str | PathLike[str]) -> Source:
+
+def load_source(path: AnyPath) -> Source:
     """Read and unpack a model file.
 
     Raises
@@ -36,27 +42,33 @@ def load_source(path: str | PathLike[str]) -> Source:
         The file is missing, a directory, unreadable, empty, binary, a broken gzip file, or its
         name ends in none of the known extensions.
     """
-    where = Path(fspath(path))
-    if where.is_dir():
-        raise FileFormatError(f"'{where}' is a directory; give the path of an MPS or LP file.")
-    if not where.exists():
+    where = as_path(path)
+    shown = printable(where)
+    if os.path.isdir(where):
+        raise FileFormatError(f"'{shown}' is a directory; give the path of an MPS or LP file.")
+    try:
+        is_plain = stat.S_ISREG(os.stat(where).st_mode)
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise FileFormatError(
-            f"There is no file '{where}'; check the path, seen from {Path.cwd()}."
-        )
+            f"There is no file '{shown}'; check the path, seen from {_here()}."
+        ) from error
+    except OSError as error:
+        raise FileFormatError(f"'{shown}' cannot be read: {error.strerror}.") from error
     kind = file_format(where)
     try:
         packed = where.read_bytes()
     except OSError as error:
-        raise FileFormatError(f"'{where}' cannot be read: {error.strerror}.") from error
-    text = _unpack(packed, where)
+        raise FileFormatError(f"'{shown}' cannot be read: {error.strerror}.") from error
+    text = _unpack(packed, shown)
     if not text.strip():
-        raise FileFormatError(f"'{where}' is empty; it holds no model.")
+        raise FileFormatError(f"'{shown}' is empty; it holds no model.")
     if b"\0" in text:
         raise FileFormatError(
-            f"'{where}' is a binary file, not {kind.upper()} text; write the model out again."
+            f"'{shown}' is a binary file, not {kind.upper()} text; write the model out again."
         )
-    plain = _in_utf8(text)
-    return Source(where, kind, plain, rewritten=plain is not text)
+    plain = as_utf8(text)
+    # a pipe can be read once only
+    return Source(where, kind, plain, rewritten=plain is not text or not is_plain)
 
 
 def file_format(path: Path) -> str:
@@ -73,8 +85,8 @@ def file_format(path: Path) -> str:
     if endings and endings[-1] in FORMATS:
         return endings[-1]
     raise FileFormatError(
-        f"The name '{path.name}' does not say what the file is; model files end in .mps, .lp, "
-        ".mps.gz or .lp.gz. Rename it, or unpack it first."
+        f"The name '{printable(path.name)}' does not say what the file is; model files end in "
+        ".mps, .lp, .mps.gz or .lp.gz. Rename it, or copy it to a file that ends so."
     )
 
 
@@ -83,7 +95,7 @@ def line_number(text: bytes, position: int) -> int:
     return text.count(b"\n", 0, position) + 1
 
 
-def _in_utf8(text: bytes) -> bytes:
+def as_utf8(text: bytes) -> bytes:
     """Return text in UTF-8 without a byte-order mark; what is not UTF-8 is taken for Latin-1."""
     if text.isascii():
         return text
@@ -95,12 +107,19 @@ def _in_utf8(text: bytes) -> bytes:
     return text
 
 
-def _unpack(packed: bytes, where: Path) -> bytes:
+def _unpack(packed: bytes, shown: str) -> bytes:
     if packed[:2] != b"\x1f\x8b":
         return packed
     try:
         return gzip.decompress(packed)
     except (EOFError, OSError, zlib.error) as error:
         raise FileFormatError(
-            f"'{where}' is a truncated or damaged gzip file ({error}); fetch or write it again."
+            f"'{shown}' is a truncated or damaged gzip file ({error}); fetch or write it again."
         ) from error
+
+
+def _here() -> str:
+    try:
+        return printable(Path.cwd())
+    except OSError:
+        return "a folder that is gone"

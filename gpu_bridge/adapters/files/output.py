@@ -1,0 +1,91 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from pathlib import Path
+
+from gpu_bridge.paths import AnyPath, as_path, printable
+from solvers.errors import FileFormatError
+
+_DESCRIPTOR = re.compile(r"/dev/std(?P<name>out|err)|/(?:dev|proc/self)/fd/(?P<number>\d+)")
+
+
+def check_writable(path: AnyPath) -> Path:
+    """Return the path if a file can be written there; nothing is changed on disk.
+
+    Raises
+    ------
+    FileFormatError
+        It is a directory, its folder does not exist, or writing is not allowed.
+    """
+    where = as_path(path)
+    if _descriptor(where) is not None:
+        return where
+    shown = printable(where)
+    if os.path.isdir(where):
+        raise FileFormatError(f"'{shown}' is a directory; give the path of a file.")
+    place = Path(os.path.realpath(where))
+    if not os.path.isdir(place.parent):
+        folder = printable(place.parent)
+        raise FileFormatError(f"There is no folder '{folder}' to write '{shown}' to; make it.")
+    try:
+        target = place if place.exists() else place.parent
+    except OSError as error:  # a name that is too long
+        raise FileFormatError(f"'{shown}' cannot be written: {error.strerror}.") from error
+    if not os.access(target, os.W_OK):
+        raise FileFormatError(
+            f"'{shown}' cannot be written: no permission to change '{printable(target)}'."
+        )
+    return where
+
+
+def write_whole(path: AnyPath, content: bytes) -> None:
+    """Write a file beside the one asked for and then put it in its place.
+
+    So an older file is there until the new one is complete, and nobody ever sees half of one.
+    Devices, pipes, and files in a folder that takes no new ones are written as they are.
+
+    Raises
+    ------
+    FileFormatError
+        The path cannot be written.
+    """
+    where = check_writable(path)
+    place = Path(os.path.realpath(where))  # a link stays a link
+    try:
+        number = _descriptor(where)
+        if number is not None:
+            with open(os.dup(number), "wb") as stream:  # goes on where the shell's redirection is
+                stream.write(content)
+        elif place.exists() and not (place.is_file() and os.access(place.parent, os.W_OK)):
+            place.write_bytes(content)
+        else:
+            _put(place, content)
+    except OSError as error:
+        raise FileFormatError(
+            f"'{printable(where)}' cannot be written: {error.strerror or error}."
+        ) from error
+
+
+def _put(place: Path, content: bytes) -> None:
+    beside = place.with_name(f".gpu-bridge-{secrets.token_hex(8)}")
+    try:
+        with open(beside, "xb") as file:
+            file.write(content)
+        if place.exists():
+            os.chmod(beside, place.stat().st_mode & 0o777)
+        os.replace(beside, place)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _descriptor(path: Path) -> int | None:
+    """Return the number of an open file that a path stands for, such as ``/dev/stdout``."""
+    match = _DESCRIPTOR.fullmatch(str(path))
+    if match is None:
+        return None
+    return int(match["number"]) if match["number"] else {"out": 1, "err": 2}[match["name"]]

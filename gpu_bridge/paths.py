@@ -1,0 +1,50 @@
+"""Paths as callers give them: texts, bytes or objects, in whatever encoding files are named."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TypeAlias
+
+from solvers.errors import FileFormatError
+
+AnyPath: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
+
+
+def as_path(path: AnyPath) -> Path:
+    """Return a path, which may be given as bytes, as a Path.
+
+    Raises
+    ------
+    FileFormatError
+        No file can have such a name, or none in the encoding of this locale.
+    """
+    where = Path(os.fsdecode(path))
+    try:
+        name = os.fsencode(where)
+    except UnicodeEncodeError as error:
+        raise FileFormatError(
+            f"The path {str(where)!a} cannot be written in {sys.getfilesystemencoding()}, the "
+            "encoding of file names here; run Python with PYTHONUTF8=1, or give the path as bytes."
+        ) from error
+    if b"\0" in name:
+        raise FileFormatError(
+            f"The path {str(where)!a} has a null character in it, which no file name can have."
+        )
+    return where
+
+
+def printable(path: AnyPath) -> str:
+    """Return a path for a message, with escapes for what is not UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one regular file, which exists or would be made."""
+    try:
+        found = os.stat(one)
+        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(other))
+    except OSError:
+        return not os.path.exists(one) and os.path.realpath(one) == os.path.realpath(other)
