@@ -90,7 +90,7 @@ def test_what_is_no_list_of_problems_is_refused(problems: Any) -> None:
         gb.solve_many(problems)
 
 
-@pytest.mark.parametrize("path", [None, 5, b"model.mps", [], PROBLEM])
+@pytest.mark.parametrize("path", [None, 5, bytearray(b"model.mps"), [], PROBLEM])
 def test_what_is_no_path_is_not_read(path: Any) -> None:
     with pytest.raises(ProblemError, match=r"read\(\) takes the path"):
         gb.read(path)
