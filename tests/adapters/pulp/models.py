@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pulp
 import pytest
 
 from gpu_bridge.adapters.pulp import GPUHEUR
 from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from tests.adapters.pulp.writing import PULP_4, in_our_words, model_of
 
-PULP_4 = hasattr(pulp, "LpSolveStatus")
+__all__ = ["PULP_4", "in_our_words", "model_of"]
 
 pulp_3_only = pytest.mark.skipif(PULP_4, reason="about models of PuLP 3")
 pulp_4_only = pytest.mark.skipif(not PULP_4, reason="about models of PuLP 4")
@@ -23,60 +22,9 @@ def solve(lp: pulp.LpProblem, mine: GPUHEUR | None = None, **options: Any) -> So
     return in_our_words(lp, lp.solve(solver() if mine is None else mine, **options))
 
 
-def in_our_words(lp: pulp.LpProblem, answer: Any) -> SolutionStatus:
-    """Translate what ``lp.solve`` returned: statistics in PuLP 4, a status in PuLP 3."""
-    if PULP_4:
-        settled = {"Optimal": "OPTIMAL", "Infeasible": "INFEASIBLE", "Unbounded": "UNBOUNDED"}
-        name = settled.get(answer.status.name, "FEASIBLE" if answer.has_solution else "NOTHING")
-        status = SolutionStatus[name]
-        assert answer.has_solution == status.has_point
-        return status
-    assert answer == lp.status
-    return {
-        (pulp.LpStatusOptimal, pulp.LpSolutionOptimal): SolutionStatus.OPTIMAL,
-        (pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible): SolutionStatus.FEASIBLE,
-        (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible): SolutionStatus.INFEASIBLE,
-        (pulp.LpStatusUnbounded, pulp.LpSolutionUnbounded): SolutionStatus.UNBOUNDED,
-        (pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound): SolutionStatus.NOTHING,
-    }[answer, lp.sol_status]
-
-
 def solver(**options: Any) -> GPUHEUR:
     """Return our solver, silent."""
     return GPUHEUR(**{"msg": False, **options})
-
-
-def model_of(problem: Problem) -> pulp.LpProblem:
-    """Write a problem as a PuLP model; a row with two sides becomes two constraints.
-
-    Constraint ``r3`` is row 3, or its lower side where ``r3_upper`` is the other.
-    """
-    sign = -1.0 if problem.maximize else 1.0
-    lp = pulp.LpProblem("model", pulp.LpMaximize if problem.maximize else pulp.LpMinimize)
-    columns = [
-        lp.add_variable(
-            f"c{j:04d}",
-            _finite(problem.lower[j]),
-            _finite(problem.upper[j]),
-            cat="Integer" if problem.integrality[j] else "Continuous",
-        )
-        for j in range(problem.num_columns)
-    ]
-    lp.setObjective(pulp.lpDot((sign * problem.cost).tolist(), columns) + sign * problem.offset)
-    for i, (low, high) in enumerate(zip(problem.row_lower, problem.row_upper, strict=True)):
-        body = pulp.lpDot(problem.matrix[[i]].toarray()[0].tolist(), columns)
-        if low == high:
-            lp += body == float(low), f"r{i}"
-            continue
-        if np.isfinite(low):
-            lp += body >= float(low), f"r{i}"
-        if np.isfinite(high):
-            lp += body <= float(high), (f"r{i}_upper" if np.isfinite(low) else f"r{i}")
-    return lp
-
-
-def _finite(bound: float) -> float | None:
-    return float(bound) if np.isfinite(bound) else None
 
 
 def small(sense: int = pulp.LpMinimize) -> pulp.LpProblem:
