@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.registration import install_hooks
+from gpu_bridge.interrupt import uninterrupted_imports
 from gpu_bridge.shadowing import check_solvers_package
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gpu_bridge' has no attribute '{name}'")
-    value = getattr(import_module(_HOME[name]), name)
+    with uninterrupted_imports():
+        value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

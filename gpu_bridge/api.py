@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
+from gpu_bridge.interrupt import solving, uninterrupted_imports
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError, ProblemError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from solvers.device import Device
 
 
+@uninterrupted_imports()
 def read(path: AnyPath) -> Problem:
     """Read an MPS or LP file, plain or gzipped.
 
@@ -44,6 +46,7 @@ def read(path: AnyPath) -> Problem:
     return read_problem(path)
 
 
+@solving()
 def solve(
     model: Problem | AnyPath,
     *,
@@ -109,6 +112,7 @@ def solve(
     return outcome
 
 
+@solving()
 def solve_many(
     problems: Iterable[Problem | AnyPath] | Batch,
     *,
@@ -154,6 +158,7 @@ def solve_many(
     return solve_all(problems, checked, start=start, streams=checked_streams(streams))
 
 
+@uninterrupted_imports()
 def devices() -> list[Device]:
     """Return the devices that engines can run on, the CPU first."""
     from solvers.device import list_devices

@@ -1,35 +1,128 @@
-"""Ctrl-C during a solve: the first asks the engine to finish, the second raises."""
+"""Ctrl-C: during a solve the first asks the engine to finish, the second raises.
+
+A KeyboardInterrupt out of an import leaves modules behind that are half made, and nothing works
+with them afterwards. So the handler stands before a solve imports anything, and what has to wait
+for an import waits: for its end, or for that of the call it is in. Python calls handlers in the
+main thread only, so in any other thread nothing here does anything.
+"""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from solvers.progress import Progress
+if TYPE_CHECKING:  # what this module imports is imported without a handler
+    from solvers.progress import Progress
+
+Before = Callable[[int, FrameType | None], object] | int | None
+"""What ``signal.getsignal`` returns."""
+
+IMPORTING = "<frozen importlib._bootstrap>"
+"""File name in the frames of Python's import."""
+
+
+class _Handler:
+    """What SIGINT does during a call; ``owed`` says that a KeyboardInterrupt has yet to come."""
+
+    def __init__(self) -> None:
+        self.owed = False
+        self._imports = _imports_under_way()
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise, unless an import that began during the call is under way."""
+        self.owed = _imports_under_way(frame) > self._imports
+        if not self.owed:
+            raise KeyboardInterrupt
+
+
+class _SolveHandler(_Handler):
+    """Asks engines to finish, and raises from the second time on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pressed = False
+        self._solves: list[Progress] = []
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Ask all solves under way to finish, or raise."""
+        if self._pressed:
+            super().__call__(number, frame)
+        self._pressed = True
+        for progress in self._solves:
+            progress.interrupt()
+
+    @contextmanager
+    def heard_by(self, progress: Progress) -> Iterator[None]:
+        """Let a solve know of what comes, and of what came before it began."""
+        self._solves.append(progress)
+        if self._pressed:
+            progress.interrupt()
+        try:
+            yield
+        finally:
+            self._solves.remove(progress)
+
+
+@contextmanager
+def uninterrupted_imports() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt as ever, but no import be broken off by it."""
+    before = signal.getsignal(signal.SIGINT)
+    if _is_main() and before is signal.default_int_handler:
+        with _installed(_Handler(), before):
+            yield
+    else:  # ours stands already, or somebody else's, who knows better
+        yield
+
+
+@contextmanager
+def solving() -> Iterator[None]:
+    """Keep the first Ctrl-C for the solve that is to come; every public way to one begins so."""
+    before = signal.getsignal(signal.SIGINT)
+    if _is_main() and not isinstance(before, _SolveHandler):
+        with _installed(_SolveHandler(), before):
+            yield
+    else:
+        yield
 
 
 @contextmanager
 def interruptible(progress: Progress) -> Iterator[None]:
-    """Turn the first SIGINT into ``progress.interrupt()`` while the block runs.
+    """Turn the first SIGINT into ``progress.interrupt()`` while the block runs."""
+    with solving():
+        handler = signal.getsignal(signal.SIGINT)
+        if _is_main() and isinstance(handler, _SolveHandler):
+            with handler.heard_by(progress):
+                yield
+        else:
+            yield
 
-    Python delivers signals to the main thread only, so in any other thread this does nothing.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
 
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        if progress.interrupted:
-            raise KeyboardInterrupt
-        progress.interrupt()
-
-    signal.signal(signal.SIGINT, on_interrupt)
+@contextmanager
+def _installed(handler: _Handler, before: Before) -> Iterator[None]:
+    signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
         # None means a handler that Python did not install and cannot put back.
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if handler.owed:
+            raise KeyboardInterrupt
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _imports_under_way(frame: FrameType | None = None) -> int:
+    """Return how many frames of Python's import stand below one, or below the caller's."""
+    frame = sys._getframe() if frame is None else frame
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename == IMPORTING
+        frame = frame.f_back
+    return count

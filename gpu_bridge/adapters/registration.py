@@ -13,6 +13,8 @@ from types import ModuleType
 
 from wrapt import register_post_import_hook
 
+from gpu_bridge.interrupt import uninterrupted_imports
+
 ADAPTERS = {
     "pyomo.contrib.solver.common.factory": "gpu_bridge.adapters.pyomo",
     "pulp": "gpu_bridge.adapters.pulp",
@@ -34,7 +36,8 @@ def _import_adapter(module: ModuleType) -> None:
     # An adapter that is itself importing the package right now is found half-made in
     # sys.modules and left alone: it registers at its own end.
     try:
-        import_module(ADAPTERS[module.__name__])
+        with uninterrupted_imports():
+            import_module(ADAPTERS[module.__name__])
     except (ImportError, AttributeError) as error:
         # Raising here would keep the user from importing their own modelling package.
         warnings.warn(

@@ -15,6 +15,7 @@ from gpu_bridge.adapters.last_basis import remember_basis
 from gpu_bridge.adapters.pulp.settings import make_settings
 from gpu_bridge.adapters.pulp.solver_model import SolverModel, collector_paused, set_start, watch
 from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
+from gpu_bridge.interrupt import solving
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.pool import PooledSolution
@@ -125,6 +126,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             **self.optionsDict,
         )
 
+    @solving()
     def actualSolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
         """Solve ``lp``, put the answer into it and return what ``lp.solve`` returns.
 

@@ -8,6 +8,7 @@ from pyomo.contrib.solver.common.base import Availability, SolverBase
 from pyomo.contrib.solver.common.results import Results
 
 from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help
+from gpu_bridge.interrupt import solving
 
 
 class GpuHeur(SolverBase):  # type: ignore[misc]
@@ -34,6 +35,7 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
 
         return tuple(int(part) for part in __version__.split(".") if part.isdigit())
 
+    @solving()
     def solve(self, model: Any, **kwds: Any) -> Results:
         """Solve a model and, unless told otherwise, load the solution into it.
 

@@ -15,6 +15,7 @@ from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.table_batch import read_batch
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable, read_table
 from gpu_bridge.api import solve_many
+from gpu_bridge.interrupt import solving
 from gpu_bridge.many_outcomes import Outcomes, Singles
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
@@ -155,6 +156,7 @@ class TableResults:
         return self._places[key].get(id(component))
 
 
+@solving()
 def solve_table(
     model: Any, table: Any, *, streams: Sequence[TextIO] = (), **options: Any
 ) -> TableResults:
