@@ -3,7 +3,9 @@
 HiGHS drops matrix entries of at most ``small_matrix_value``, which cannot be set below
 1e-12. No coefficient of a model may vanish unseen, so rows
 that hold such entries are multiplied by a power of two, which is exact, and their duals and
-activities are divided again afterwards. Integer columns get the integers inside their bounds,
+activities are divided again afterwards. Rows of large entries are divided in the same way: HiGHS's
+tolerances are absolute, and its presolve calls feasible rows infeasible, and crashes, where
+rounding exceeds them. Integer columns get the integers inside their bounds,
 because HiGHS reads a bound of 0.5 on an integer as it stands.
 """
 
@@ -19,6 +21,17 @@ from solvers.problem import Problem
 
 SMALLEST_ENTRY = 1e-12
 """Entries of at most this size are dropped by HiGHS, whatever its options say."""
+
+LARGEST_ENTRY = 2.0**20
+"""Rows with larger entries are scaled down to about this one.
+
+Of 2,500 random models of up to 6 integer columns and 3 rows with entries up to 1e17, HiGHS 1.15.1
+called 65 feasible ones infeasible and crashed on 7; with rows scaled to 2^30 10 and none, to 2^20
+3 and none, to 1 11 and none. The last 3 have rows whose entries span more than a factor of 1e6.
+"""
+
+SMALLEST_SCALED_ENTRY = 1e-9
+"""No entry is scaled down below this one, where HiGHS begins to drop entries."""
 
 LARGEST_SCALED_ENTRY = 1e15
 """Entries beyond this, reached by scaling up a row, leave no digit to its tolerance."""
@@ -99,23 +112,34 @@ def _integer_bounds(problem: Problem, tolerance: float) -> tuple[FloatArray, Flo
 
 
 def _row_scale(problem: Problem) -> FloatArray | None:
-    """Return powers of two that lift every row's entries above HiGHS's limit, or None."""
+    """Return powers of two that bring every row's entries within HiGHS's limits, or None.
+
+    As little as needed, so that the row's tolerance keeps its meaning.
+    """
     size = np.abs(problem.matrix.data)
-    if not size.size or size.min() > SMALLEST_ENTRY:
+    if not size.size or (size.min() > SMALLEST_ENTRY and size.max() <= LARGEST_ENTRY):
         return None
-    m = problem.num_rows
-    rows = np.repeat(np.arange(m), np.diff(problem.matrix.indptr))
-    smallest, largest = np.full(m, np.inf), np.zeros(m)
-    np.minimum.at(smallest, rows, size)
-    np.maximum.at(largest, rows, size)
-    scale = np.ones(m)
-    for i in np.flatnonzero(smallest <= SMALLEST_ENTRY):
-        # as little as needed, so that the row's tolerance keeps its meaning
-        scale[i] = 2.0 ** (int(np.floor(np.log2(SMALLEST_ENTRY) - np.log2(smallest[i]))) + 1)
-        if largest[i] * scale[i] > LARGEST_SCALED_ENTRY:
-            raise EngineError(
-                f"The coefficients of row '{problem.row_label(int(i))}' run from "
-                f"{smallest[i]:.3g} to {largest[i]:.3g}, more than the reference engine can hold "
-                "in one row; change the units of its variables or drop its tiny coefficients."
-            )
+    begins = problem.matrix.indptr[:-1]
+    filled = np.diff(problem.matrix.indptr) > 0
+    smallest, largest = np.ones(problem.num_rows), np.ones(problem.num_rows)
+    smallest[filled] = np.minimum.reduceat(size, begins[filled])
+    largest[filled] = np.maximum.reduceat(size, begins[filled])
+    tiny = smallest <= SMALLEST_ENTRY
+    shrink = _power_of_two(LARGEST_ENTRY / largest)
+    shrink = np.maximum(shrink, 2.0 * _power_of_two(SMALLEST_SCALED_ENTRY / smallest))
+    lift = 2.0 * _power_of_two(SMALLEST_ENTRY / np.where(tiny, smallest, 1.0))
+    scale: FloatArray = np.where(tiny, lift, np.minimum(1.0, shrink))
+    lost = np.flatnonzero(tiny & (largest * scale > LARGEST_SCALED_ENTRY))
+    if lost.size:
+        i = int(lost[0])
+        raise EngineError(
+            f"The coefficients of row '{problem.row_label(i)}' run from "
+            f"{smallest[i]:.3g} to {largest[i]:.3g}, more than the reference engine can hold "
+            "in one row; change the units of its variables or drop its tiny coefficients."
+        )
     return scale
+
+
+def _power_of_two(value: FloatArray) -> FloatArray:
+    """Return the largest powers of two that are not greater than positive values."""
+    return np.asarray(np.ldexp(1.0, np.frexp(value)[1] - 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,26 @@ def test_a_row_beyond_reach_is_named():
     problem = Problem.from_arrays([1, 1], [[1e-14, 1e14]], [1], row_names=["capacity"])
     with pytest.raises(EngineError, match=r"'capacity' run from 1e-14 to 1e\+14"):
         solve(problem, EngineOptions(), Progress())
+
+
+@pytest.mark.parametrize("size", [1e13, 1e15, 1e17])
+def test_knapsacks_of_huge_weights_are_solved(size):
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        weight, profit = np.floor(rng.random((2, 6)) * [[size], [1e6]])
+        capacity = np.floor(weight.sum() * rng.random())
+        choices = [np.array(x) for x in itertools.product([0, 1], repeat=6)]
+        fitting = [x for x in choices if sum(int(w) for w in weight[x == 1]) <= int(capacity)]
+        problem = Problem.from_arrays(
+            -profit, [weight], row_upper=[capacity], upper=1.0, integrality=True
+        )
+        outcome = solve(problem, EngineOptions(rel_gap=0.0), Progress())
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert outcome.objective == -max(float(profit @ x) for x in fitting)
+
+
+def test_rows_of_ordinary_size_are_not_scaled():
+    assert prepare(market_split(4, 20)).row_scale is None
 
 
 def test_duals_go_in_and_out_by_the_row_scale():
