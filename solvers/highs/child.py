@@ -9,26 +9,25 @@ other threads hold locks.
 The parent polls: it hands incumbents and bounds to the progress object as they appear, asks the
 child to stop at the deadline or on interruption, and after a short grace kills it. What the child
 had told by then is the answer. A child whose answer nobody waits for any more is killed at once.
+
+Task and reply go through pipes, points and bounds through memory; nothing is written to a disk.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import signal
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs import spares
 from solvers.highs.channel import Offers
+from solvers.highs.process import ChildCannotStartError, Process
 from solvers.highs.shared import (
     BOUND,
     INCUMBENT,
@@ -40,8 +39,8 @@ from solvers.highs.shared import (
     STOP,
     SharedPage,
 )
-from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task, load_reply, save
-from solvers.highs.worker import FAILURE, PAGE, REPLY, TASK
+from solvers.highs.task import Ending, Finding, Reply, Task, Told
+from solvers.highs.wire import Failure
 from solvers.outcome import StopReason
 from solvers.progress import Progress
 
@@ -61,17 +60,23 @@ REPLY_GRACE = 0.4
 """More seconds for a child that has stopped and is writing its reply."""
 
 
-class ChildCannotStartError(Exception):
-    """There is no interpreter here that could run a child; internal to this package."""
-
-
 class ChildCrashedError(EngineError):
-    """The child ended without an answer; another try may fare better."""
+    """The child ended without an answer; another try may fare better.
+
+    Parameters
+    ----------
+    reply : Reply
+        What it had told by then, with the sentence of the error.
+    """
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.message)
+        self.reply = reply
 
 
 def can_start() -> bool:
-    """Whether this interpreter can start another of its kind."""
-    return bool(sys.executable) and not getattr(sys, "frozen", False)
+    """Whether this interpreter can start another of its kind and hand files over to it."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and os.name == "posix"
 
 
 def expect() -> None:
@@ -102,84 +107,26 @@ def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -
     """
     if progress.abandoned:
         return Reply(Finding.NOTHING, Ending.INTERRUPTED)
-    with (
-        tempfile.TemporaryDirectory(prefix="gpu-bridge-", ignore_cleanup_errors=True) as folder,
-        _page_for(task, Path(folder)) as page,
-    ):
+    with Process(BOOTSTRAP, progress) as process, _page(process, task, progress) as page:
+        process.begin(task)
         watch = _Watch(task, page, progress, offers)
-        with _Process(progress) as process:  # it starts while the task is written
-            save(task, Path(folder) / TASK)
-            process.assign(Path(folder), time.monotonic() + progress.time_left)
-            watch.until_end(process)
-        return watch.reply(process, Path(folder))
+        watch.until_end(process)
+    return watch.reply(process)  # all that the child wrote is read by now
 
 
 @contextlib.contextmanager
-def _page_for(task: Task, place: Path) -> Iterator[SharedPage]:
-    page = SharedPage(place / PAGE, task.model.num_columns, create=True)
+def _page(process: Process, task: Task, progress: Progress) -> Iterator[SharedPage]:
+    """Make the page of a child, with points where branch and bound tells of them."""
+    num_columns = task.model.num_columns if task.model.is_mip else 0
+    deadline = time.monotonic() + progress.time_left
+    try:
+        page = SharedPage.create(process.child.page.fileno(), num_columns, deadline)
+    except OSError as error:
+        raise ChildCannotStartError(f"no memory to share with it: {error}") from error
     try:
         yield page
     finally:
         page.close()
-
-
-class _Process:
-    """The running child, its log reader, and its certain end."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._bootstrap = BOOTSTRAP
-        self.tail: list[str] = []
-        self.killed = False
-        try:
-            self.popen = spares.take(self._bootstrap)
-        except OSError as error:
-            raise ChildCannotStartError(str(error)) from error
-        assert self.popen.stdout is not None  # asked for when it was started
-        self._ended = threading.Event()
-        self._reader = threading.Thread(
-            target=self._read, args=(self.popen.stdout, progress), daemon=True
-        )
-        self._reader.start()
-
-    def __enter__(self) -> _Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
-        self.popen.wait()
-        self._reader.join()
-        for stream in (self.popen.stdin, self.popen.stdout):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):  # of a task that found nobody
-                    stream.close()
-        spares.give_back(self._bootstrap)
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the child to end; return whether it has."""
-        return self._ended.wait(seconds) and self.popen.poll() is not None
-
-    def kill(self) -> None:
-        """End the child now if it still runs."""
-        if self.popen.poll() is None:
-            self.killed = True
-            self.popen.kill()
-
-    def assign(self, place: Path, deadline: float) -> None:
-        """Tell the child where its task lies; one that is gone already is found by its end."""
-        words = json.dumps({"folder": str(place), "deadline": deadline})
-        assert self.popen.stdin is not None  # asked for when it was started
-        with contextlib.suppress(BrokenPipeError):
-            self.popen.stdin.write(words.encode() + b"\n")
-            self.popen.stdin.flush()
-
-    def _read(self, stream: IO[bytes], progress: Progress) -> None:
-        for line in stream:
-            text = line.decode("utf-8", "replace").rstrip()
-            if text:
-                self.tail = [*self.tail[-9:], text]
-                progress.engine_output(text)
-        self.popen.wait()
-        self._ended.set()
 
 
 class _Watch:
@@ -192,12 +139,12 @@ class _Watch:
         self._page = page
         self._progress = progress
         self._offers = offers
-        self._best: FloatArray | None = None
-        self._objective = np.nan
+        self._told = Told()
+        self._phase = STARTING
         self._iterations = 0.0
         self._stop: StopReason | None = None
 
-    def until_end(self, process: _Process) -> None:
+    def until_end(self, process: Process) -> None:
         """Poll until the child has ended by itself or has been killed."""
         kill_at = np.inf
         while not process.wait(POLL):
@@ -217,24 +164,31 @@ class _Watch:
                 process.kill()
                 break
         self._forward()
+        self._phase = self._page.get(PHASE)
 
-    def reply(self, process: _Process, place: Path) -> Reply:
+    def reply(self, process: Process) -> Reply:
         """Return the child's reply, or what is known without one."""
-        if (place / REPLY).exists():
-            return load_reply(place / REPLY)
-        if (place / FAILURE).exists():
-            failure = json.loads((place / FAILURE).read_text(encoding="utf-8"))
-            if failure["kind"] != "MemoryError":
-                raise EngineError(failure["message"])
-            return self.so_far(Ending.OUT_OF_MEMORY, "The reference engine ran out of memory.")
+        answer = process.reply
+        if isinstance(answer, Reply):
+            return answer
+        if isinstance(answer, Failure):
+            if answer.kind != "MemoryError":
+                raise EngineError(answer.message)
+            return self._told.reply(
+                self._model, Ending.OUT_OF_MEMORY, "The reference engine ran out of memory."
+            )
         if process.killed and self._stop is not None:
-            return self.so_far(Ending[self._stop.name])
-        if self._page.get(PHASE) == STARTING:
-            raise ChildCannotStartError(" ".join(process.tail) or "it ended without a word")
-        words = _obituary(process.popen.returncode)
-        if self._best is None:
-            raise ChildCrashedError(f"The reference engine {words} before it had an answer.")
-        return self.so_far(Ending.NUMERICAL_TROUBLE, f"The reference engine {words}.")
+            return self._told.reply(self._model, Ending[self._stop.name])
+        words = _obituary(process.child.popen.returncode)
+        if self._phase == STARTING:
+            said = f": {' '.join(process.tail)}" if process.tail else ""
+            raise ChildCannotStartError(f"it {words}{said}")
+        if self._told.point is not None:
+            return self._told.reply(
+                self._model, Ending.NUMERICAL_TROUBLE, f"The reference engine {words}."
+            )
+        message = f"The reference engine {words} before it had an answer."
+        raise ChildCrashedError(self._told.reply(self._model, Ending.NUMERICAL_TROUBLE, message))
 
     def _grace(self) -> float:
         limit = self._progress.time_limit
@@ -244,9 +198,10 @@ class _Watch:
     def _forward(self) -> None:
         found = self._page.read_point(INCUMBENT)
         if found is not None:
-            self._objective, self._best = found
-            self._progress.incumbent(self._objective, "highs", self._best)
-        self._progress.bound(self._page.get(BOUND), "highs")
+            self._told.point = found
+            self._progress.incumbent(found[0], "highs", found[1])
+        self._told.bound = self._page.get(BOUND)
+        self._progress.bound(self._told.bound, "highs")
         count = self._page.get(ITERATIONS)
         if count != self._iterations:
             self._iterations = count
@@ -255,21 +210,6 @@ class _Watch:
         if offer is not None:
             objective = self._model.objective_at(offer)
             self._page.write_point(OFFER, objective, offer)
-
-    def so_far(self, ending: Ending, message: str = "") -> Reply:
-        """Return what the child has told, for want of a reply."""
-        bound = self._page.get(BOUND)
-        if self._best is None:
-            return Reply(Finding.NOTHING, ending, bound=bound, message=message)
-        return Reply(
-            Finding.FEASIBLE,
-            ending,
-            objective=self._objective,
-            bound=bound,
-            x=self._best,
-            row_activity=self._model.activity(self._best),
-            message=message,
-        )
 
 
 def _obituary(code: int) -> str:

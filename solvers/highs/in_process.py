@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
-from solvers.highs.task import Ending, Finding, FloatArray, Reply, Task
+from solvers.highs.task import Ending, FloatArray, Reply, Task, Told
 from solvers.left_behind import leave
 from solvers.outcome import StopReason
 from solvers.progress import Progress
@@ -35,6 +35,7 @@ class ProgressChannel:
         self._halting = halting
         self._halts: list[Halt] = []
         self._given_up = threading.Event()
+        self.told = Told()
 
     def takes(self, halt: Halt) -> bool:
         """Take what stops simplex, if this process is too busy to be asked by it."""
@@ -71,10 +72,12 @@ class ProgressChannel:
 
     def incumbent(self, objective: float, x: FloatArray) -> None:
         """Report a feasible point."""
+        self.told.point = (objective, x)
         self._progress.incumbent(objective, "highs", x)
 
     def bound(self, value: float) -> None:
         """Report a bound."""
+        self.told.bound = max(self.told.bound, value)
         self._progress.bound(value, "highs")
 
     def iteration(self, count: int) -> None:
@@ -91,18 +94,30 @@ class ProgressChannel:
 
 
 def run_in_thread(
-    task: Task, progress: Progress, offers: Offers | None = None, *, halting: bool = False
+    task: Task,
+    progress: Progress,
+    offers: Offers | None = None,
+    *,
+    halting: bool = False,
+    patience: float = math.inf,
 ) -> Reply:
     """Run a task in a fresh thread and wait for it; whatever it raises is raised here.
 
-    When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself.
-    With ``halting`` its simplex is stopped from here and never asks.
+    When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself, and
+    so it is when it goes on for longer than ``patience`` seconds after it should have stopped; the
+    reply is what it had told by then. With ``halting`` its simplex is stopped from here and never
+    asks.
     """
     channel = ProgressChannel(progress, offers, halting=halting)
     try:
-        return in_thread(lambda: run(task, channel), channel)
+        return in_thread(lambda: run(task, channel), channel, patience)
     except OverstayedError:
-        return Reply(Finding.NOTHING, Ending.INTERRUPTED)
+        stopped = progress.should_stop()
+        ended = Ending.INTERRUPTED if stopped is None else Ending[stopped.name]
+        return channel.told.reply(task.model, ended)
+    except MemoryError:
+        words = "The reference engine ran out of memory."
+        return channel.told.reply(task.model, Ending.OUT_OF_MEMORY, words)
 
 
 class OverstayedError(Exception):

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from solvers.highs.channel import Offers
-from solvers.highs.child import (
-    ChildCannotStartError,
-    ChildCrashedError,
-    can_start,
-    run_in_child,
-)
+from solvers.highs.child import ChildCrashedError, can_start, run_in_child
 from solvers.highs.in_process import run_in_thread
+from solvers.highs.process import ChildCannotStartError
 from solvers.highs.task import Reply, Task, Work
 from solvers.progress import Progress
 
@@ -28,6 +24,10 @@ SMALL_MIP = 8_000
 
 SMALL_STUBBORN = 5_000
 """Up to this size crossover, conflicts and HiGHS's PDLP, which hear no interrupt, run here."""
+
+PATIENCE = 0.5
+"""Seconds after a limit in which HiGHS in this process may stop, where there is no child to kill:
+what a child has for it, and its reply."""
 
 
 def run_task(
@@ -52,25 +52,33 @@ def run_task(
     retry : bool
         Try once more after a crash.
 
+    Returns
+    -------
+    Reply
+        After the last crash, what was told before it, with the reason in its message.
+
     Raises
     ------
     EngineError
-        HiGHS refuses the model, or crashed once too often.
+        HiGHS refuses the model.
     """
     if apart and is_small(task) and task.settings.get("solver") == "simplex":
         return run_in_thread(task, progress, offers, halting=True)
     if (is_small(task) and not apart) or not can_start():
         return run_in_thread(task, progress, offers)
-    try:
-        return run_in_child(task, progress, offers)
-    except ChildCannotStartError as failure:
-        progress.log(f"No child process can be started ({failure}); working in this one.")
-        return run_in_thread(task, progress, offers)
-    except ChildCrashedError as failure:
-        if not retry or progress.should_stop() is not None or task.work is not Work.SOLVE:
-            raise
-        progress.log(f"{failure} Trying once more without presolve.")
-        return run_in_child(_careful(task), progress, offers)
+    tries = [task, _careful(task)] if retry and task.work is Work.SOLVE else [task]
+    while True:
+        attempt = tries.pop(0)
+        try:
+            return run_in_child(attempt, progress, offers)
+        except ChildCannotStartError as failure:
+            progress.log(f"No child process began to work ({failure}); working in this one.")
+            return run_in_thread(attempt, progress, offers, patience=PATIENCE)
+        except ChildCrashedError as failure:
+            if not tries or progress.should_stop() is not None:
+                progress.log(str(failure))
+                return failure.reply
+            progress.log(f"{failure} Trying once more without presolve.")
 
 
 def is_small(task: Task) -> bool:

@@ -1,23 +1,28 @@
 """The page of memory that a child process and its parent both see.
 
-A file mapped into both processes holds a small header and two points: the child's incumbent, and
-a point the parent offers to the child. Each has one writer and is guarded by a sequence number
-(odd while being written, so a reader can tell and look again) and by a checksum, because Python
-has no memory fences and some processors let the number be seen before the values.
+A nameless file mapped into both processes holds a small header and two points: the child's
+incumbent, and a point the parent offers to the child. Each has one writer and is guarded by a
+sequence number (odd while being written, so a reader can tell and look again) and by a checksum,
+because Python has no memory fences and some processors let the number be seen before the values.
+
+The file is memory where the system has such files, so that no disk can be full, and has no name, so
+that nothing is left of it when both processes are killed. Its space is reserved before it is
+mapped: a write to a page that the system cannot find a place for ends the process (SIGBUS).
 """
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
 import zlib
-from pathlib import Path
 
 import numpy as np
 
 from solvers.highs.task import FloatArray
 
 HEADER = 16
-PHASE, BOUND, ITERATIONS, STOP = 0, 1, 2, 3
+PHASE, BOUND, ITERATIONS, STOP, DEADLINE = 0, 1, 2, 3, 12
 """Places of the single numbers in the header."""
 INCUMBENT, OFFER = 4, 8
 """Places of the two guarded points' sequence number, objective and checksum."""
@@ -26,32 +31,75 @@ STARTING, RUNNING, REPLYING = 0.0, 1.0, 2.0
 """What the child says it is doing."""
 
 
-class SharedPage:
-    """Header and two points of n values in a mapped file.
+NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+"""Errors of systems and file systems that lack a call."""
+
+ZEROS = 2**20
+"""Bytes written at a time where space cannot be reserved otherwise."""
+
+
+def reserve(number: int, size: int) -> None:
+    """Give an empty file so many bytes, for which there is room from now on.
 
     Parameters
     ----------
-    path : Path
-        The file; it is made, filled with zeros, where ``create`` is true.
-    num_columns : int
-        n.
+    number : int
+        The file's descriptor.
+    size : int
+
+    Raises
+    ------
+    OSError
+        There is no room.
+    """
+    try:
+        os.posix_fallocate(number, 0, size)
+        return
+    except AttributeError:  # a system that lacks the call
+        pass
+    except OSError as error:
+        if error.errno not in NOT_HERE:
+            raise
+    zeros = memoryview(bytes(min(ZEROS, size)))
+    while size > 0:
+        size -= os.write(number, zeros[:size])
+
+
+class SharedPage:
+    """Header and two points of n values in a mapped file; n is 0 where no points are told of.
+
+    Parameters
+    ----------
+    number : int
+        The file's descriptor; its space is reserved.
     """
 
-    def __init__(self, path: Path, num_columns: int, *, create: bool = False) -> None:
-        size = 8 * (HEADER + 2 * num_columns)
-        with path.open("w+b" if create else "r+b") as stream:
-            if create:
-                stream.truncate(size)
-            self._map = mmap.mmap(stream.fileno(), size)
+    def __init__(self, number: int) -> None:
+        self._map = mmap.mmap(number, os.fstat(number).st_size)
         values = np.frombuffer(self._map, dtype=np.float64)
-        self._header = values[:HEADER]
+        self._header, points = values[:HEADER], values[HEADER:]
         self._points = {
-            INCUMBENT: values[HEADER : HEADER + num_columns],
-            OFFER: values[HEADER + num_columns :],
+            INCUMBENT: points[: points.size // 2],
+            OFFER: points[points.size // 2 :],
         }
         self._seen = {INCUMBENT: 0.0, OFFER: 0.0}
-        if create:
-            self._header[BOUND] = -np.inf
+
+    @classmethod
+    def create(cls, number: int, num_columns: int, deadline: float = np.inf) -> SharedPage:
+        """Return the page in an empty file, for points of so many values.
+
+        ``deadline`` is when the child has to be done, by the clock that all processes share.
+
+        Raises
+        ------
+        OSError
+            There is no room.
+        """
+        reserve(number, 8 * (HEADER + 2 * num_columns))
+        page = cls(number)
+        page.put(BOUND, -np.inf)
+        page.put(DEADLINE, deadline)
+        return page
 
     def close(self) -> None:
         """Let go of the memory; the page cannot be used afterwards."""

@@ -9,12 +9,16 @@ started again a moment after, wait for :data:`IDLE` seconds, and are gone when n
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from io import FileIO
 from typing import IO
 
 KEPT = 3
@@ -28,15 +32,59 @@ IDLE = 1.5
 """Seconds a child waits for a task. Loops come back within that; an idle process that lasts would
 surprise whoever looks at the machine after a solve."""
 
+FIRST_OF_OURS = 3
+"""The first descriptor that is not a standard stream's: a process started without them would give
+their numbers to the files here, and its child would take one for the other."""
 
-def take(bootstrap: str) -> subprocess.Popen[bytes]:
+
+@dataclass(frozen=True, eq=False)
+class Child:
+    """A child process and what leads to it.
+
+    Parameters
+    ----------
+    program : tuple of str
+        Its code, and ``sys.path`` in JSON.
+    popen : Popen
+        With pipes to standard input, and from standard output and error together.
+    page : binary stream
+        A nameless file, still empty, that the child has open too.
+    replies : binary stream
+        A pipe from the child, unbuffered.
+    """
+
+    program: tuple[str, str]
+    popen: subprocess.Popen[bytes]
+    page: FileIO
+    replies: FileIO
+
+    @property
+    def tasks(self) -> IO[bytes]:
+        """The pipe to the child."""
+        assert self.popen.stdin is not None  # asked for when it was started
+        return self.popen.stdin
+
+    @property
+    def words(self) -> IO[bytes]:
+        """What the child says to people."""
+        assert self.popen.stdout is not None  # asked for when it was started
+        return self.popen.stdout
+
+    def close(self) -> None:
+        """Let go of all that led to it."""
+        for stream in (self.tasks, self.words, self.page, self.replies):
+            with contextlib.suppress(OSError):  # of a pipe that nobody reads from any more
+                stream.close()
+
+
+def take(bootstrap: str) -> Child:
     """Return a child that waits for its task, or starts on its way there.
 
     Parameters
     ----------
     bootstrap : str
-        The child's program. It finds ``sys.path`` as its first argument and reads the task from
-        its standard input.
+        The child's program. It finds as its arguments ``sys.path`` and the descriptors of the page
+        and of the pipe for the reply, and reads the task from its standard input.
 
     Raises
     ------
@@ -47,13 +95,13 @@ def take(bootstrap: str) -> subprocess.Popen[bytes]:
         _state.busy += 1
         _state.most = min(max(_state.most, _state.busy), KEPT)
         _state.generation += 1
-        command = _command(bootstrap)
-        for popen in tuple(_state.waiting):
-            if popen.args == command and popen.poll() is None:
-                _state.waiting.remove(popen)
-                return popen
+        program = _program(bootstrap)
+        for child in tuple(_state.waiting):
+            if child.program == program and child.popen.poll() is None:
+                _state.waiting.remove(child)
+                return child
     try:
-        return _start(command)
+        return _start(program)
     except OSError:
         with _state.lock:
             _state.busy -= 1
@@ -76,7 +124,7 @@ def expect(bootstrap: str) -> None:
         if _state.waiting:
             return
         try:
-            _state.waiting.append(_start(_command(bootstrap)))
+            _state.waiting.append(_start(_program(bootstrap)))
         except OSError:
             return  # whoever wants the child will say so
     _later(IDLE, _expire, generation)
@@ -86,11 +134,11 @@ def dismiss() -> None:
     """End every child that waits."""
     with _state.lock:
         leaving, _state.waiting = _state.waiting, []
-    for popen in leaving:
-        popen.kill()
-    for popen in leaving:
-        popen.wait()
-        _close(popen)
+    for child in leaving:
+        child.popen.kill()
+    for child in leaving:
+        child.popen.wait()
+        child.close()
 
 
 class _State:
@@ -98,7 +146,7 @@ class _State:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.waiting: list[subprocess.Popen[bytes]] = []
+        self.waiting: list[Child] = []
         self.busy = 0
         self.most = 0
         self.generation = 0
@@ -107,20 +155,55 @@ class _State:
 _state = _State()
 
 
-def _command(bootstrap: str) -> list[str]:
-    path = json.dumps([os.path.abspath(entry) for entry in sys.path])
-    # isolated: nothing from the environment or the current folder comes before sys.path
-    return [sys.executable, "-I", "-c", bootstrap, path]
+def _program(bootstrap: str) -> tuple[str, str]:
+    return bootstrap, json.dumps([os.path.abspath(entry) for entry in sys.path])
 
 
-def _start(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,  # a Ctrl-C at the terminal is for the parent to handle
-    )
+def _start(program: tuple[str, str]) -> Child:
+    with contextlib.ExitStack() as undo:
+        page = undo.enter_context(_nameless_file())
+        replies, answers = _pipe(undo)
+        ours = [page.fileno(), answers.fileno()]
+        popen = subprocess.Popen(
+            # isolated: nothing from the environment or the current folder comes before sys.path
+            [sys.executable, "-I", "-c", *program, *map(str, ours)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=ours,
+            start_new_session=True,  # a Ctrl-C at the terminal is for the parent to handle
+        )
+        answers.close()  # the pipe ends with the child
+        undo.pop_all()
+    return Child(program, popen, page, replies)
+
+
+def _nameless_file() -> FileIO:
+    """Return an empty file without a name, in memory where the system has such files."""
+    try:
+        number = os.memfd_create("gpu-bridge")
+    except (AttributeError, OSError):  # an old kernel, another system, a sandbox
+        with tempfile.TemporaryFile(buffering=0) as file:
+            number = os.dup(file.fileno())
+    return _opened(number, "r+b")
+
+
+def _pipe(undo: contextlib.ExitStack) -> tuple[FileIO, FileIO]:
+    read, write = os.pipe()
+    return undo.enter_context(_opened(read, "rb")), undo.enter_context(_opened(write, "wb"))
+
+
+def _opened(number: int, mode: str) -> FileIO:
+    """Return a stream of a descriptor, which it takes over, past those of standard streams."""
+    import fcntl
+
+    if number < FIRST_OF_OURS:
+        try:
+            above = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, FIRST_OF_OURS)
+        finally:
+            os.close(number)
+        number = above
+    return FileIO(number, mode)
 
 
 def _refill(bootstrap: str, generation: int) -> None:
@@ -130,7 +213,8 @@ def _refill(bootstrap: str, generation: int) -> None:
             return
         wanted = _state.most - _state.busy - len(_state.waiting)
         try:
-            _state.waiting += [_start(_command(bootstrap)) for _ in range(wanted)]
+            for _ in range(wanted):
+                _state.waiting.append(_start(_program(bootstrap)))
         except OSError:
             return  # the next solve says so, if it is still true then
     _later(IDLE, _expire, generation)
@@ -139,7 +223,8 @@ def _refill(bootstrap: str, generation: int) -> None:
 def _later(seconds: float, function: Callable[..., None], *arguments: object) -> None:
     timer = threading.Timer(seconds, function, arguments)
     timer.daemon = True
-    timer.start()
+    with contextlib.suppress(RuntimeError):  # no more threads: the next solve starts a child anew
+        timer.start()
 
 
 def _expire(generation: int) -> None:
@@ -152,19 +237,12 @@ def _expire(generation: int) -> None:
         dismiss()
 
 
-def _close(popen: subprocess.Popen[bytes]) -> None:
-    streams: tuple[IO[bytes] | None, ...] = (popen.stdin, popen.stdout)
-    for stream in streams:
-        if stream is not None:
-            stream.close()
-
-
 def _forget() -> None:
     """In a forked copy of this process, leave the children to the original."""
     global _state
-    for popen in _state.waiting:
-        popen.returncode = 0  # as far as the copy is concerned
-        _close(popen)
+    for child in _state.waiting:
+        child.popen.returncode = 0  # as far as the copy is concerned
+        child.close()
     _state = _State()
 
 

@@ -6,13 +6,9 @@ else: a child that starts in a tenth of a second must not import SciPy first.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -170,49 +166,24 @@ class Reply:
     statistics: Mapping[str, float | int | str] = field(default_factory=dict)
 
 
-def save(thing: Task | Reply, path: Path) -> None:
-    """Write a task or reply to ``path``, uncompressed; it appears there all at once."""
-    arrays, plain = _split(thing)
-    arrays["plain"] = np.frombuffer(json.dumps(plain).encode(), dtype=np.uint8)
-    partial = path.with_suffix(".partial")
-    with partial.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # the stubs miss **arrays
-    partial.replace(path)
+@dataclass(eq=False)
+class Told:
+    """What a running HiGHS has told so far, which is the answer where no reply comes."""
 
+    point: tuple[float, FloatArray] | None = None
+    bound: float = -np.inf
 
-def load_task(path: Path) -> Task:
-    """Read back what :func:`save` wrote of a task."""
-    values = _load(path)
-    names = {item.name for item in dataclasses.fields(Model)}
-    model = Model(**{name: values.pop(name) for name in names})
-    return Task(model=model, **{**values, "work": Work(values["work"])})
-
-
-def load_reply(path: Path) -> Reply:
-    """Read back what :func:`save` wrote of a reply."""
-    values = _load(path)
-    values["finding"] = Finding(values["finding"])
-    values["ending"] = Ending(values["ending"])
-    return Reply(**values)
-
-
-def _split(thing: Task | Reply) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    plain: dict[str, Any] = {}
-    parts: list[Any] = [thing, thing.model] if isinstance(thing, Task) else [thing]
-    for part in parts:
-        for item in dataclasses.fields(part):
-            value = getattr(part, item.name)
-            if isinstance(value, np.ndarray):
-                # a task has x and row_dual of its own; the model has neither
-                arrays[item.name] = value
-            elif value is not None and not isinstance(value, Model):
-                plain[item.name] = dict(value) if isinstance(value, Mapping) else value
-    return arrays, plain
-
-
-def _load(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as stored:
-        values: dict[str, Any] = {name: stored[name] for name in stored.files}
-    plain = json.loads(values.pop("plain").tobytes())
-    return {**values, **plain}
+    def reply(self, model: Model, ending: Ending, message: str = "") -> Reply:
+        """Return it as a reply, with the objective and values of the last point."""
+        if self.point is None:
+            return Reply(Finding.NOTHING, ending, bound=self.bound, message=message)
+        objective, x = self.point
+        return Reply(
+            Finding.FEASIBLE,
+            ending,
+            objective=objective,
+            bound=self.bound,
+            x=x,
+            row_activity=model.activity(x),
+            message=message,
+        )

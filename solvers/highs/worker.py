@@ -1,27 +1,25 @@
 """The child process: one task, then the end.
 
 Started by :mod:`solvers.highs.spares` with an isolated interpreter and the parent's ``sys.path``,
-it waits for one line on its standard input, in which :mod:`solvers.highs.child` says where the
-task lies and when it has to be done. It dies with its parent: a thread waits for the end of
+it waits for a task on its standard input. It dies with its parent: a thread waits for the end of
 standard input, and because HiGHS does not give up Python's lock everywhere (its crossover does
 not), the kernel is asked for a deadly signal on the same event.
 """
 
 from __future__ import annotations
 
-import json
+import io
 import os
-import shutil
 import sys
 import threading
 import time
-from pathlib import Path
 
 from solvers.errors import GpuBridgeError
 from solvers.highs.channel import Halt
 from solvers.highs.run import run
 from solvers.highs.shared import (
     BOUND,
+    DEADLINE,
     INCUMBENT,
     ITERATIONS,
     OFFER,
@@ -31,18 +29,16 @@ from solvers.highs.shared import (
     STOP,
     SharedPage,
 )
-from solvers.highs.task import Ending, FloatArray, load_task, save
-
-TASK, REPLY, PAGE, FAILURE = "task.npz", "reply.npz", "page.bin", "failure.json"
-"""Names of the files in the folder that parent and child share."""
+from solvers.highs.task import Ending, FloatArray, Reply, Task
+from solvers.highs.wire import Failure, TruncatedError, receive, send
 
 
 class ChildChannel:
     """Hands what HiGHS asks and tells to the parent through the shared page and the log pipe."""
 
-    def __init__(self, page: SharedPage, deadline: float) -> None:
+    def __init__(self, page: SharedPage) -> None:
         self._page = page
-        self._deadline = deadline
+        self._deadline = page.get(DEADLINE)
 
     def time_left(self) -> float:
         """Return the seconds left; the monotonic clock is the same in every process."""
@@ -83,44 +79,31 @@ class ChildChannel:
 
 
 def main() -> None:
-    """Wait for a task, do it, and leave the reply, or the failure, in its folder."""
-    line = _first_line()
-    if not line:
-        return
-    assignment = json.loads(line)
-    place = Path(assignment["folder"])
-    _die_with_parent(place)
-    task = load_task(place / TASK)
-    page = SharedPage(place / PAGE, task.model.num_columns)
-    page.put(PHASE, RUNNING)
+    """Wait for a task, do it, and send the reply, or the failure."""
+    page_number, reply_number = map(int, sys.argv[2:4])
     try:
-        reply = run(task, ChildChannel(page, assignment["deadline"]))
-    except (GpuBridgeError, MemoryError) as failure:
-        words = {"kind": type(failure).__name__, "message": str(failure)}
-        (place / FAILURE).write_text(json.dumps(words), encoding="utf-8")
+        task = receive(io.FileIO(0, closefd=False))
+    except TruncatedError:  # nobody wants anything
         return
+    assert isinstance(task, Task)
+    _die_with_parent()
+    page = SharedPage(page_number)
+    page.put(PHASE, RUNNING)
+    answer: Reply | Failure
+    try:
+        answer = run(task, ChildChannel(page))
+    except (GpuBridgeError, MemoryError) as failure:
+        answer = Failure(type(failure).__name__, str(failure))
     page.put(PHASE, REPLYING)
-    save(reply, place / REPLY)
+    send(answer, io.FileIO(reply_number, "w"))
     sys.stdout.flush()
     os._exit(0)  # the parent waits for the end, and taking an interpreter down takes 30 ms
 
 
-def _first_line() -> bytes:
-    """Return the first line of standard input, empty if the parent closed it without one.
-
-    Read byte by byte, past any buffer, because what comes after it is somebody else's to see.
-    """
-    line = b""
-    while (byte := os.read(0, 1)) not in (b"", b"\n"):
-        line += byte
-    return line
-
-
-def _die_with_parent(place: Path) -> None:
+def _die_with_parent() -> None:
     def wait_for_the_end() -> None:
         while os.read(0, 1):
             pass
-        shutil.rmtree(place, ignore_errors=True)
         os._exit(1)
 
     if sys.platform == "linux":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gpu_bridge as gb
 from solvers.errors import EngineError
-from solvers.highs import callbacks, child, in_process, place, solve
+from solvers.highs import callbacks, child, in_process, place, shared, solve, spares
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
-from solvers.highs.task import Finding, Model, Reply, Task, load_reply, load_task, save
+from solvers.highs.task import Finding, Model, Reply, Task
+from solvers.highs.wire import Failure, TruncatedError, receive, send
 from solvers.left_behind import left
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
@@ -53,11 +56,56 @@ def test_a_crash_gets_a_second_chance(in_child, folder, monkeypatch):
     assert once.exists()
 
 
-def test_two_crashes_are_an_error_with_the_reason(in_child, folder, monkeypatch):
+@pytest.mark.parametrize("method", ["highs", "auto"])
+def test_crashes_again_and_again_are_an_honest_status(in_child, folder, monkeypatch, method):
     monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + CRASH + "11); " + RUN)
-    with pytest.raises(EngineError, match="crashed \\(SIGSEGV\\) before it had an answer"):
-        solve(covering(20, 10), EngineOptions(), Progress())
+    outcome = gb.solve(covering(20, 10), method=method, device="cpu")
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "crashed (SIGSEGV) before it had an answer" in outcome.message + outcome.log
     assert list(folder.iterdir()) == []
+
+
+STAGES = {
+    "starting": "os.kill(os.getpid(), 9); ",
+    "reading the task": (
+        "from solvers.highs import worker; receive = worker.receive; "
+        "worker.receive = lambda pipe: (receive(pipe), os.kill(os.getpid(), 9)); "
+    ),
+    "reading a part of it": (
+        "from solvers.highs import wire; read = wire._read; "
+        "wire._read = lambda *_: (read(*_), os.kill(os.getpid(), 9)); "
+    ),
+    "solving": CRASH + "9); ",
+    "replying": (
+        "from solvers.highs import wire; write = wire._write; "
+        "wire._write = lambda *_: (write(*_), os.kill(os.getpid(), 9)); "
+    ),
+}
+
+
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_child_killed_each_time_at_a_stage_raises_nothing(in_child, monkeypatch, stage, integer):
+    monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + STAGES[stage] + RUN)
+    problem = covering(20, 10, integer=integer)
+    outcome = gb.solve(problem, method="highs")
+    if stage.startswith(("starting", "reading")):  # nothing is known against it
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+    else:
+        assert outcome.stop_reason in (StopReason.NUMERICAL_TROUBLE, StopReason.CONVERGED)
+        assert "killed from outside" in outcome.log
+    monkeypatch.undo()
+    assert gb.solve(problem, method="highs").solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_successor_killed_while_it_waits_is_not_used(in_child):
+    for _ in range(3):
+        for one in spares._state.waiting:
+            one.popen.kill()
+        outcome = solve(covering(20, 10), EngineOptions(), Progress())
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+        assert soon(lambda: bool(spares._state.waiting))
 
 
 def test_a_crash_after_a_point_keeps_the_point(in_child, monkeypatch):
@@ -206,26 +254,140 @@ def _task(problem) -> Task:
     return Task(model, {"threads": 1, "presolve": "off"}, x=np.zeros(problem.num_columns))
 
 
-def test_tasks_and_replies_survive_the_file(tmp_path):
+def through_a_pipe(thing):
+    """Return what comes out of a pipe when ``thing`` is sent, by another thread, as it may block."""
+    read, write = (os.fdopen(number, mode, 0) for number, mode in zip(os.pipe(), ("rb", "wb")))
+    with read:
+
+        def write_all():
+            with write:
+                send(thing, write)
+
+        sender = threading.Thread(target=write_all)
+        sender.start()
+        back = receive(read)
+        sender.join()
+        assert read.read() == b""
+    return back
+
+
+def test_tasks_and_replies_survive_the_pipe():
     task = _task(market_split())
-    save(task, tmp_path / "task.npz")
-    back = load_task(tmp_path / "task.npz")
+    back = through_a_pipe(task)
     assert back.settings == task.settings
     np.testing.assert_array_equal(back.x, task.x)
     np.testing.assert_array_equal(back.model.value, task.model.value)
+    assert back.model.value.dtype == np.float64
+    assert back.model.start.flags.writeable
     assert back.model.offset == task.model.offset
-    reply = Reply(Finding(1), child.Ending(2), objective=np.nan, bound=-np.inf, message="é")
-    save(reply, tmp_path / "reply.npz")
-    again = load_reply(tmp_path / "reply.npz")
+    reply = Reply(Finding(1), child.Ending(2), objective=np.nan, x=np.zeros(0), message="é")
+    again = through_a_pipe(reply)
     assert (again.finding, again.ending, again.message) == (reply.finding, reply.ending, "é")
     assert np.isnan(again.objective)
     assert again.bound == -np.inf
-    assert again.x is None
+    assert again.x.shape == (0,)
+    assert again.row_dual is None
+    failure = Failure("EngineError", "no thanks")
+    assert through_a_pipe(failure) == failure
+
+
+@pytest.mark.parametrize("part", [0.0, 0.001, 0.5, 0.999])
+def test_a_part_of_a_message_is_no_message(tmp_path, part):
+    path = tmp_path / "message"
+    with path.open("wb", 0) as stream:
+        send(_task(market_split()), stream)
+        stream.truncate(int(part * path.stat().st_size))
+    with path.open("rb", 0) as stream, pytest.raises(TruncatedError):
+        receive(stream)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space cannot be reserved here")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG])
+@pytest.mark.parametrize("integer", [False, True])
+def test_without_room_to_share_the_work_is_done_here(in_child, monkeypatch, number, integer):
+    def full(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    outcome = gb.solve(covering(20, 10, integer=integer), method="highs")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert f"{os.strerror(number)}); working in this one" in outcome.log
+
+
+@pytest.mark.parametrize("missing", ["posix_fallocate", "memfd_create"])
+def test_systems_without_a_call_use_others(in_child, folder, monkeypatch, missing):
+    monkeypatch.delattr(os, missing, raising=False)
+    outcome = gb.solve(covering(20, 10, integer=True), method="highs")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert "working in this one" not in outcome.log
+    assert list(folder.iterdir()) == []
+
+
+def test_a_process_without_files_left_works_alone(in_child, monkeypatch):
+    def none_left(*_):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    spares.dismiss()
+    monkeypatch.setattr(os, "pipe", none_left)
+    outcome = solve(covering(20, 10), EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_solve_here_that_does_not_stop_is_left_with_what_it_told(in_child, monkeypatch):
+    gate = threading.Event()
+
+    def deaf(task, channel):
+        channel.incumbent(7.0, np.ones(10))
+        channel.bound(3.0)
+        gate.wait(LONG)
+
+    monkeypatch.setattr(sys, "executable", "/does/not/exist")
+    monkeypatch.setattr(in_process, "run", deaf)
+    monkeypatch.setattr(place, "PATIENCE", 0.0)
+    outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress(0.2))
+    gate.set()
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert (outcome.objective, outcome.bound) == (7.0, 3.0)
+    np.testing.assert_array_equal(outcome.x, np.ones(10))
+
+
+def test_streams_that_are_closed_are_not_taken_for_ours():
+    """Without standard streams, files get their numbers, which mean something else in a child."""
+    code = (
+        "import os; [os.close(number) for number in (0, 1, 2)]\n"
+        "from solvers.highs import place, solve\n"
+        "from solvers.options import EngineOptions\n"
+        "from solvers.progress import Progress\n"
+        "from tests.highs.models import covering\n"
+        "place.SMALL_LP = place.SMALL_MIP = -1\n"
+        "place.run_in_thread = None\n"
+        "outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress())\n"
+        "os._exit(0 if outcome.solution_status.name == 'OPTIMAL' else 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
+    assert done.returncode == 0
+
+
+def page_in(path: Path, columns: int) -> tuple[SharedPage, SharedPage]:
+    """Return the page in a new file, as its maker and as another process has it."""
+    with path.open("x+b") as file:
+        return SharedPage.create(file.fileno(), columns), SharedPage(file.fileno())
+
+
+def test_the_space_of_a_page_is_there_before_it_is_written_to(tmp_path):
+    """A file with holes ends whoever writes to them on a full disk."""
+    for place_of in (os, None):
+        path = tmp_path / f"page {place_of is None}"
+        with path.open("x+b") as file, pytest.MonkeyPatch.context() as patch:
+            if place_of is None:
+                patch.delattr(os, "posix_fallocate", raising=False)
+            shared.reserve(file.fileno(), 3 * 2**20 + 8)
+            assert path.stat().st_size == 3 * 2**20 + 8
+            assert path.stat().st_blocks * 512 >= 3 * 2**20 + 8
 
 
 def test_the_shared_page_gives_each_point_once_and_never_torn(tmp_path):
-    writer = SharedPage(tmp_path / "page", 3, create=True)
-    reader = SharedPage(tmp_path / "page", 3)
+    writer, reader = page_in(tmp_path / "page", 3)
     assert reader.read_point(INCUMBENT) is None
     writer.write_point(INCUMBENT, 5.0, np.array([1.0, 2.0, 3.0]))
     objective, x = reader.read_point(INCUMBENT)

@@ -30,9 +30,9 @@ def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     spares.dismiss()
 
 
-def use(popen: subprocess.Popen[bytes]) -> bytes:
+def use(one: spares.Child) -> bytes:
     """Give a child its line and return its answer."""
-    words, _ = popen.communicate(b"hello\n", timeout=60)
+    words, _ = one.popen.communicate(b"hello\n", timeout=60)
     return words
 
 
@@ -49,8 +49,8 @@ def test_a_child_taken_has_a_successor_that_works() -> None:
 
 def test_as_many_wait_as_were_at_work_together_and_no_more_than_allowed() -> None:
     taken = [spares.take(ECHO) for _ in range(spares.KEPT + 2)]
-    for popen in taken:
-        use(popen)
+    for one in taken:
+        use(one)
         spares.give_back(ECHO)
     assert soon(lambda: len(spares._state.waiting) == spares.KEPT)
     assert spares._state.busy == 0
@@ -66,16 +66,16 @@ def test_a_child_for_another_program_is_not_taken() -> None:
 def test_a_dead_child_is_not_taken() -> None:
     spares.expect(ECHO)
     (dead,) = spares._state.waiting
-    dead.kill()
-    dead.wait()
+    dead.popen.kill()
+    dead.popen.wait()
     assert use(spares.take(ECHO)) == b"hello\n"
 
 
 def test_who_is_expected_and_does_not_come_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spares, "IDLE", 0.05)
     spares.expect(ECHO)
-    (popen,) = spares._state.waiting
-    assert soon(lambda: not spares._state.waiting and popen.returncode is not None)
+    (one,) = spares._state.waiting
+    assert soon(lambda: not spares._state.waiting and one.popen.returncode is not None)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -102,7 +102,7 @@ def test_solves_one_after_another_use_the_children_that_wait(in_child: None) -> 
     (waiting,) = spares._state.waiting
     outcome = solve(covering(20, 10), EngineOptions(), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert waiting.returncode == 0  # it has done its task
+    assert waiting.popen.returncode == 0  # it has done its task
 
 
 def test_crossover_is_expected_only_for_models_that_need_a_child(
@@ -113,4 +113,4 @@ def test_crossover_is_expected_only_for_models_that_need_a_child(
     assert not spares._state.waiting
     monkeypatch.setattr(crossover, "SMALL_STUBBORN", -1)
     crossover.expect(problem)
-    assert [popen.args[3] for popen in spares._state.waiting] == [child.BOOTSTRAP]
+    assert [one.program[0] for one in spares._state.waiting] == [child.BOOTSTRAP]

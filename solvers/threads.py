@@ -1,0 +1,46 @@
+"""The one way in which work goes to a thread of its own: whatever it raises is told to somebody.
+
+A thread that raises would print a traceback over the user's screen, and whoever waits for it would
+wait for ever, or take what is missing for an answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+def start_thread(
+    name: str, work: Callable[[], object], failed: Callable[[BaseException], object]
+) -> threading.Thread:
+    """Start a daemon thread.
+
+    Parameters
+    ----------
+    name : str
+        Of the thread.
+    work : callable
+        What it does.
+    failed : callable
+        Told in that thread of what the work raised; must not raise itself.
+
+    Returns
+    -------
+    threading.Thread
+        Already at work.
+
+    Raises
+    ------
+    RuntimeError
+        The system has no thread left.
+    """
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as failure:  # whatever it is, somebody is told of it
+            failed(failure)
+
+    thread = threading.Thread(target=guarded, name=name, daemon=True)
+    thread.start()
+    return thread
