@@ -9,15 +9,18 @@ the whole list, which ``--help`` shows too. Errors are one line on stderr, never
 
 from __future__ import annotations
 
-import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import Parser, build_parser
+from gpu_bridge.cli.standard_streams import StandardStreams
+from gpu_bridge.interrupt import uninterrupted_imports
 from solvers.errors import GpuBridgeError
 
 
+@uninterrupted_imports()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -26,22 +29,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Words after the program's name; those of ``sys.argv`` if absent.
     """
+    with StandardStreams() as streams:
+        code, message = _run_heeding_errors(arguments)
+        if message:
+            streams.complain(message)
+        return int(streams.final_code(code))
+
+
+def _run_heeding_errors(arguments: Sequence[str] | None) -> tuple[ExitCode, str]:
+    """Return the exit code of a command, and what is to be said on stderr."""
     try:
-        code = _run(build_parser(), arguments)
-        sys.stdout.flush()
-        return int(code)
+        return _run(build_parser(), arguments), ""
+    except SystemExit:  # the parser has shown the help
+        return ExitCode.OPTIMAL, ""
     except CommandError as error:
-        return _complain(str(error), error.code)
+        return error.code, str(error)
     except GpuBridgeError as error:
-        return _complain(str(error), ExitCode.ENGINE_TROUBLE)
+        return ExitCode.ENGINE_TROUBLE, str(error)
     except KeyboardInterrupt:
-        return _complain("interrupted.", ExitCode.INTERRUPTED)
+        return ExitCode.INTERRUPTED, "interrupted."
     except MemoryError:
-        return _complain("there is not enough memory for this model.", ExitCode.ENGINE_TROUBLE)
-    except BrokenPipeError:
-        # Python flushes stdout once more at its end and would complain about the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.CLOSED_PIPE
+        return ExitCode.ENGINE_TROUBLE, "there is not enough memory for this model."
+    except Exception as error:
+        return ExitCode.ENGINE_TROUBLE, _surprise(error)
 
 
 def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
@@ -68,6 +78,10 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
     return listings.run_devices() if given.command == "devices" else listings.run_options()
 
 
-def _complain(message: str, code: ExitCode) -> int:
-    print(f"gpu-bridge: {message}", file=sys.stderr)
-    return int(code)
+def _surprise(error: Exception) -> str:
+    """Return a sentence on an error that nobody foresaw, with the line that it comes from."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"an error that should not happen: {type(error).__name__}: {error} "
+        f"({place.filename}, line {place.lineno}). Please report it, with the model."
+    )

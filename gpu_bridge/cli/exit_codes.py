@@ -32,9 +32,9 @@ SENTENCES = {
     ExitCode.BAD_MODEL: "the model or start file is missing, broken or of an unknown kind",
     ExitCode.UNAVAILABLE: "the device or a package that was asked for is not there",
     ExitCode.ENGINE_TROUBLE: "an engine failed and left no answer",
-    ExitCode.CANNOT_WRITE: "an output file cannot be written",
+    ExitCode.CANNOT_WRITE: "an output cannot be written; those that can be are",
     ExitCode.INTERRUPTED: "interrupted; the best point so far was written",
-    ExitCode.CLOSED_PIPE: "the reader of the output went away",
+    ExitCode.CLOSED_PIPE: "the reader of the output went away; files were written",
 }
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
 from gpu_bridge.footer_text import footer_lines
+from gpu_bridge.log_output import dropped_streams
 from gpu_bridge.log_text import labelled
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
+from gpu_bridge.paths import as_path, printable, same_file
 from solvers.errors import (
     CrossedBoundsError,
     DeviceError,
@@ -46,11 +50,14 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
         outcome = crossed_bounds_outcome(error)
     else:
         outcome = _solve(problem, _start(arguments.start, problem), options)
-    written = _write_outputs(outcome, arguments)
+    _tell_of_broken_log(outcome)
+    written, failures = _write_outputs(outcome, arguments)
     if not options["log"] or not outcome.log:
         _show_result(outcome)
     if written and not arguments.quiet:
-        print(labelled("Written", ", ".join(written)), flush=True)
+        print(labelled("Written", ", ".join(written)))
+    if failures:
+        raise CommandError(ExitCode.CANNOT_WRITE, " ".join(failures))
     return exit_code(outcome)
 
 
@@ -113,15 +120,8 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
     for number in range(2, (arguments.pool or 1) + 1):
         outputs[f"--pool ({number})"] = pool_path(arguments.solution, number)
     given = {flag: path for flag, path in outputs.items() if path is not None}
-    inputs = [path for path in (arguments.model, arguments.start) if path is not None]
-    seen: dict[str, str] = {os.path.realpath(path): "an input file" for path in inputs}
-    for flag, path in given.items():
-        other = seen.setdefault(os.path.realpath(path), flag)
-        if other != flag:
-            raise CommandError(
-                ExitCode.USAGE, f"{flag} '{path}' would overwrite {other}; choose another path."
-            )
     try:
+        _check_apart(arguments, given)
         for path in given.values():
             check_writable(path)
     except FileFormatError as error:
@@ -133,6 +133,20 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
             raise CommandError(ExitCode.USAGE, str(error)) from error
         except GpuBridgeError as error:
             raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+
+
+def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None:
+    """Refuse an output that would overwrite an input or another output."""
+    inputs = [path for path in (arguments.model, arguments.start) if path is not None]
+    seen = [(as_path(path), "an input file") for path in inputs]
+    for flag, path in outputs.items():
+        for other, what in seen:
+            if same_file(as_path(path), other):
+                raise CommandError(
+                    ExitCode.USAGE,
+                    f"{flag} '{printable(path)}' would overwrite {what}; choose another path.",
+                )
+        seen.append((as_path(path), flag))
 
 
 def _start(path: str | None, problem: Problem) -> Start | None:
@@ -165,30 +179,45 @@ def pool_path(solution: str, number: int) -> str:
     return str(path.with_name(f"{path.stem}-{number}{path.suffix}"))
 
 
-def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
-    """Write what was asked for and return the paths."""
+def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Write what was asked for; return the paths written, and why others were not."""
+    written, failures = [], []
+    for path, write in _outputs(outcome, arguments):
+        try:
+            write()
+        except GpuBridgeError as error:
+            failures.append(str(error))
+        else:
+            written.append(printable(path))
+    return written, failures
+
+
+def _outputs(
+    outcome: Outcome, arguments: argparse.Namespace
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield each file that was asked for, and what writes it."""
     from gpu_bridge.adapters.files import write_json, write_solution
     from gpu_bridge.pool import pool_solutions
 
-    written = []
-    try:
-        if arguments.solution is not None:
-            write_solution(outcome, arguments.solution)
-            written.append(arguments.solution)
-            points = pool_solutions(outcome)[: arguments.pool or 1]
-            for number, entry in enumerate(points[1:], start=2):
-                path = pool_path(arguments.solution, number)
-                write_solution(replace(outcome, x=entry.x, objective=entry.objective), path)
-                written.append(path)
-        if arguments.json is not None:
-            write_json(outcome, arguments.json)
-            written.append(arguments.json)
-        if arguments.plot is not None:
-            outcome.plot(arguments.plot)
-            written.append(arguments.plot)
-    except FileFormatError as error:
-        raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
-    return written
+    solution = arguments.solution
+    if solution is not None:
+        yield solution, partial(write_solution, outcome, solution)
+        points = pool_solutions(outcome)[: arguments.pool or 1]
+        for number, entry in enumerate(points[1:], start=2):
+            path = pool_path(solution, number)
+            further = replace(outcome, x=entry.x, objective=entry.objective)
+            yield path, partial(write_solution, further, path)
+    if arguments.json is not None:
+        yield arguments.json, partial(write_json, outcome, arguments.json)
+    if arguments.plot is not None:
+        yield arguments.plot, partial(outcome.plot, arguments.plot)
+
+
+def _tell_of_broken_log(outcome: Outcome) -> None:
+    """Say on stderr which stream of the log broke; of standard output it is said at the end."""
+    for line in dropped_streams(outcome.log):
+        if "'<stdout>'" not in line:
+            print(f"gpu-bridge: {line}", file=sys.stderr)
 
 
 def _show_result(outcome: Outcome) -> None:
@@ -196,4 +225,4 @@ def _show_result(outcome: Outcome) -> None:
     explanation = "" if outcome.conflict is None else str(outcome.conflict)
     if explanation and not (outcome.message and outcome.message in explanation):
         lines += ["", explanation]
-    print("\n".join(lines), flush=True)
+    print("\n".join(lines))

@@ -16,7 +16,9 @@ from pyomo.contrib.solver.common.base import LegacySolverWrapper
 
 from gpu_bridge.adapters.pyomo.config import plain_values
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
+from gpu_bridge.interrupt import solving
 from gpu_bridge.options import option_table, parse_text
+from gpu_bridge.safe_stream import safe
 from solvers.errors import OptionError
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         kwargs.pop("executable", None)
         super().__init__(**kwargs)
 
+    @solving()
     def solve(
         self,
         model: Any,
@@ -155,7 +158,8 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     def _report(self, timer: Any) -> None:
         import sys
 
-        sys.stdout.write(f"{timer}\n")  # what the old interface promises of report_timing
+        # what the old interface promises of report_timing; the answer is not lost where it breaks
+        safe(sys.stdout).write(f"{timer}\n")
 
 
 def read_options(given: Any) -> dict[str, Any]:
