@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 ENGINE = "mip"
 
+TROUBLE = (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY)
+"""Ends of branch and bound after which the heuristics go on."""
+
 WEIGHED_ENTRIES = 2e6
 """Entries of the matrix visited at the end, at most, to find the least violated of the points that
 violate few rows: some milliseconds. One of each kind is looked at in any case."""
@@ -51,6 +54,12 @@ class Knowledge:
     device: str
     is_work_done: bool = False
 
+    @property
+    def trouble(self) -> str:
+        """Why branch and bound has no answer, if it ended in trouble; else nothing."""
+        proof = self.proof
+        return proof.message if proof is not None and proof.stop_reason in TROUBLE else ""
+
 
 def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outcome:
     """Return the outcome: the best point with its bound, a proof that there is none, or neither."""
@@ -81,6 +90,7 @@ def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outc
         x=best.x,
         engine=ENGINE,
         device=known.device,
+        message=known.trouble,
         statistics={} if proof is None else proof.statistics,
         pool=_pool(ledger),
     )
@@ -109,6 +119,7 @@ def _without_point(known: Knowledge, progress: Progress) -> Outcome:
         candidate=_least_violated(known),
         engine=ENGINE,
         device=known.device,
+        message=known.trouble,
     )
 
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers import highs
-from solvers.errors import EngineError
 from solvers.left_behind import leave
 from solvers.mip.ledger import Ledger
 from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 SOURCE = "highs"
 
@@ -63,11 +63,13 @@ class Prover:
         self.outcome: Outcome | None = None
 
     def start(self, begin: Start | None, *, apart: bool = True) -> None:
-        """Begin in a thread of its own."""
-        self._thread = threading.Thread(
-            target=self.run, args=(begin,), kwargs={"apart": apart}, name="prover", daemon=True
-        )
-        self._thread.start()
+        """Begin in a thread of its own, if the system has one left."""
+        try:
+            self._thread = start_thread(
+                "prover", lambda: self.run(begin, apart=apart), self._has_failed
+            )
+        except RuntimeError as failure:
+            self._has_failed(failure)
 
     def run(self, begin: Start | None, *, apart: bool = True) -> None:
         """Work in the calling thread; what comes of it is in ``outcome``."""
@@ -80,10 +82,20 @@ class Prover:
                 offers=self._offer,
                 apart=apart,
             )
-        except EngineError as failure:
-            self._progress.log(f"Branch and bound ended without an answer: {failure}")
+        except Exception as failure:  # the points of others are not lost
+            self._has_failed(failure)
         finally:
             self._ended.set()
+
+    def _has_failed(self, failure: BaseException) -> None:
+        """Take note that branch and bound has ended without an answer, and why."""
+        reason = str(failure) or type(failure).__name__
+        words = f"Branch and bound ended without an answer: {reason}"
+        self.outcome = Outcome(
+            SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, message=words, engine=SOURCE
+        )
+        self._progress.log(words)
+        self._ended.set()
 
     @property
     def has_ended(self) -> bool:

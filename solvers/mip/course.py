@@ -17,6 +17,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 PATIENCE = 0.3
 """Seconds to wait at the end for threads to hear that it is over; after that they are left."""
@@ -121,15 +122,13 @@ class Course:
     def spawn(self, name: str, work: Callable[[], object]) -> None:
         """Let somebody work in a thread of his own; whoever fails leaves the rest at work."""
 
-        def guarded() -> None:
-            try:
-                work()
-            except Exception as failure:  # the rest goes on without it
-                self.progress.log(f"'{name}' failed: {failure!r}")
+        def failed(failure: BaseException) -> None:
+            self.progress.log(f"'{name}' failed: {failure!r}")
 
-        thread = threading.Thread(target=guarded, name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        try:
+            self._threads.append(start_thread(name, work, failed))
+        except RuntimeError as failure:  # the system has no thread left
+            failed(failure)
 
     def anybody_works(self) -> bool:
         """Whether any of those who were spawned is still at work."""
@@ -139,6 +138,5 @@ class Course:
         """Wait a moment for those at work to hear that it is over, and leave the others behind."""
         deadline = time.monotonic() + PATIENCE
         for thread in self._threads:
-            if thread.is_alive():  # an interruption may have come before it was started
-                thread.join(max(0.0, deadline - time.monotonic()))
+            thread.join(max(0.0, deadline - time.monotonic()))
         leave(*self._threads)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from solvers.apart import LOOK_AGAIN
 from solvers.highs.place import SMALL_MIP
+from solvers.mip.answer import TROUBLE
 from solvers.mip.bound import Prover
 from solvers.mip.course import Course
 from solvers.outcome import Outcome, Start, StopReason
@@ -20,9 +21,6 @@ longer; it is about ready when the first is told to stop."""
 
 MOST_THREADS = 4
 """Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
-
-TROUBLE = (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY)
-"""Ends of branch and bound after which the heuristics go on."""
 
 RIVALS_AFTER = 2.0
 """Seconds of one branch and bound before others begin beside it: most models need no more."""

@@ -255,8 +255,9 @@ def _task(problem) -> Task:
 
 
 def through_a_pipe(thing):
-    """Return what comes out of a pipe when ``thing`` is sent, by another thread, as it may block."""
-    read, write = (os.fdopen(number, mode, 0) for number, mode in zip(os.pipe(), ("rb", "wb")))
+    """Return what comes out of a pipe when ``thing`` is sent by another thread, as it may block."""
+    ends = os.pipe()
+    read, write = os.fdopen(ends[0], "rb", 0), os.fdopen(ends[1], "wb", 0)
     with read:
 
         def write_all():

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from solvers.mip import proving
+import gpu_bridge as gb
+from solvers import mip
+from solvers.errors import EngineError
+from solvers.mip import bound, proving
 from solvers.mip.bound import Prover
 from solvers.mip.course import Course
 from solvers.mip.proving import Proving
@@ -134,3 +139,63 @@ def test_rivals_solve_a_model(monkeypatch):
     course.over.set()
     one.stop()
     course.wait_for_threads()
+
+
+FAILURES = [
+    OSError(28, "No space left on device"),
+    EngineError("no thanks"),
+    MemoryError(),
+    RuntimeError("can't start new thread"),
+]
+
+
+@pytest.fixture(params=FAILURES, ids=lambda failure: type(failure).__name__)
+def failing(request, monkeypatch):
+    """Let branch and bound beside heuristics raise something."""
+
+    def fail(*_, **__):
+        raise request.param
+
+    monkeypatch.setattr(bound, "highs", SimpleNamespace(solve=fail))
+    return request.param
+
+
+@pytest.fixture
+def tracebacks(monkeypatch):
+    """What threads have left to Python to print."""
+    found = []
+    monkeypatch.setattr(threading, "excepthook", found.append)
+    return found
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_answer_without_a_bound_says_why(failing, tracebacks, threads):
+    lines = []
+    course = course_of(threads)
+    progress = Progress(30.0)
+    progress.log = lines.append
+    options = EngineOptions(device="cpu", threads=threads, work_limit=0.01)
+    found = mip.solve(course.problem, options, progress)
+    assert found.solution_status.has_point
+    assert found.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "Branch and bound ended without an answer" in found.message
+    assert (str(failing) or type(failing).__name__) in found.message
+    assert found.message in lines
+    assert not tracebacks
+
+
+def test_a_bound_that_failed_is_asked_for_again(failing, tracebacks):
+    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert not tracebacks
+
+
+def test_without_threads_left_there_is_a_word_and_no_traceback(monkeypatch, tracebacks):
+    def none_left(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(bound, "start_thread", none_left)
+    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert "can't start new thread" in outcome.log
+    assert not tracebacks
