@@ -11,7 +11,7 @@ because HiGHS reads a bound of 0.5 on an integer as it stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,20 @@ class Prepared:
     model: Model
     row_scale: FloatArray | None
     empty_column: int | None
+
+    @property
+    def relaxed(self) -> Model:
+        """The linear relaxation of the model."""
+        return replace(self.model, integer=np.zeros(self.model.num_columns, dtype=np.int8))
+
+    def unscaled(self, problem: Problem) -> Model:
+        """Return the model with the rows of the problem that it was prepared from."""
+        return replace(
+            self.model,
+            value=problem.matrix.data,
+            row_lower=problem.row_lower,
+            row_upper=problem.row_upper,
+        )
 
     def rows_back(self, activity: FloatArray | None) -> FloatArray | None:
         """Return row activities in the units of the problem."""
