@@ -95,28 +95,43 @@ def whole_bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
     return lower, upper
 
 
-def violation(problem: Problem, x: np.ndarray) -> float:
-    """Return the largest violation of a row or bound over max(1, |side|), without rounding."""
-    point = [Fraction(float(value)) for value in x]
-    activity = [
-        sum((a * value for a, value in zip(row, point, strict=True) if a), Fraction(0))
-        for row in _rows(problem)
-    ]
+def violation(problem: Problem, x: FloatArray, rounding: float = 0.0) -> float:
+    """Return the largest violation of a row or bound over max(1, |side|), without rounding.
+
+    ``rounding`` is the part of the sizes that a row adds up which counts as none.
+    """
     worst = Fraction(0)
-    for values, low, high in (
-        (activity, problem.row_lower, problem.row_upper),
-        (point, problem.lower, problem.upper),
-    ):
-        for value, a, b in zip(values, low.tolist(), high.tolist(), strict=True):
-            finite = [Fraction(side) for side in (a, b) if math.isfinite(side)]
-            size = max([Fraction(1), *(abs(side) for side in finite)])
-            below = Fraction(a) - value if math.isfinite(a) else Fraction(0)
-            above = value - Fraction(b) if math.isfinite(b) else Fraction(0)
-            worst = max(worst, below / size, above / size)
+    for beyond, size in violations(problem, x, rounding):
+        worst = max(worst, beyond / max(Fraction(1), size))
     return float(worst)
 
 
-def objective_of(problem: Problem, x: np.ndarray) -> float:
+def violations(
+    problem: Problem, x: FloatArray, rounding: float = 0.0
+) -> list[tuple[Fraction, Fraction]]:
+    """Return by how much each row and then each column is violated, and the size of its side."""
+    point = [Fraction(float(value)) for value in x]
+    found = []
+    allowed = Fraction(rounding)
+    activity = []
+    for row in _rows(problem):
+        terms = [a * value for a, value in zip(row, point, strict=True) if a]
+        lost = allowed * sum(map(abs, terms), Fraction(0)) if rounding else Fraction(0)
+        activity.append((sum(terms, Fraction(0)), lost))
+    columns = [(value, Fraction(0)) for value in point]
+    for values, low, high in (
+        (activity, problem.row_lower, problem.row_upper),
+        (columns, problem.lower, problem.upper),
+    ):
+        for (value, lost), a, b in zip(values, low.tolist(), high.tolist(), strict=True):
+            size = max((abs(Fraction(s)) for s in (a, b) if math.isfinite(s)), default=Fraction(0))
+            below = Fraction(a) - value if math.isfinite(a) else Fraction(0)
+            above = value - Fraction(b) if math.isfinite(b) else Fraction(0)
+            found.append((max(Fraction(0), below - lost, above - lost), size))
+    return found
+
+
+def objective_of(problem: Problem, x: FloatArray) -> float:
     """Return the minimised objective of a point, without rounding until the end."""
     terms = zip(problem.cost.tolist(), x.tolist(), strict=True)
     return float(sum((Fraction(c) * Fraction(v) for c, v in terms), Fraction(problem.offset)))
@@ -140,6 +155,23 @@ def widened(problem: Problem, tolerance: float) -> Problem:
         row_upper=moved(problem.row_upper, 1.0),
         lower=moved(problem.lower, -1.0),
         upper=moved(problem.upper, 1.0),
+    )
+
+
+def priced(problem: Problem, tolerance: float) -> Problem:
+    """Return the problem with each unit of each column's size priced at the dual tolerance."""
+    n, m = problem.num_columns, problem.num_rows
+    price = tolerance * (1.0 + float(np.linalg.norm(problem.cost)))
+    eye = np.eye(n)
+    A = np.block([[problem.matrix.toarray(), np.zeros((m, n))], [eye, eye], [-eye, eye]])
+    return Problem.from_arrays(
+        np.append(problem.cost, np.full(n, price)),
+        A,
+        np.append(problem.row_lower, np.zeros(2 * n)),
+        np.append(problem.row_upper, np.full(2 * n, np.inf)),
+        lower=np.append(problem.lower, np.zeros(n)),
+        upper=np.append(problem.upper, np.full(n, np.inf)),
+        integrality=np.append(problem.integrality, np.zeros(n, dtype=bool)),
     )
 
 

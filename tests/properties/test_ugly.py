@@ -22,6 +22,7 @@ from tests.properties.exact import (
     TooLongError,
     Truth,
     objective_of,
+    priced,
     solve_exactly,
     violation,
     widened,
@@ -89,28 +90,11 @@ def _check_optimum(problem: Problem, exact: Exact, outcome: Outcome, objective: 
         assert objective <= most + room * (1.0 + abs(most) + abs(objective))
     moved = solve_exactly(widened(problem, MOVED))
     if moved.truth is Truth.UNBOUNDED:  # in a direction that costs within tolerance leave open
-        assert solve_exactly(priced(problem)).truth is not Truth.UNBOUNDED
+        assert solve_exactly(priced(problem, MOVED)).truth is not Truth.UNBOUNDED
     else:
         assert moved.objective is not None
         least = float(moved.objective)
         assert objective >= least - room * (1.0 + abs(least) + abs(objective))
-
-
-def priced(problem: Problem) -> Problem:
-    """Return the problem with each unit of each column's size priced at the dual tolerance."""
-    n, m = problem.num_columns, problem.num_rows
-    price = MOVED * (1.0 + float(np.linalg.norm(problem.cost)))
-    eye = np.eye(n)
-    A = np.block([[problem.matrix.toarray(), np.zeros((m, n))], [eye, eye], [-eye, eye]])
-    return Problem.from_arrays(
-        np.append(problem.cost, np.full(n, price)),
-        A,
-        np.append(problem.row_lower, np.zeros(2 * n)),
-        np.append(problem.row_upper, np.full(2 * n, np.inf)),
-        lower=np.append(problem.lower, np.zeros(n)),
-        upper=np.append(problem.upper, np.full(n, np.inf)),
-        integrality=np.append(problem.integrality, np.zeros(n, dtype=bool)),
-    )
 
 
 @pytest.mark.parametrize("way", LP_WAYS, ids=str)
