@@ -75,7 +75,7 @@ class LogOutput:
         if self._live is not None and self._live.stream in broken:
             self.stop_live()
         for stream in broken:
-            self.write(f"{DROPPED}{stream.title} broke and was dropped: {stream.error}")
+            self.write(f"{DROPPED}'{stream.title}' broke and was dropped: {stream.error}")
 
 
 def dropped_streams(log: str) -> list[str]:

@@ -73,7 +73,9 @@ def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
     """
     streams = [safe(sys.stdout)] if options.log and sys.stdout is not None else []
     if options.log_file is not None:
-        where = as_path(options.log_file)
+        from gpu_bridge.adapters.files.output import check_writable
+
+        where = check_writable(options.log_file)
         try:
             log_file = open(str(where), "w", encoding="utf-8")  # noqa: SIM115
         except OSError as error:
@@ -90,4 +92,4 @@ def _close(log_file: SafeStream) -> None:
     told = log_file.failure is not None
     log_file.close()
     if not told and log_file.failure is not None:
-        logger.warning("The log file %s is not complete: %s", log_file.title, log_file.error)
+        logger.warning("The log file '%s' is not complete: %s", log_file.title, log_file.error)

@@ -19,21 +19,23 @@ def as_path(path: AnyPath) -> Path:
     Raises
     ------
     FileFormatError
-        No file can have such a name, or none in the encoding of this locale.
+        It is empty, or no file can have such a name, at least in the encoding of this locale.
     """
-    where = Path(os.fsdecode(path))
+    text = os.fsdecode(path)
+    if not text:
+        raise FileFormatError("The path is empty; give the name of a file.")
     try:
-        name = os.fsencode(where)
+        name = os.fsencode(text)
     except UnicodeEncodeError as error:
         raise FileFormatError(
-            f"The path {str(where)!a} cannot be written in {sys.getfilesystemencoding()}, the "
-            "encoding of file names here; run Python with PYTHONUTF8=1, or give the path as bytes."
+            f"The path {text!a} cannot be written in {sys.getfilesystemencoding()}, the encoding "
+            "of file names here; run Python with PYTHONUTF8=1, or give the path as bytes."
         ) from error
     if b"\0" in name:
         raise FileFormatError(
-            f"The path {str(where)!a} has a null character in it, which no file name can have."
+            f"The path {text!a} has a null character in it, which no file name can have."
         )
-    return where
+    return Path(text)
 
 
 def printable(path: AnyPath) -> str:

@@ -17,6 +17,8 @@ class SafeStream:
     stream : TextIO or None
         Anything with ``write``; ``flush``, ``close``, ``isatty``, ``encoding`` and ``name`` are
         used where they exist. None stands for a stream that is closed.
+    title : str, optional
+        What a reader knows the stream by; its name, or else its type, if not given.
 
     Attributes
     ----------
@@ -24,22 +26,15 @@ class SafeStream:
         The first error.
     """
 
-    def __init__(self, stream: TextIO | None) -> None:
+    def __init__(self, stream: TextIO | None, title: str = "") -> None:
         self.stream = stream
+        self.title = title or _title(stream)
         self.failure: Exception | None = None
 
     @property
     def error(self) -> str:
         """The first error in words; empty without one."""
         return "" if self.failure is None else f"{type(self.failure).__name__}: {self.failure}"
-
-    @property
-    def title(self) -> str:
-        """What a reader knows the stream by: its name, or else its type."""
-        name = getattr(self.stream, "name", None)
-        if not isinstance(name, str):
-            return f"'{type(self.stream).__name__}'"
-        return f"'{name.encode('utf-8', 'backslashreplace').decode()}'"
 
     @property
     def encoding(self) -> str:
@@ -96,3 +91,10 @@ class SafeStream:
 def safe(stream: TextIO | SafeStream | None) -> SafeStream:
     """Return the stream as one that raises nothing; one that is safe already as it is."""
     return stream if isinstance(stream, SafeStream) else SafeStream(stream)
+
+
+def _title(stream: TextIO | None) -> str:
+    name = getattr(stream, "name", None)
+    if not isinstance(name, str):
+        return type(stream).__name__
+    return name.encode("utf-8", "backslashreplace").decode()

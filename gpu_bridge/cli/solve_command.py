@@ -12,8 +12,9 @@ from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
+from gpu_bridge.cli.standard_streams import STANDARD_OUTPUT
 from gpu_bridge.footer_text import footer_lines
-from gpu_bridge.log_output import dropped_streams
+from gpu_bridge.log_output import DROPPED, dropped_streams
 from gpu_bridge.log_text import labelled
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
@@ -216,7 +217,7 @@ def _outputs(
 def _tell_of_broken_log(outcome: Outcome) -> None:
     """Say on stderr which stream of the log broke; of standard output it is said at the end."""
     for line in dropped_streams(outcome.log):
-        if "'<stdout>'" not in line:
+        if not line.startswith(f"{DROPPED}'{STANDARD_OUTPUT}'"):
             print(f"gpu-bridge: {line}", file=sys.stderr)
 
 

@@ -10,6 +10,8 @@ from typing import TextIO, cast
 from gpu_bridge.cli.exit_codes import ExitCode
 from gpu_bridge.safe_stream import SafeStream, safe
 
+STANDARD_OUTPUT = "standard output"
+
 
 class StandardStreams:
     """Puts safe streams in the places of ``sys.stdout`` and ``sys.stderr`` while a block runs.
@@ -21,7 +23,7 @@ class StandardStreams:
     def __enter__(self) -> StandardStreams:
         self._before = sys.stdout, sys.stderr
         _fill_closed_descriptors()
-        self._output, self._errors = safe(sys.stdout), safe(sys.stderr)
+        self._output, self._errors = SafeStream(sys.stdout, STANDARD_OUTPUT), safe(sys.stderr)
         sys.stdout, sys.stderr = cast("TextIO", self._output), cast("TextIO", self._errors)
         return self
 
@@ -47,7 +49,7 @@ class StandardStreams:
         if isinstance(failure, BrokenPipeError) or getattr(failure, "errno", 0) == errno.EPIPE:
             return ExitCode.CLOSED_PIPE
         reason = getattr(failure, "strerror", None) or failure
-        self.complain(f"standard output cannot be written: {reason}.")
+        self.complain(f"{STANDARD_OUTPUT} cannot be written: {reason}.")
         return ExitCode.CANNOT_WRITE
 
 

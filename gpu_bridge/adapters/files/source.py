@@ -60,13 +60,13 @@ def load_source(path: AnyPath) -> Source:
     except OSError as error:
         raise FileFormatError(f"'{shown}' cannot be read: {error.strerror}.") from error
     text = _unpack(packed, shown)
-    if not text.strip():
+    plain = as_utf8(text)
+    if not plain.strip():
         raise FileFormatError(f"'{shown}' is empty; it holds no model.")
-    if b"\0" in text:
+    if b"\0" in plain:
         raise FileFormatError(
             f"'{shown}' is a binary file, not {kind.upper()} text; write the model out again."
         )
-    plain = as_utf8(text)
     # a pipe can be read once only
     return Source(where, kind, plain, rewritten=plain is not text or not is_plain)
 
@@ -96,9 +96,16 @@ def line_number(text: bytes, position: int) -> int:
 
 
 def as_utf8(text: bytes) -> bytes:
-    """Return text in UTF-8 without a byte-order mark; what is not UTF-8 is taken for Latin-1."""
+    """Return text in UTF-8 without a byte-order mark, and with line ends that HiGHS knows.
+
+    UTF-16 shows by its mark, and what else is not UTF-8 is taken for Latin-1.
+    """
+    if b"\n" not in text and b"\r" in text:
+        text = text.replace(b"\r", b"\n")
     if text.isascii():
         return text
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return text.decode("utf-16", "replace").encode()
     text = text.removeprefix(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else text
     try:
         text.decode()
