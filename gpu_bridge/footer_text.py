@@ -15,7 +15,7 @@ from solvers.outcome import Residuals
 def footer_lines(outcome: Outcome) -> list[str]:
     """Describe an answer: status, values, residuals, engine and time, in the model's sense."""
     lines = [
-        labelled("Status", str(outcome.solution_status)),
+        labelled("Status", outcome.answer),
         labelled("Stopped", str(outcome.stop_reason)),
     ]
     if outcome.message:

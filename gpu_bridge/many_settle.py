@@ -132,7 +132,7 @@ def _what_there_is(
         return nothing
     problem = batch.member(k)
     graded = grade(problem, k)
-    if not graded.solution_status.has_point and graded.candidate is None:
+    if not graded.solution_status.has_values and graded.candidate is None:
         return nothing
     graded = dataclasses.replace(graded, stop_reason=nothing.stop_reason)
     return Outcome.in_model_sense(graded, problem)

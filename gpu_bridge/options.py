@@ -34,6 +34,11 @@ class Options(EngineOptions):
     )
     time_limit: float | None = option(None, "Wall-clock limit in seconds.", low=0.0)
     relax: bool = option(False, "Drop integrality and solve the linear relaxation.")
+    load_approximate: bool = option(
+        False,
+        "Load an approximate point of a linear program into a Pyomo or PuLP model, too; else the "
+        "model keeps its values.",
+    )
     log: bool = option(False, "Print the log of the solve.")
     log_file: str | None = option(None, "Also write the log to this file.")
     explain: bool = option(

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from gpu_bridge.attribution import found_by
-from gpu_bridge.outcome import Outcome, PoolSolution
+from gpu_bridge.outcome import Outcome, PoolSolution, SolutionStatus
 from solvers.problem import FloatArray, Problem
 
 
@@ -30,6 +30,12 @@ def pool_solutions(outcome: Outcome) -> tuple[PoolSolution, ...]:
             x_whole = _whole(entry.x, outcome.problem)
             others.append(dataclasses.replace(entry, x=x_whole, objective=entry.objective + 0.0))
     return (PoolSolution(x, outcome.objective, seconds, source), *others)
+
+
+def unverified_point(outcome: Outcome) -> FloatArray | None:
+    """Return the approximate point, or the least violated one; None where a point is verified."""
+    approximate = outcome.solution_status is SolutionStatus.APPROXIMATE
+    return outcome.x if approximate else outcome.candidate
 
 
 def _key(x: FloatArray, problem: Problem | None) -> FloatArray:

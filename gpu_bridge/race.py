@@ -29,6 +29,13 @@ from solvers.progress import Progress
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What a verified answer has to say to end a race."""
 
+RANK = {
+    SolutionStatus.NOTHING: 0,
+    SolutionStatus.APPROXIMATE: 1,
+    SolutionStatus.FEASIBLE: 2,
+}
+"""How much an answer says that does not settle the question."""
+
 LOOK_AGAIN = 0.05
 """Seconds between two looks at clock and interruption while nobody has ended."""
 
@@ -137,14 +144,18 @@ def race(
 
 
 def better(first: Outcome, second: Outcome) -> Outcome:
-    """Return the answer that says more; of two points the better one."""
-    rank = {SolutionStatus.NOTHING: 0, SolutionStatus.FEASIBLE: 1}
-    ours, theirs = (rank.get(one.solution_status, 2) for one in (first, second))
-    if ours == theirs == 1:
+    """Return the answer that says more; of two points the better one, of near ones the nearer."""
+    ours, theirs = (RANK.get(one.solution_status, len(RANK)) for one in (first, second))
+    if ours != theirs:
+        return first if ours > theirs else second
+    if first.solution_status is SolutionStatus.FEASIBLE:
         return first if first.objective <= second.objective else second
-    if ours == theirs == 0 and first.candidate is None and second.candidate is not None:
-        return second
-    return first if ours >= theirs else second
+    if first.solution_status is SolutionStatus.APPROXIMATE:
+        errors = (first.residuals.largest_relative, second.residuals.largest_relative)
+        return first if errors[0] <= errors[1] else second
+    if first.solution_status is SolutionStatus.NOTHING and first.candidate is None:
+        return first if second.candidate is None else second
+    return first
 
 
 class _Runner:

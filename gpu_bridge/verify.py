@@ -18,7 +18,8 @@ programming using PDHG", section 2)::
     ||z - [z]||_2     <= tolerance (1 + ||c||_2)
     |p - d|           <= tolerance (1 + |p| + |d|)
 
-where brackets project on what the bounds allow. A mixed-integer point is *feasible* when every
+where brackets project on what the bounds allow. A point that misses the first and has all three
+within ``APPROXIMATE_WITHIN`` is *approximate*. A mixed-integer point is *feasible* when every
 single violation is within ``tolerance * max(1, |side|)``, the measure of MIPLIB's checker, and
 *optimal* when its proven bound is within the gap asked for.
 """
@@ -31,6 +32,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpu_bridge.bounds import BOUND_AGREEMENT, EXACT_PROVERS, is_exact, trusted_bound
+from gpu_bridge.contradiction import refuting_point
+from gpu_bridge.magnitudes import unsafe_reason
 from gpu_bridge.residuals import (
     bound_violations,
     dual_point,
@@ -45,25 +49,19 @@ from solvers.problem import FloatArray, Problem
 from solvers.rays import proves_infeasible, proves_unbounded
 from solvers.separation import separation
 
-TRUSTED_PROVERS = frozenset(
-    {
-        "highs",
-        "presolve",
-        "mip",
-        "knapsack",
-        "knapsack-choice",
-        "knapsack-multiple",
-        "knapsack-rows",
-    }
-)
-"""Engines whose proof of infeasibility stands without a certificate; that of the heuristics is by
-propagation with all sides widened, those of the knapsack engines by whole numbers."""
-
-BOUND_AGREEMENT = 1e-9
-"""Primal and dual objective that agree to this are the same number up to rounding."""
+TRUSTED_PROVERS = EXACT_PROVERS | {"highs", "presolve", "mip"}
+"""Engines whose proof of infeasibility stands without a certificate where nothing contradicts it
+and the model's magnitudes are safe; that of the heuristics is by propagation with all sides
+widened."""
 
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""
+
+APPROXIMATE_WITHIN = 1e-2
+"""The largest relative error of an answer to a linear program that is still called approximate.
+
+A hundredth of the sizes of sides, costs and objective is about the worst that anybody rounds to;
+beyond it a point says nothing about the optimum."""
 
 READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
 """The options that are read here."""
@@ -98,9 +96,7 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
 
 def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
     if outcome.solution_status is SolutionStatus.INFEASIBLE:
-        trusted = outcome.engine in TRUSTED_PROVERS and not _is_rounding(problem, outcome.dual_ray)
-        proven = trusted or _is_proof(proves_infeasible, problem, outcome.dual_ray)
-        return _claim(outcome, proven)
+        return _grade_infeasible(problem, outcome, options)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         # No engine's word is enough: HiGHS too errs on which of the two a model is.
         ray = outcome.primal_ray
@@ -108,18 +104,45 @@ def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
             problem, outcome.x, options
         )
         return _claim(outcome, proven)
-    point = outcome.x if outcome.x is not None else outcome.candidate
-    if point is None or point.shape != (problem.num_columns,) or not np.isfinite(point).all():
+    points = _usable_points(problem, outcome)
+    if not points:
         return _without_point(outcome)
-    snapped = snap(problem, point, options)
     if problem.is_mip:
-        return _grade_mip(problem, outcome, snapped, options)
+        return _grade_mip(problem, outcome, snap(problem, points[0], options), options)
+    # PDLP keeps the feasible point of least objective besides the one with the least errors, and
+    # the first may be feasible to the reduced model only.
+    answer = _grade_lp_point(problem, outcome, points[0], options)
+    for other in points[1:]:
+        if not answer.solution_status.has_point:
+            answer = _nearer(answer, _grade_lp_point(problem, outcome, other, options))
+    return answer
+
+
+def _usable_points(problem: Problem, outcome: Outcome) -> list[FloatArray]:
+    shape = (problem.num_columns,)
+    found = (point for point in (outcome.x, outcome.candidate) if point is not None)
+    return [point for point in found if point.shape == shape and np.isfinite(point).all()]
+
+
+def _grade_lp_point(
+    problem: Problem, outcome: Outcome, point: FloatArray, options: EngineOptions
+) -> Outcome:
+    """Grade a point of a linear program as it was given and put on its bounds."""
+    snapped = snap(problem, point, options)
     answer = _grade_lp(problem, outcome, snapped, options)
     if answer.solution_status is SolutionStatus.OPTIMAL or snapped is point:
         return answer
     # Moving basic columns on to their bounds can open a gap that the basic solution has not.
     as_given = _grade_lp(problem, outcome, point, options)
     return as_given if as_given.solution_status is SolutionStatus.OPTIMAL else answer
+
+
+def _nearer(first: Outcome, second: Outcome) -> Outcome:
+    """Return the verified one of two answers, else that with the smaller errors."""
+    if second.solution_status.has_point:
+        return second
+    nearer = second.residuals.largest_relative < first.residuals.largest_relative
+    return second if nearer else first
 
 
 def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
@@ -154,21 +177,55 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     row_activity = problem.matrix @ x
     found = lp_residuals(problem, x, dual, row_activity)
     tolerance = options.tolerance
-    feasible = found.primal_relative <= tolerance
-    if not feasible:
-        return _without_point(replace(outcome, residuals=found), candidate=x)
-    objective = problem.objective_at(x)
     bound = -np.inf
-    optimal = False
     if dual is not None and found.dual_relative <= tolerance:
-        agree = abs(objective - dual.objective) <= BOUND_AGREEMENT * (1.0 + abs(objective))
-        bound = objective if agree else dual.objective
-        optimal = found.gap_relative <= tolerance
+        bound = dual.objective
+    outcome = replace(outcome, residuals=found, tolerance=tolerance)
+    feasible = found.primal_relative <= tolerance
+    if not feasible and found.largest_relative > APPROXIMATE_WITHIN:
+        return _without_point(replace(outcome, bound=bound), candidate=x)
+    objective = problem.objective_at(x)
+    if feasible and abs(objective - bound) <= BOUND_AGREEMENT * (1.0 + abs(objective)):
+        bound = objective
+    optimal = feasible and bound > -np.inf and found.gap_relative <= tolerance
     answer = _with_point(problem, outcome, x, row_activity, found, bound, optimal)
+    if not feasible:
+        answer = replace(answer, solution_status=SolutionStatus.APPROXIMATE)
     if dual is None:
         return answer
     reduced_cost = _cleanest(dual.reduced_cost, outcome, tolerance)
     return replace(answer, row_dual=dual.row_dual, reduced_cost=reduced_cost)
+
+
+def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
+    """Pass on what is certified, exact, or the word of an engine that nothing speaks against."""
+    if _is_proof(proves_infeasible, problem, outcome.dual_ray):
+        return _claim(outcome, True)
+    refuting = refuting_point(problem, (outcome.x, outcome.candidate))
+    if refuting is not None:
+        return _refuted(problem, outcome, refuting, options)
+    if is_exact(outcome):
+        return _claim(outcome, True)
+    trusted = outcome.engine in TRUSTED_PROVERS and not _is_rounding(problem, outcome.dual_ray)
+    doubt = unsafe_reason(problem) if trusted else ""
+    claim = _claim(outcome, trusted and not doubt)
+    return replace(claim, message=f"Infeasibility is not proven. {doubt}") if doubt else claim
+
+
+def _refuted(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions) -> Outcome:
+    """Return a point that contradicts a claim in its place."""
+    found = replace(
+        outcome,
+        solution_status=SolutionStatus.FEASIBLE,
+        stop_reason=StopReason.NUMERICAL_TROUBLE,
+        bound=-np.inf,
+        x=x,
+        row_dual=None,
+        dual_ray=None,
+        is_exact=False,
+        message="A point refutes the engine's claim that the model is infeasible.",
+    )
+    return _grade(problem, found, options)
 
 
 def _grade_mip(
@@ -192,9 +249,12 @@ def _grade_mip(
     ):
         found = replace(found, gap=np.nan, gap_relative=np.nan)  # of no feasible point
         return _without_point(replace(outcome, residuals=found), candidate=x)
-    # A bound above a verified point is rounding in the prover, and proves this point at most.
-    bound = min(outcome.bound, objective)
+    bound, doubt = trusted_bound(problem, outcome, x, objective, options)
     optimal = gap_closed(objective, bound, options)
+    if doubt:
+        outcome = replace(outcome, message=doubt)
+    if not np.isfinite(bound):
+        found = replace(found, gap=np.nan, gap_relative=np.nan)
     return _with_point(problem, outcome, x, row_activity, found, bound, optimal)
 
 

@@ -38,6 +38,7 @@ class SolutionStatus(Enum):
 
     OPTIMAL = "optimal: proven within the tolerances asked for"
     FEASIBLE = "feasible: a verified point, not proven optimal"
+    APPROXIMATE = "approximate: a point near an optimum, not within the tolerance asked for"
     INFEASIBLE = "infeasible: proven that no point satisfies the constraints"
     UNBOUNDED = "unbounded: the objective can be improved without limit"
     NOTHING = "nothing: no verified point and no proof"
@@ -49,6 +50,11 @@ class SolutionStatus(Enum):
     def has_point(self) -> bool:
         """Whether a verified feasible point comes with this status."""
         return self in (SolutionStatus.OPTIMAL, SolutionStatus.FEASIBLE)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether there is a point to look at: a verified one, or one that is approximate."""
+        return self.has_point or self is SolutionStatus.APPROXIMATE
 
 
 class BasisStatus(IntEnum):
@@ -84,6 +90,12 @@ class Residuals:
     dual_relative: float = np.nan
     gap: float = np.nan
     gap_relative: float = np.nan
+
+    @property
+    def largest_relative(self) -> float:
+        """The largest of the three relative errors of a linear program; inf if one is unknown."""
+        errors = (self.primal_relative, self.dual_relative, self.gap_relative)
+        return max(errors) if np.isfinite(errors).all() else np.inf
 
 
 @dataclass(frozen=True)
@@ -135,7 +147,8 @@ class Outcome:
     bound : float
         Proven lower bound on the optimum; -inf while there is none.
     x, reduced_cost : (n,) arrays, optional
-        The point, and z = c - A'y.
+        The point, and z = c - A'y. It is verified where the status says ``has_point``, and misses
+        the tolerance where it is APPROXIMATE.
     row_activity, row_dual : (m,) arrays, optional
         A x, and the row multipliers y = d(objective)/d(side).
     basis : Basis, optional
@@ -146,7 +159,13 @@ class Outcome:
         Farkas multipliers of the rows, when infeasible: every x within its bounds has
         y'Ax below what the rows' sides demand.
     candidate : (n,) array, optional
-        Least-violated point known when there is no feasible one.
+        Least-violated point known when the status has no values.
+    is_exact : bool
+        Whether bound, or infeasibility, was proven without rounding errors.
+    residuals : Residuals
+        Errors of the point.
+    tolerance : float
+        What the relative errors of the point were held against; NaN before that.
     engine, device : str
         Who answered, and where it ran.
     seconds : float
@@ -169,7 +188,9 @@ class Outcome:
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None
+    is_exact: bool = False
     residuals: Residuals = Residuals()
+    tolerance: float = np.nan
     engine: str = ""
     device: str = "cpu"
     seconds: float = 0.0
@@ -180,5 +201,18 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """Relative gap |objective - bound| / max(|objective|, 1e-9); inf while unknown."""
+        """Relative gap |objective - bound| / max(|objective|, 1e-9); inf while unknown.
+
+        The objective of an approximate point has none: it may lie on either side of the optimum.
+        """
+        if self.solution_status is SolutionStatus.APPROXIMATE:
+            return np.inf
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def answer(self) -> str:
+        """What is held, in words; of an approximate point with its errors."""
+        if self.solution_status is not SolutionStatus.APPROXIMATE:
+            return str(self.solution_status)
+        found = self.residuals.largest_relative
+        return f"approximate: residuals {found:.1e}, asked for {self.tolerance:.1e}"

@@ -20,7 +20,7 @@ from gpu_bridge.race import Lane, better, race
 from gpu_bridge.race_progress import LaneProgress
 from solvers.errors import EngineError
 from solvers.left_behind import left
-from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.soon import LONG, soon
@@ -403,10 +403,19 @@ def test_abandoning_one_lane_leaves_the_others() -> None:
 def test_better_prefers_proof_then_points_then_candidates() -> None:
     nothing = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
     near = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, candidate=np.zeros(2))
+    far, nearer = (
+        Outcome(
+            SolutionStatus.APPROXIMATE,
+            StopReason.TIME_LIMIT,
+            objective=objective,
+            residuals=Residuals(0.0, 1e-5, 0.0, 0.0, 1e-6, 0.0, error),
+        )
+        for objective, error in ((1.0, 1e-3), (2.0, 1e-4))
+    )
     low = Outcome(SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT, objective=1.0)
     high = Outcome(SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT, objective=2.0)
     proof = Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED)
-    ranked = [nothing, near, high, low, proof]
+    ranked = [nothing, near, far, nearer, high, low, proof]
     for place, worse in enumerate(ranked):
         for best in ranked[place + 1 :]:
             assert better(worse, best) is best

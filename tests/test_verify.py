@@ -9,7 +9,7 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.residuals import dual_point, largest_relative_violation
-from gpu_bridge.verify import gap_closed, snap, verify
+from gpu_bridge.verify import APPROXIMATE_WITHIN, gap_closed, snap, verify
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.rays import proves_infeasible, proves_unbounded
@@ -85,6 +85,65 @@ def test_primal_tolerance_boundary(slip: float, granted: bool) -> None:
     assert (answer.solution_status is SolutionStatus.OPTIMAL) is granted
 
 
+@pytest.mark.parametrize("reason", [StopReason.TIME_LIMIT, StopReason.CONVERGED])
+def test_a_point_a_little_beyond_the_tolerance_is_approximate(reason: StopReason) -> None:
+    answer = verify(diet(), replace(claim([3.0, 0.999], [3.0]), stop_reason=reason), OPTIONS)
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+    assert not answer.solution_status.has_point
+    assert answer.solution_status.has_values
+    assert answer.stop_reason is not StopReason.CONVERGED
+    assert answer.x is not None
+    assert answer.x.tolist() == [3.0, 0.999]
+    assert answer.candidate is None
+    assert answer.row_activity == pytest.approx([3.999])
+    assert answer.objective == pytest.approx(8.997)
+    assert answer.bound == 9.0  # the duals are feasible
+    assert answer.gap == np.inf
+    assert answer.residuals.largest_relative == pytest.approx(2e-4)
+    assert answer.answer == "approximate: residuals 2.0e-04, asked for 1.0e-06"
+
+
+def test_approximate_duals_prove_no_bound() -> None:
+    answer = verify(diet(), claim([3.0, 0.999], [3.001]), OPTIONS)
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+    assert answer.bound == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("slip", "status"),
+    [(0.99, SolutionStatus.APPROXIMATE), (1.01, SolutionStatus.NOTHING)],
+)
+def test_how_far_from_the_tolerance_a_point_is_approximate(
+    slip: float, status: SolutionStatus
+) -> None:
+    far = slip * APPROXIMATE_WITHIN * 5.0  # 1 + ||sides||
+    assert verify(diet(), claim([3.0, 1.0 - far], [3.0]), OPTIONS).solution_status is status
+
+
+@pytest.mark.parametrize("y", [None, [0.0], [np.nan]])
+def test_without_duals_near_it_an_infeasible_point_is_nothing(y: list[float] | None) -> None:
+    answer = verify(diet(), claim([3.0, 0.9999], y), OPTIONS)
+    assert answer.solution_status is SolutionStatus.NOTHING
+    assert answer.candidate is not None
+
+
+def test_of_a_point_and_a_candidate_the_nearer_one_counts() -> None:
+    far, near = [3.0, 0.5], np.array([3.0, 0.9999])
+    answer = verify(diet(), claim(far, [3.0], candidate=near), OPTIONS)
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+    assert answer.x is not None
+    assert answer.x.tolist() == near.tolist()
+    verified = verify(diet(), claim([3.0, 2.0], [3.0], candidate=near), OPTIONS)
+    assert verified.solution_status is SolutionStatus.FEASIBLE
+
+
+def test_an_approximate_answer_is_graded_alike_again() -> None:
+    once = verify(diet(), claim([3.0, 0.999], [3.0]), OPTIONS)
+    again = verify(diet(), replace(once, seconds=1.0), OPTIONS)
+    assert again.solution_status is SolutionStatus.APPROXIMATE
+    assert again.answer == once.answer
+
+
 def knapsack(integer: bool = True) -> Problem:
     return Problem.from_arrays(
         [-5.0, -4.0], [[3.0, 2.0]], row_upper=[5.0], upper=2.0, integrality=integer
@@ -105,15 +164,29 @@ def test_a_mip_without_a_bound_is_feasible_at_most() -> None:
     assert answer.row_dual is None
 
 
+def test_a_mip_point_just_beyond_the_tolerance_is_a_candidate_only() -> None:
+    answer = verify(knapsack(), claim([1.0, 1.0 + 4e-6], [0.0], bound=-9.0), OPTIONS)
+    assert answer.solution_status is SolutionStatus.NOTHING
+    assert answer.candidate is not None
+
+
 def test_a_fractional_mip_point_is_nothing() -> None:
     answer = verify(knapsack(), claim([0.5, 1.0], None, bound=-9.0), OPTIONS)
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.residuals.integrality == 0.5
 
 
-def test_a_bound_beyond_the_point_is_cut_back() -> None:
-    answer = verify(knapsack(), claim([1.0, 1.0], None, bound=-8.0), OPTIONS)
+def test_a_bound_beyond_the_point_by_rounding_is_cut_back() -> None:
+    answer = verify(knapsack(), claim([1.0, 1.0], None, bound=-9.0 + 1e-8), OPTIONS)
     assert answer.bound == answer.objective == -9.0
+
+
+def test_a_bound_that_a_point_refutes_is_dropped() -> None:
+    answer = verify(knapsack(), claim([1.0, 1.0], None, bound=-8.0), OPTIONS)
+    assert answer.bound == -np.inf
+    assert answer.solution_status is SolutionStatus.FEASIBLE
+    assert answer.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "refuted" in answer.message
 
 
 @pytest.mark.parametrize(
@@ -229,7 +302,7 @@ def test_an_answer_is_graded_anew_for_another_problem_or_tolerance() -> None:
     problem, answer = diet(), claim([3.0, 0.999], [3.0])
     strict, loose = make_options(tolerance=1e-6), make_options(tolerance=1e-2)
     assert verify(problem, answer, loose).solution_status is SolutionStatus.OPTIMAL
-    assert verify(problem, answer, strict).solution_status is SolutionStatus.NOTHING
+    assert verify(problem, answer, strict).solution_status is SolutionStatus.APPROXIMATE
     assert verify(problem, answer, loose).solution_status is SolutionStatus.OPTIMAL
     dearer = replace(problem, cost=problem.cost + 100.0)
     assert verify(dearer, answer, loose).solution_status is SolutionStatus.FEASIBLE
@@ -240,10 +313,10 @@ def test_an_answer_is_graded_anew_for_another_problem_or_tolerance() -> None:
     [(2e-14, SolutionStatus.OPTIMAL), (1e-9, SolutionStatus.FEASIBLE)],
 )
 def test_where_no_gap_is_allowed_rounding_is_none(below, status):
-    problem = Problem.from_arrays([1.0], lower=1.0, upper=3.0, integrality=True)
+    problem = Problem.from_arrays([0.5], lower=2.0, upper=3.0, integrality=True)
     claim = Outcome(
         SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, bound=1.0 - below,
-        x=np.ones(1), engine="highs",
+        x=np.full(1, 2.0), engine="highs",
     )  # fmt: skip
     strict = replace(OPTIONS, rel_gap=0.0, abs_gap=0.0)
     assert verify(problem, claim, strict).solution_status is status

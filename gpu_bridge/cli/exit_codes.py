@@ -13,6 +13,7 @@ class ExitCode(IntEnum):
     INFEASIBLE = 2
     UNBOUNDED = 3
     NOTHING = 4
+    APPROXIMATE = 5
     USAGE = 64
     BAD_MODEL = 65
     UNAVAILABLE = 69
@@ -28,6 +29,7 @@ SENTENCES = {
     ExitCode.INFEASIBLE: "the model is infeasible",
     ExitCode.UNBOUNDED: "the model is unbounded",
     ExitCode.NOTHING: "a limit or numerical trouble came before any verified point",
+    ExitCode.APPROXIMATE: "a point near an optimum that misses the tolerance asked for",
     ExitCode.USAGE: "wrong usage: an unknown command, a bad option or option value",
     ExitCode.BAD_MODEL: "the model or start file is missing, broken or of an unknown kind",
     ExitCode.UNAVAILABLE: "the device or a package that was asked for is not there",

@@ -119,21 +119,23 @@ class _WayBack:
         pool = tuple(replace(entry, x=self._point(entry.x)) for entry in outcome.pool)
         back = replace(outcome, pool=pool, **empty)
         if outcome.x is not None:
-            return self._with_point(back, outcome)
-        if outcome.candidate is not None:
-            return replace(back, candidate=self._point(outcome.candidate))
+            back = self._with_point(back, outcome, outcome.x)
+            if outcome.candidate is not None:
+                back = replace(back, candidate=self._point(outcome.candidate))
+        elif outcome.candidate is not None:
+            found = self._with_point(back, outcome, outcome.candidate)
+            back = replace(found, x=None, row_activity=None, objective=np.nan, candidate=found.x)
         return back
 
     def _point(self, x: FloatArray) -> FloatArray:
         return self._postsolve(x, None, None)[0]
 
-    def _with_point(self, back: Outcome, outcome: Outcome) -> Outcome:
-        assert outcome.x is not None  # the caller has looked
+    def _with_point(self, back: Outcome, outcome: Outcome, point: FloatArray) -> Outcome:
         optimal = outcome.solution_status is SolutionStatus.OPTIMAL
         # with a basis HiGHS runs simplex to the end, which is short only from an optimal one
         basis = outcome.basis if optimal and outcome.row_dual is not None else None
         row_dual = None if self._problem.is_mip else outcome.row_dual
-        x, y, basis = self._postsolve(outcome.x, row_dual, basis)
+        x, y, basis = self._postsolve(point, row_dual, basis)
         fields: dict[str, Any] = {"x": x, "row_activity": self._problem.matrix @ x, "basis": basis}
         if y is not None:
             fields.update(row_dual=y, reduced_cost=self._problem.cost - self._problem.matrix.T @ y)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from gpu_bridge import presolve
+from gpu_bridge.residuals import dual_point, lp_residuals
 from solvers.highs import solve
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
@@ -107,9 +108,23 @@ def test_a_point_short_of_optimal_comes_back_too():
     feasible = replace(
         given_point, solution_status=SolutionStatus.FEASIBLE, x=middle, candidate=None
     )
-    again = reduction.undo(feasible)
+    again = reduction.undo(replace(feasible, candidate=middle))
+    np.testing.assert_array_equal(again.candidate, back.candidate)
     assert again.objective == pytest.approx(problem.objective_at(again.x))
     assert again.solution_status is SolutionStatus.FEASIBLE
+
+
+def test_the_duals_of_a_candidate_come_back_with_it():
+    problem = transport(8, 9)
+    reduction = presolve.apply(problem, Progress())
+    found = solve(reduction.problem, PLAIN, Progress())
+    stopped = replace(
+        found, solution_status=SolutionStatus.NOTHING, x=None, basis=None, candidate=found.x
+    )
+    back = reduction.undo(stopped)
+    assert back.x is None
+    duals = dual_point(problem, back.row_dual)
+    assert lp_residuals(problem, back.candidate, duals).largest_relative < 1e-8
 
 
 def test_claims_come_back_without_rays():

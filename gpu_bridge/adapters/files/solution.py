@@ -32,7 +32,8 @@ def write_solution(outcome: Outcome, path: AnyPath) -> None:
 
     A ``.sol`` file has the line ``=obj= value``, then one line ``name value`` per column, as
     MIPLIB's solution checker reads it; without a point it has one line that says so
-    (``=infeas=``, ``=unbd=``, ``=unkn=``). The file appears whole or not at all.
+    (``=infeas=``, ``=unbd=``, ``=unkn=``). Above an approximate point stands a comment, ``# `` and
+    how near it is. The file appears whole or not at all.
 
     Raises
     ------
@@ -102,9 +103,11 @@ def read_solution(path: AnyPath, problem: Problem) -> FloatArray:
 
 def _sol_lines(outcome: Outcome) -> Iterable[str]:
     x, problem = outcome.x, outcome.problem
-    if x is None or problem is None or not outcome.solution_status.has_point:
+    if x is None or problem is None or not outcome.solution_status.has_values:
         yield _NO_POINT.get(outcome.solution_status, "=unkn=") + "\n"
         return
+    if not outcome.solution_status.has_point:
+        yield f"# {outcome.answer}\n"
     yield f"=obj= {outcome.objective!r}\n"
     names: Sequence[str] = problem.column_names or [f"c{j}" for j in range(x.size)]
     x, integers = x + 0.0, problem.integrality.tolist()  # no negative zeros

@@ -62,7 +62,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         The distinct points of that answer, best first, each with ``objective``, ``seconds``,
         ``source`` and ``values``; :meth:`load_solution` puts one of them into the model.
     candidate : mapping or None
-        The least violated point, where no feasible one was found.
+        The approximate or least violated point, where no verified one was found.
 
     Raises
     ------
@@ -168,16 +168,17 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
     @property
     def candidate(self) -> Mapping[Any, float] | None:
-        """The least violated point where no feasible one was found, by variable or name.
+        """The approximate or least violated point, by variable or name; None where there is none.
 
-        It is never put into the model; None where there is none.
+        Of the two only the approximate one is ever put into the model, by ``load_approximate``.
         """
         from gpu_bridge.adapters.pulp.pool import presenter
+        from gpu_bridge.pool import unverified_point
 
         solved = self._solved
         if solved is None or solved.outcome is None or solved.arrays is None:
             return None
-        x = solved.outcome.candidate
+        x = unverified_point(solved.outcome)
         return None if x is None else presenter(solved.arrays)(x)
 
     def load_solution(self, lp: pulp.LpProblem, number: int) -> None:
@@ -254,7 +255,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         assert model.arrays is not None
         assert model.outcome is not None
         with collector_paused():
-            set_values(lp, model.arrays, model.outcome)
+            wanted = model.options.load_approximate
+            set_values(lp, model.arrays, model.outcome, approximate=wanted)
         return (pulp_4_status if has_rust_core(lp) else pulp_3_statuses)(model.outcome)
 
     def _settings(self, more: dict[str, Any] | None = None) -> tuple[Options, bool]:

@@ -16,6 +16,7 @@ from solvers.outcome import SolutionStatus, StopReason
 _PULP_3 = {
     SolutionStatus.OPTIMAL: ("LpStatusOptimal", "LpSolutionOptimal"),
     SolutionStatus.FEASIBLE: ("LpStatusOptimal", "LpSolutionIntegerFeasible"),
+    SolutionStatus.APPROXIMATE: ("LpStatusNotSolved", "LpSolutionNoSolutionFound"),
     SolutionStatus.INFEASIBLE: ("LpStatusInfeasible", "LpSolutionInfeasible"),
     SolutionStatus.UNBOUNDED: ("LpStatusUnbounded", "LpSolutionUnbounded"),
     SolutionStatus.NOTHING: ("LpStatusNotSolved", "LpSolutionNoSolutionFound"),
@@ -41,14 +42,14 @@ def pulp_3_statuses(outcome: Outcome) -> tuple[int, int]:
     """Return PuLP 3's status and sol_status.
 
     A point that is not proven optimal is (Optimal, Solution Found), as PuLP's own solvers and
-    tests have it; no point and no proof is (Not Solved, No Solution Found).
+    tests have it; no verified point and no proof is (Not Solved, No Solution Found).
     """
     status, sol_status = _PULP_3[outcome.solution_status]
     return getattr(constants, status), getattr(constants, sol_status)
 
 
 def pulp_4_status(outcome: Outcome) -> tuple[Any, bool]:
-    """Return PuLP 4's ``LpSolveStatus`` and whether the model holds a solution."""
+    """Return PuLP 4's ``LpSolveStatus`` and whether there is a verified solution."""
     status, reason = outcome.solution_status, outcome.stop_reason
     name = _PULP_4_SETTLED.get(status, _PULP_4_STOPPED[reason])
     if name == "IterationLimit" and outcome.problem is not None and outcome.problem.is_mip:

@@ -24,10 +24,16 @@ def starting_point(arrays: ModelArrays, size: int) -> FloatArray | None:
     return None if np.isnan(point).all() else point
 
 
-def set_values(lp: Any, arrays: ModelArrays, outcome: Outcome) -> None:
-    """Set varValue, dj, pi and slack; without a point everything stays as it was."""
-    problem = outcome.problem
-    if not outcome.solution_status.has_point or outcome.x is None or problem is None:
+def set_values(
+    lp: Any, arrays: ModelArrays, outcome: Outcome, *, approximate: bool = False
+) -> None:
+    """Set varValue, dj, pi and slack; without a point everything stays as it was.
+
+    So it does with an approximate one, unless the caller wants that.
+    """
+    problem, status = outcome.problem, outcome.solution_status
+    wanted = status.has_point or (approximate and status.has_values)
+    if not wanted or outcome.x is None or problem is None:
         return
     size, height = len(arrays.variables), len(arrays.constraints)
     x = outcome.x[:size] + 0.0  # no negative zeros

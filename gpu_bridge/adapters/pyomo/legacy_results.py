@@ -17,7 +17,7 @@ from pyomo.core.base.suffix import Suffix
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
 
-from gpu_bridge.adapters.pyomo.results import explanation
+from gpu_bridge.adapters.pyomo.results import explanation, why_not_loaded
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
 from solvers.errors import OptionError
 
@@ -70,17 +70,16 @@ def make_legacy_results(
     solution.symbol_map = SymbolMap()
     solution.symbol_map.default_labeler = NumericLabeler("x")
     legacy._smap_id = None
-    if not loader.get_number_of_solutions():
-        if load:
-            logger.warning(
-                "No solution is available for model '%s', whose values stay as they were. %s",
-                model.name,
-                explanation(outcome),
-            )
-    elif load:
+    if load and loader.may_be_loaded:
         loader.load_solution()
         _remember(model, solution)
-    else:
+    elif load:
+        logger.warning(
+            "No solution is available for model '%s', whose values stay as they were. %s",
+            model.name,
+            why_not_loaded(outcome),
+        )
+    elif loader.get_number_of_solutions():
         _fill_solution(solution, model, loader, suffixes)
         legacy.solution.insert(solution)
         legacy._smap_id = id(solution.symbol_map)

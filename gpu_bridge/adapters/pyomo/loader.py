@@ -15,7 +15,7 @@ from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
 from gpu_bridge.outcome import Outcome, PoolSolution
-from gpu_bridge.pool import pool_solutions
+from gpu_bridge.pool import pool_solutions, unverified_point
 from solvers.problem import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -26,21 +26,36 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
 
     Attributes ``outcome`` and ``converted`` hold everything the bridge knows of the solve.
     With more than one solution the identifiers are 0 (the best), 1, ...; the others come without
-    duals. ``pool`` has the solutions in that order, with objective, time and source of each.
+    duals. ``pool`` has the solutions in that order, with objective, time and source of each; an
+    approximate point is the only one, and the results' status is then ``infeasible``.
     ``failure`` is what a callback raised during the solve.
     """
 
-    def __init__(self, model: Any, converted: ConvertedModel | None, outcome: Outcome) -> None:
+    def __init__(
+        self,
+        model: Any,
+        converted: ConvertedModel | None,
+        outcome: Outcome,
+        load_approximate: bool = False,
+    ) -> None:
         self._pyomo_model = model
         self.converted = converted
         self.outcome = outcome
         self.failure: BaseException | None = None
-        self.pool: tuple[PoolSolution, ...] = pool_solutions(outcome)
+        self.pool: tuple[PoolSolution, ...] = pool_solutions(outcome) or _approximate(outcome)
+        self._load_approximate = load_approximate
         self._selected: int | None = None
 
     def get_number_of_solutions(self) -> int:
         """Return how many distinct points there are."""
         return len(self.pool)
+
+    @property
+    def may_be_loaded(self) -> bool:
+        """Whether a solve puts its point into the model: a verified one, or as the caller wants."""
+        return bool(self.pool) and (
+            self.outcome.solution_status.has_point or self._load_approximate
+        )
 
     def get_solution_ids(self) -> list[Any]:
         """Return the identifiers for ``solution(id)``; the best point is the first."""
@@ -59,18 +74,19 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         return self._of_variables(self._values(), vars_to_load)
 
     def get_candidate(self) -> ComponentMap:
-        """Return a ComponentMap from variables to values at the least violated point.
+        """Return a ComponentMap from variables to values at the point that is nearest.
 
-        There is one where a search has found no feasible point; it is never put into the model.
+        That is the approximate or least violated one, where no verified one was found.
 
         Raises
         ------
         NoSolutionError
             No such point is known.
         """
-        if self.outcome.candidate is None:
+        point = unverified_point(self.outcome)
+        if point is None:
             raise NoSolutionError()
-        return self._of_variables(self.outcome.candidate, None)
+        return self._of_variables(point, None)
 
     def load_vars(self, vars_to_load: Sequence[Any] | None = None) -> None:
         """Set the values of the model's variables; those not in the problem stay as they are."""
@@ -172,6 +188,13 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         if wanted is None:
             return everything
         return {constraint: _look_up(everything, constraint) for constraint in wanted}
+
+
+def _approximate(outcome: Outcome) -> tuple[PoolSolution, ...]:
+    """Return an approximate point in the form of a pool, empty where there is none."""
+    if outcome.x is None or not outcome.solution_status.has_values:
+        return ()
+    return (PoolSolution(outcome.x, outcome.objective, outcome.seconds, outcome.engine),)
 
 
 def _look_up(known: Any, component: Any) -> float:

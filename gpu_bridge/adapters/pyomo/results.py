@@ -14,11 +14,16 @@ from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 
 
 def make_results(
-    model: Any, converted: ConvertedModel | None, outcome: Outcome, config: Any
+    model: Any,
+    converted: ConvertedModel | None,
+    outcome: Outcome,
+    config: Any,
+    *,
+    load_approximate: bool = False,
 ) -> Results:
     """Return results with every field filled but the solver's name and the times."""
     results = Results()
-    results.solution_loader = GpuHeurSolutionLoader(model, converted, outcome)
+    results.solution_loader = GpuHeurSolutionLoader(model, converted, outcome, load_approximate)
     results.termination_condition = new_condition(outcome.solution_status, outcome.stop_reason)
     results.solution_status = new_status(outcome.solution_status)
     if converted is not None and converted.objective is not None:
@@ -42,7 +47,7 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
     extra.engine = outcome.engine
     extra.device = outcome.device
     extra.solve_seconds = outcome.seconds
-    extra.answer = str(outcome.solution_status)
+    extra.answer = outcome.answer
     extra.stop_reason = str(outcome.stop_reason)
     extra.message = outcome.message
     extra.residuals = outcome.residuals
@@ -50,9 +55,16 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
     extra.statistics = dict(outcome.statistics)
 
 
+def why_not_loaded(outcome: Outcome) -> str:
+    """Return why the model keeps its values, and what to do about it where something can be."""
+    if outcome.solution_status is not SolutionStatus.APPROXIMATE:
+        return explanation(outcome)
+    return f"{explanation(outcome)} With the option load_approximate=True it is loaded."
+
+
 def explanation(outcome: Outcome) -> str:
     """Return what the answer is and, where there is no optimum, why."""
-    parts = [f"The answer is {outcome.solution_status}"]
+    parts = [f"The answer is {outcome.answer}"]
     if outcome.stop_reason is not StopReason.CONVERGED:
         parts.append(str(outcome.stop_reason))
     more = [outcome.message, "" if outcome.conflict is None else str(outcome.conflict)]

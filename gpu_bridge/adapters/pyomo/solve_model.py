@@ -18,7 +18,7 @@ from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.point_values import presenter
-from gpu_bridge.adapters.pyomo.results import explanation, make_results
+from gpu_bridge.adapters.pyomo.results import explanation, make_results, why_not_loaded
 from gpu_bridge.crossed_bounds import crossed_bounds_outcome
 from gpu_bridge.dispatch import solve as dispatch
 from gpu_bridge.improvement import Watcher
@@ -65,7 +65,9 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
             timer.stop("solve")
     except CrossedBoundsError as error:
         outcome = crossed_bounds_outcome(error)
-    results = make_results(model, converted, outcome, config)
+    results = make_results(
+        model, converted, outcome, config, load_approximate=options.load_approximate
+    )
     results.solution_loader.failure = None if watcher is None else watcher.error
     results.solver_name = solver.name
     results.solver_version = solver.version()
@@ -84,7 +86,7 @@ def finish(results: Results, config: Any) -> Results:
     outcome = results.solution_loader.outcome
     failure = results.solution_loader.failure
     if failure is not None:
-        if config.load_solutions and results.solution_loader.get_number_of_solutions():
+        if config.load_solutions and results.solution_loader.may_be_loaded:
             results.solution_loader.load_solution()
         raise failure
     converged = results.termination_condition == TerminationCondition.convergenceCriteriaSatisfied
@@ -93,9 +95,9 @@ def finish(results: Results, config: Any) -> Results:
             f"{NoOptimalSolutionError.default_message} {explanation(outcome)}"
         )
     if config.load_solutions:
-        if not results.solution_loader.get_number_of_solutions():
+        if not results.solution_loader.may_be_loaded:
             raise NoFeasibleSolutionError(
-                f"{NoFeasibleSolutionError.default_message} {explanation(outcome)}"
+                f"{NoFeasibleSolutionError.default_message} {why_not_loaded(outcome)}"
             )
         config.timer.start("load")
         results.solution_loader.load_solution()

@@ -38,6 +38,7 @@ _STOPPED = {
 _HELD = {
     SolutionStatus.OPTIMAL: NewStatus.optimal,
     SolutionStatus.FEASIBLE: NewStatus.feasible,
+    SolutionStatus.APPROXIMATE: NewStatus.infeasible,
 }
 _OLD_SETTLED = {
     SolutionStatus.OPTIMAL: OldStatuses(
@@ -61,13 +62,16 @@ def new_condition(status: SolutionStatus, reason: StopReason) -> NewCondition:
     """Return the termination condition; only a proven optimum counts as converged."""
     if status in _SETTLED:
         return _SETTLED[status]
-    if status is SolutionStatus.FEASIBLE and reason is StopReason.NUMERICAL_TROUBLE:
-        return NewCondition.unknown  # a verified point is no error
+    if status.has_values and reason is StopReason.NUMERICAL_TROUBLE:
+        return NewCondition.unknown  # a point is no error
     return _STOPPED[reason]
 
 
 def new_status(status: SolutionStatus) -> NewStatus:
-    """Return what is held, in the words of the new interface."""
+    """Return what is held, in the words of the new interface.
+
+    Its ``infeasible`` is that of a point: one that does not satisfy all constraints.
+    """
     return _HELD.get(status, NewStatus.noSolution)
 
 
@@ -75,16 +79,19 @@ def old_statuses(status: SolutionStatus, reason: StopReason) -> OldStatuses:
     """Return the statuses of the old interface, as its own solvers give them.
 
     A point at a limit is ``aborted`` with the limit's condition; any other unproven point is
-    ``ok`` and ``feasible``, which ``check_optimal_termination`` does not take for optimal.
+    ``ok`` and ``feasible``, which ``check_optimal_termination`` does not take for optimal. A point
+    that misses the tolerance is ``unsure``.
     """
     if status in _OLD_SETTLED:
         return _OLD_SETTLED[status]
     has_point = status is SolutionStatus.FEASIBLE
+    approximate = status is SolutionStatus.APPROXIMATE
+    unverified = OldSolutionStatus.unsure if approximate else OldSolutionStatus.unknown
     if reason in _OLD_LIMITS:
-        held = OldSolutionStatus.stoppedByLimit if has_point else OldSolutionStatus.unknown
+        held = OldSolutionStatus.stoppedByLimit if has_point else unverified
         return OldStatuses(OldSolverStatus.aborted, _OLD_LIMITS[reason], held)
     if has_point:
         return OldStatuses(OldSolverStatus.ok, OldCondition.feasible, OldSolutionStatus.feasible)
-    if reason in (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY):
+    if not approximate and reason in (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY):
         return OldStatuses(OldSolverStatus.error, OldCondition.error, OldSolutionStatus.error)
-    return OldStatuses(OldSolverStatus.warning, OldCondition.unknown, OldSolutionStatus.unknown)
+    return OldStatuses(OldSolverStatus.warning, OldCondition.unknown, unverified)

@@ -113,7 +113,7 @@ class TableResults:
         outcome = self.outcomes[k]
         converted = self._converted[k if len(self._converted) > 1 else 0]
         if not outcome.solution_status.has_point or outcome.x is None or converted is None:
-            raise ProblemError(f"Row {k} of the table has no point: {outcome.solution_status}.")
+            raise ProblemError(f"Row {k} of the table has no point: {outcome.answer}.")
         self._table.set_row(k)
         StaleFlagManager.mark_all_as_stale()
         for variable, number in zip(converted.columns, outcome.x.tolist(), strict=False):
