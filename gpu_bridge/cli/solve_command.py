@@ -64,9 +64,8 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
 
 def exit_code(outcome: Outcome) -> ExitCode:
     """Return the exit code for an answer; a proof counts more than an interruption."""
-    if outcome.solution_status in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING) and (
-        outcome.stop_reason is StopReason.INTERRUPTED
-    ):
+    unproven = (SolutionStatus.FEASIBLE, SolutionStatus.APPROXIMATE, SolutionStatus.NOTHING)
+    if outcome.solution_status in unproven and outcome.stop_reason is StopReason.INTERRUPTED:
         return ExitCode.INTERRUPTED
     return ExitCode[outcome.solution_status.name]
 
