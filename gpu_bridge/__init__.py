@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.registration import install_hooks
 from gpu_bridge.interrupt import uninterrupted_imports
+from gpu_bridge.memory_limit import check_memory_limits
 from gpu_bridge.shadowing import check_solvers_package
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from solvers.errors import EngineError as EngineError
     from solvers.errors import FileFormatError as FileFormatError
     from solvers.errors import GpuBridgeError as GpuBridgeError
+    from solvers.errors import MemoryLimitError as MemoryLimitError
     from solvers.errors import OptionError as OptionError
     from solvers.errors import ProblemError as ProblemError
     from solvers.errors import UnsupportedModelError as UnsupportedModelError
@@ -66,6 +68,7 @@ _HOME = {
     "EngineError": "solvers.errors",
     "FileFormatError": "solvers.errors",
     "GpuBridgeError": "solvers.errors",
+    "MemoryLimitError": "solvers.errors",
     "OptionError": "solvers.errors",
     "ProblemError": "solvers.errors",
     "UnsupportedModelError": "solvers.errors",
@@ -82,6 +85,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gpu_bridge' has no attribute '{name}'")
+    if _HOME[name] != "solvers.errors":  # all others load what takes much memory
+        check_memory_limits()
     with uninterrupted_imports():
         value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value

@@ -37,3 +37,7 @@ class DeviceError(GpuBridgeError, RuntimeError):
 
 class EngineError(GpuBridgeError, RuntimeError):
     """An engine failed in a way that leaves no answer at all."""
+
+
+class MemoryLimitError(GpuBridgeError, MemoryError):
+    """A limit of the process leaves no room for what every solve loads."""

@@ -17,6 +17,7 @@ from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import Parser, build_parser
 from gpu_bridge.cli.standard_streams import StandardStreams
 from gpu_bridge.interrupt import uninterrupted_imports
+from gpu_bridge.memory_limit import check_memory_limits
 from solvers.errors import GpuBridgeError
 
 
@@ -60,6 +61,10 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
         from gpu_bridge.cli.listings import run_version
 
         return run_version()
+    if given.command is None:
+        parser.print_help(sys.stderr)
+        return ExitCode.USAGE
+    check_memory_limits()
     if given.command == "solve":
         from gpu_bridge.cli.solve_command import run_solve
 
@@ -68,9 +73,6 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
         from gpu_bridge.cli.info_command import run_info
 
         return run_info(given)
-    if given.command is None:
-        parser.print_help(sys.stderr)
-        return ExitCode.USAGE
     from gpu_bridge.cli import listings
 
     if given.command == "warm-up":
