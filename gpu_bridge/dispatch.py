@@ -20,11 +20,13 @@ import numpy as np
 
 import solvers.outcome
 from gpu_bridge.choosing import Choice, choose
-from gpu_bridge.deadline import may_compile, within_limit
+from gpu_bridge.deadline import in_time, within_limit
 from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.log_streams import asked_streams
+from gpu_bridge.magnitudes import unsafe_reason
+from gpu_bridge.memory_limit import check_memory_limits
 from gpu_bridge.mip_road import go_on, mip_road
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -35,11 +37,12 @@ from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import make_lanes
 from gpu_bridge.simplex_road import simplex_road
 from gpu_bridge.starts import checked_start
+from gpu_bridge.trust import careful_options, proven_exactly
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import EngineError
 from solvers.outcome import SolutionStatus, Start, StopReason
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
@@ -86,8 +89,11 @@ def solve(
     ------
     OptionError, DeviceError, FileFormatError
         For a wish that cannot be met. Limits, infeasibility and interruption never raise.
+    MemoryLimitError
+        This process may not use as much memory as the engines take to be loaded.
     """
     began = time.monotonic()
+    check_memory_limits()  # the modelling packages' doors come here without any other look
     if options.relax and problem.is_mip:
         problem = problem.relaxation()
     if start is not None:
@@ -106,10 +112,11 @@ def solve(
         stack.enter_context(interruptible(progress))
         progress.header(problem, options, _device_name(choice))
         progress.decision(f"{choice.title}: {choice.reason}")
-        answer = _answer(problem, options, choice, progress, start)
-        conflict = None
-        if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
-            conflict = _explain(problem, progress)
+        answer, conflict = in_time(
+            lambda relay: _explained(problem, options, choice, relay, start),
+            progress,
+            lambda stopped, x: (_without_engine(problem, options, choice, stopped, start, x), None),
+        )
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
             answer, problem, conflict=conflict, iterations=progress.iterations
@@ -134,26 +141,55 @@ def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()
         return dataclasses.replace(outcome, log=progress.text)
 
 
+def _explained(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> tuple[solvers.outcome.Outcome, Conflict | None]:
+    """Return the verified answer, and why there is none if there is none."""
+    answer = _answer(problem, options, choice, progress, start)
+    if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
+        return answer, _explain(problem, progress)
+    return answer, None
+
+
+def _without_engine(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    stopped: StopReason,
+    start: Start | None,
+    x: FloatArray | None = None,
+) -> solvers.outcome.Outcome:
+    """Return what is known where no engine has answered: a start or a point that is feasible."""
+    if x is None and start is not None:
+        x = start.x
+    nothing = solvers.outcome.Outcome(
+        SolutionStatus.NOTHING,
+        stopped,
+        candidate=x,
+        engine="" if choice.lanes else choice.method,
+        device=choice.device,
+    )
+    return verify(problem, nothing, options)
+
+
 def _answer(
     problem: Problem,
     options: Options,
     choice: Choice,
-    progress: BridgeProgress,
+    progress: Progress,
     start: Start | None,
 ) -> solvers.outcome.Outcome:
     """Run the chosen engine and verify it; ask the reference engine where that fails."""
     stopped = progress.should_stop()
     if stopped is not None:
-        engine = "" if choice.lanes else choice.method
-        nothing = solvers.outcome.Outcome(
-            SolutionStatus.NOTHING,
-            stopped,
-            candidate=None if start is None else start.x,
-            engine=engine,
-            device=choice.device,
-        )
-        return verify(problem, nothing, options)  # a start that is feasible is not lost
+        return _without_engine(problem, options, choice, stopped, start)
+    options = careful_options(problem, options, progress)
     answer = _run(problem, options, choice, progress, start)
+    answer = proven_exactly(problem, answer, options, progress)
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)
         progress.bound(answer.bound, answer.engine)
@@ -162,15 +198,23 @@ def _answer(
         return dataclasses.replace(answer, stop_reason=stopped)
     if stopped is not None or not _gave_up(answer, progress):
         return answer
+    if problem.is_mip and unsafe_reason(problem):
+        return answer  # another opinion in doubles would be trusted no more
     who = "Every engine" if choice.lanes else answer.engine
     told = answer.message or f"{who} ended short of the tolerances."
     progress.log(f"{told} Asking for a second opinion.")
     careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
-    second = verify(problem, _run_highs(problem, careful, progress, start), options)
+    if problem.is_mip and answer.solution_status.has_point:
+        start = Start(x=answer.x)
+    try:
+        second = verify(problem, _run_highs(problem, careful, progress, start), options)
+    except EngineError as failure:  # what the first engine has is not lost
+        progress.log(f"The reference engine has no answer: {failure}")
+        return answer
     return better(answer, second)
 
 
-def _gave_up(answer: solvers.outcome.Outcome, progress: BridgeProgress) -> bool:
+def _gave_up(answer: solvers.outcome.Outcome, progress: Progress) -> bool:
     """Whether an engine ended short of an answer with time to spare."""
     if answer.stop_reason is StopReason.TIME_LIMIT:
         # PDLP is given a part of the time only, and crossover may end early.
@@ -182,7 +226,7 @@ def _run(
     problem: Problem,
     options: Options,
     choice: Choice,
-    progress: BridgeProgress,
+    progress: Progress,
     start: Start | None,
 ) -> solvers.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
@@ -196,12 +240,9 @@ def _run(
             return solvers.outcome.Outcome(nothing, StopReason.NUMERICAL_TROUBLE, engine="race")
     if choice.method == "pdlp":
         there = dataclasses.replace(options, device=choice.device)
-        if may_compile(choice.device, progress):
-            answer = within_limit(
-                lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
-            )
-        else:
-            answer = pdlp_road(problem, there, progress, start)
+        answer = within_limit(
+            lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
+        )
     elif choice.method == "simplex":
         answer = within_limit(
             lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
@@ -224,7 +265,7 @@ def _run_highs(
 
 
 def _run_exactly(
-    problem: Problem, options: Options, choice: Choice, progress: BridgeProgress
+    problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.outcome.Outcome:
     """Run a knapsack engine, and branch and bound if that is to go on."""
     exactly = dataclasses.replace(options, rel_gap=0.0, threads=1)
@@ -258,7 +299,7 @@ def _run_knapsack(
     return knapsack_road(problem, there, progress, breadth_first=as_in_the_paper)
 
 
-def _explain(problem: Problem, progress: BridgeProgress) -> Conflict | None:
+def _explain(problem: Problem, progress: Progress) -> Conflict | None:
     from gpu_bridge.explain import explain
 
     allowed = min(progress.time_left, 2.0 + EXPLANATION_SHARE * progress.seconds)

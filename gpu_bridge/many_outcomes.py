@@ -9,10 +9,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.bounds import BOUND_AGREEMENT
 from gpu_bridge.many_arrays import MemberArrays
 from gpu_bridge.many_batch import Batch
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.verify import BOUND_AGREEMENT
 from solvers.errors import ProblemError
 from solvers.outcome import Basis, Residuals, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem

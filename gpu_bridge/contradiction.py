@@ -1,0 +1,76 @@
+"""Points that contradict an engine's claim: plain ones that hold beyond doubt.
+
+A claim of infeasibility is refuted by any point that meets the model, a bound by one that is
+better. Points that use the tolerance refute nothing, because an engine may use it otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gpu_bridge.residuals import bound_violations
+from solvers.problem import FloatArray, Problem
+
+EPS = float(np.finfo(float).eps)
+
+MOST_IN_DOUBT = 100_000
+"""Entries of rows that are added up in rational numbers, a microsecond each."""
+
+
+def refuting_point(problem: Problem, points: Iterable[FloatArray | None] = ()) -> FloatArray | None:
+    """Return a point (n,) that meets the model exactly, among plain ones and those given."""
+    found = (x for x in (*points, *plain_points(problem)) if x is not None)
+    return next((x for x in found if holds_exactly(problem, x)), None)
+
+
+def better_point(problem: Problem, bound: float, room: float) -> FloatArray | None:
+    """Return a plain point (n,) that is exact and better than a bound by more than ``room``."""
+    for x in plain_points(problem):
+        if problem.objective_at(x) < bound - room and holds_exactly(problem, x):
+            return x
+    return None
+
+
+def plain_points(problem: Problem) -> Iterator[FloatArray]:
+    """Return zero, both ends of the bounds and that which the objective wants, integers whole."""
+    whole = problem.integrality
+    lower = np.where(whole, np.ceil(problem.lower), problem.lower)
+    upper = np.where(whole, np.floor(problem.upper), problem.upper)
+    zero = np.clip(0.0, lower, upper)
+    low = np.where(np.isfinite(lower), lower, zero)
+    high = np.where(np.isfinite(upper), upper, zero)
+    yield zero
+    yield np.where(problem.cost < 0, high, low)
+    yield low
+    yield high
+
+
+def holds_exactly(problem: Problem, x: FloatArray) -> bool:
+    """Whether a point (n,) meets all bounds, rows and integrality without a rounding error."""
+    if x.shape != (problem.num_columns,) or not np.isfinite(x).all():
+        return False
+    whole = x[problem.integrality]
+    if bound_violations(problem, x).any() or (whole != np.round(whole)).any():
+        return False
+    A = problem.matrix
+    activity = A @ x
+    terms = np.diff(A.indptr)
+    error = (terms + 1) * EPS * (abs(A) @ np.abs(x))
+    low, high = problem.row_lower, problem.row_upper
+    if np.any((activity + error < low) | (activity - error > high)):
+        return False
+    doubt = np.flatnonzero((activity - error < low) | (activity + error > high))
+    if terms[doubt].sum() > MOST_IN_DOUBT:
+        return False
+    return all(_row_holds(problem, int(i), x) for i in doubt)
+
+
+def _row_holds(problem: Problem, row: int, x: FloatArray) -> bool:
+    A = problem.matrix
+    part = slice(A.indptr[row], A.indptr[row + 1])
+    pairs = zip(A.data[part].tolist(), x[A.indices[part]].tolist(), strict=True)
+    activity = sum((Fraction(a) * Fraction(v) for a, v in pairs if v), Fraction(0))
+    return float(problem.row_lower[row]) <= activity <= float(problem.row_upper[row])
