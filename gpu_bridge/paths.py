@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 from typing import TypeAlias
@@ -45,8 +44,9 @@ def printable(path: AnyPath) -> str:
 
 def same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to one regular file, which exists or would be made."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.isfile(one) and os.path.samefile(one, other)
     try:
-        found = os.stat(one)
-        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(other))
-    except OSError:
-        return not os.path.exists(one) and os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(one) == os.path.realpath(other)
+    except OSError:  # the working folder is gone
+        return one == other

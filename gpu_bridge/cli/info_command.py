@@ -56,7 +56,7 @@ def _check_plot(arguments: argparse.Namespace) -> None:
     from gpu_bridge.plot import check_picture_format
 
     try:
-        if same_file(as_path(arguments.plot), as_path(arguments.model)):
+        if arguments.model and same_file(as_path(arguments.plot), as_path(arguments.model)):
             shown = printable(arguments.plot)
             raise CommandError(ExitCode.USAGE, f"--plot '{shown}' would overwrite the model.")
         check_writable(arguments.plot)

@@ -137,7 +137,7 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
 
 def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None:
     """Refuse an output that would overwrite an input or another output."""
-    inputs = [path for path in (arguments.model, arguments.start) if path is not None]
+    inputs = [path for path in (arguments.model, arguments.start) if path]
     seen = [(as_path(path), "an input file") for path in inputs]
     for flag, path in outputs.items():
         for other, what in seen:

@@ -22,23 +22,11 @@ def check_writable(path: AnyPath) -> Path:
         It is a directory, its folder does not exist, or writing is not allowed.
     """
     where = as_path(path)
-    if _descriptor(where) is not None:
-        return where
-    shown = printable(where)
-    if os.path.isdir(where):
-        raise FileFormatError(f"'{shown}' is a directory; give the path of a file.")
-    place = Path(os.path.realpath(where))
-    if not os.path.isdir(place.parent):
-        folder = printable(place.parent)
-        raise FileFormatError(f"There is no folder '{folder}' to write '{shown}' to; make it.")
-    try:
-        target = place if place.exists() else place.parent
-    except OSError as error:  # a name that is too long
-        raise FileFormatError(f"'{shown}' cannot be written: {error.strerror}.") from error
-    if not os.access(target, os.W_OK):
-        raise FileFormatError(
-            f"'{shown}' cannot be written: no permission to change '{printable(target)}'."
-        )
+    if _descriptor(where) is None:
+        try:
+            _check_place(where, Path(os.path.realpath(where)))
+        except OSError as error:  # a name that is too long, or a working folder that is gone
+            raise _failure(where, error) from error
     return where
 
 
@@ -54,8 +42,8 @@ def write_whole(path: AnyPath, content: bytes) -> None:
         The path cannot be written.
     """
     where = check_writable(path)
-    place = Path(os.path.realpath(where))  # a link stays a link
     try:
+        place = Path(os.path.realpath(where))  # a link stays a link
         number = _descriptor(where)
         if number is not None:
             with open(os.dup(number), "wb") as stream:  # goes on where the shell's redirection is
@@ -65,9 +53,25 @@ def write_whole(path: AnyPath, content: bytes) -> None:
         else:
             _put(place, content)
     except OSError as error:
+        raise _failure(where, error) from error
+
+
+def _check_place(where: Path, place: Path) -> None:
+    shown = printable(where)
+    if place.is_dir():
+        raise FileFormatError(f"'{shown}' is a directory; give the path of a file.")
+    if not place.parent.is_dir():
+        folder = printable(place.parent)
+        raise FileFormatError(f"There is no folder '{folder}' to write '{shown}' to; make it.")
+    target = place if place.exists() else place.parent
+    if not os.access(target, os.W_OK):
         raise FileFormatError(
-            f"'{printable(where)}' cannot be written: {error.strerror or error}."
-        ) from error
+            f"'{shown}' cannot be written: no permission to change '{printable(target)}'."
+        )
+
+
+def _failure(where: Path, error: OSError) -> FileFormatError:
+    return FileFormatError(f"'{printable(where)}' cannot be written: {error.strerror or error}.")
 
 
 def _put(place: Path, content: bytes) -> None:
