@@ -1,8 +1,11 @@
 """Keeping a time limit while engines are compiled, which nothing can interrupt.
 
 The first solve of an installation compiles loops and kernels, a second or more for each, and a
-limit of a few seconds would be missed by many. So the first solve of a process that has a limit
-runs in a thread, and the caller waits for it no longer than it said.
+limit of a few seconds would be missed by many. Whoever wants a loop that is not compiled yet, or
+only to be read from disk, waits for Numba's one lock, which an earlier solve that nobody waits for
+any more may hold for a minute. What such a wait may hide in is more than can be listed: presolve,
+verification, an import that another thread has begun. So a solve runs in a thread, and the caller
+does nothing but wait, no longer than it said, and hear Ctrl-C. That takes 0.2 ms.
 """
 
 from __future__ import annotations
@@ -11,14 +14,16 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 
-from gpu_bridge.race_progress import Deputy
+from gpu_bridge.race_progress import Deputy, Relay
 from solvers.apart import apart
 from solvers.errors import EngineError
 from solvers.left_behind import leave
 from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import FloatArray
 from solvers.progress import Progress
 
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.4, 3.0
@@ -29,14 +34,50 @@ STAND_IN_SHARE = 0.3
 """Part of the time left after which an engine that needs no compiler begins beside one that is
 still being compiled."""
 
-COMPILED = {"cpu": "solvers.pdlp.kernels.decide_cpu", "cuda": "cupy"}
-"""Modules that are there once an engine has run on a device in this process."""
+WHOLE_SHARE, WHOLE_LOW, WHOLE_HIGH = 0.06, 1.4, 3.6
+"""How long a whole solve may go on then, which is its engines' time and what it takes to verify an
+answer: this part of the time used, within bounds in seconds."""
+
+Answer = TypeVar("Answer")
 
 
-def may_compile(device: str, progress: Progress) -> bool:
-    """Whether a solve on a device has a limit that compiling could make it miss."""
-    loaded = COMPILED[device.partition(":")[0]] in sys.modules
-    return bool(np.isfinite(progress.time_limit)) and not loaded
+def in_time(
+    work: Callable[[Relay], Answer],
+    progress: Progress,
+    otherwise: Callable[[StopReason, FloatArray | None], Answer],
+) -> Answer:
+    """Run a whole solve in a thread, and return its answer, or another soon after the limit.
+
+    Parameters
+    ----------
+    work : callable
+        Keeps limits by itself, unless it is at something that cannot.
+    progress : Progress
+    otherwise : callable
+        Takes why the solve ended and the best point (n,) it told of, if any.
+
+    Raises
+    ------
+    Exception
+        What the work raised.
+    """
+    relay = Relay(progress)
+    try:
+        found = apart(
+            lambda: work(relay),
+            progress,
+            "solve",
+            patience=lambda: _clipped(progress, WHOLE_SHARE, WHOLE_LOW, WHOLE_HIGH),
+            is_over=lambda: progress.should_stop() is not None,
+        )
+    finally:
+        relay.abandon()
+    if found is not None:
+        return found[0]
+    progress.log("The time was up while something was being compiled, or busy.")
+    stopped = progress.should_stop()
+    assert stopped is not None  # nothing else ends the wait
+    return otherwise(stopped, relay.best)
 
 
 def within_limit(
@@ -95,7 +136,11 @@ def _within_limit(
 
 def patience_at(progress: Progress, at_least: float = PATIENCE_LOW) -> float:
     """Return the seconds for which an engine that was told to stop now is waited for."""
-    return float(np.clip(PATIENCE_SHARE * progress.seconds, at_least, PATIENCE_HIGH))
+    return _clipped(progress, PATIENCE_SHARE, at_least, PATIENCE_HIGH)
+
+
+def _clipped(progress: Progress, share: float, low: float, high: float) -> float:
+    return float(np.clip(share * progress.seconds, low, high))
 
 
 class _StandIn:

@@ -7,6 +7,8 @@ import threading
 import numpy as np
 
 from gpu_bridge.log_text import figure_text
+from solvers.outcome import Event
+from solvers.problem import FloatArray
 from solvers.progress import Progress
 
 SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
@@ -111,6 +113,52 @@ class Deputy(LaneProgress):
         """Pass a message on as it is."""
         if not self.abandoned:
             self._of_caller.log(message)
+
+
+class Relay(Deputy):
+    """The progress of a whole solve, as long as the caller waits: everything is passed on.
+
+    Attributes
+    ----------
+    best : (n,) float64 or None
+        The best point that was told, for want of an answer.
+    """
+
+    def __init__(self, parent: Progress) -> None:
+        super().__init__(parent)
+        self.best: FloatArray | None = None
+
+    @property
+    def best_objective(self) -> float:
+        """Best objective reported so far; NaN without one."""
+        return self._of_caller.best_objective
+
+    @property
+    def best_bound(self) -> float:
+        """Best bound reported so far; NaN without one."""
+        return self._of_caller.best_bound
+
+    @property
+    def history(self) -> tuple[Event, ...]:
+        """Every improvement of incumbent or bound so far, in order of time."""
+        return self._of_caller.history
+
+    def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
+        """Pass a point on, and keep it if it is better than all before it."""
+        if self.abandoned or not self._of_caller.incumbent(objective, source, x):
+            return False
+        if x is not None:
+            self.best = np.array(x, dtype=np.float64)
+        return True
+
+    def bound(self, value: float, source: str) -> bool:
+        """Pass a bound on."""
+        return not self.abandoned and self._of_caller.bound(value, source)
+
+    def engine_output(self, line: str) -> None:
+        """Pass a line of a wrapped engine's log on."""
+        if not self.abandoned:
+            self._of_caller.engine_output(line)
 
 
 def _is_number(value: float | int | str | None) -> bool:

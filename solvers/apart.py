@@ -63,18 +63,20 @@ def apart(
 
     thread = threading.Thread(target=run, name=name, daemon=True)
     thread.start()
+    found: tuple[Answer] | BaseException | None = None
     give_up_at = np.inf
-    while progress.seconds < give_up_at:
-        try:
-            found = ended.get(timeout=LOOK_AGAIN)
-        except queue.Empty:
-            if enough is not None and enough():
-                break
-            if np.isinf(give_up_at) and is_over():
-                give_up_at = progress.seconds + patience()
-            continue
-        if isinstance(found, BaseException):
-            raise found
-        return found
-    leave(thread)
-    return None
+    try:
+        while found is None and progress.seconds < give_up_at:
+            try:
+                found = ended.get(timeout=LOOK_AGAIN)
+            except queue.Empty:
+                if enough is not None and enough():
+                    break
+                if np.isinf(give_up_at) and is_over():
+                    give_up_at = progress.seconds + patience()
+    finally:
+        if found is None:  # Ctrl-C may have raised here
+            leave(thread)
+    if isinstance(found, BaseException):
+        raise found
+    return found

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import sys
+import signal
 import threading
+from collections.abc import Iterator
+from pkgutil import resolve_name
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gpu_bridge import deadline
-from gpu_bridge.deadline import COMPILED, may_compile, within_limit
+import gpu_bridge
+from gpu_bridge import deadline, dispatch
+from gpu_bridge.deadline import within_limit
 from gpu_bridge.progress import BridgeProgress
 from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.soon import LONG, soon
 
+DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])
 ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=np.ones(1))
 
 
@@ -153,13 +160,89 @@ def test_nobody_stands_in_for_an_engine_that_is_only_busy(monkeypatch: pytest.Mo
     assert within_limit(work, Progress(60.0), "knapsack", stand_in=fail) is ANSWER
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda", "cuda:1"])
-def test_only_a_first_solve_with_a_limit_needs_this(
-    device: str, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def compiler_at_work() -> Iterator[None]:
+    """Somebody else compiles until the test is over."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    taken, over = threading.Event(), threading.Event()
+
+    def compile_something() -> None:
+        with global_compiler_lock:
+            taken.set()
+            over.wait(60.0)
+
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    assert taken.wait(60.0)
+    yield
+    over.set()
+    thread.join()
+
+
+@pytest.mark.parametrize("place", ["gpu_bridge.presolve.apply", "gpu_bridge.dispatch.verify"])
+@pytest.mark.parametrize("method", ["pdlp", "simplex", "highs", "auto"])
+def test_a_limit_holds_wherever_a_compiler_is_waited_for(
+    place: str, method: str, compiler_at_work: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = COMPILED[device.partition(":")[0]]
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    assert may_compile(device, Progress(5.0))
-    assert not may_compile(device, Progress())
-    monkeypatch.setitem(sys.modules, module, threading)
-    assert not may_compile(device, Progress(5.0))
+    from numba.core.compiler_lock import global_compiler_lock
+
+    monkeypatch.setattr(deadline, "WHOLE_LOW", 0.05)
+    there = resolve_name(place)
+
+    def compiled(*arguments: Any, **more: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            global_compiler_lock.acquire()
+            global_compiler_lock.release()
+        return there(*arguments, **more)
+
+    monkeypatch.setattr(place, compiled)
+    outcome = gpu_bridge.solve(DIET, method=method, time_limit=0.2)
+    if (
+        outcome.solution_status is not SolutionStatus.OPTIMAL
+    ):  # who needs no presolve is not held up
+        assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.seconds < 30.0  # the compiler is at work for longer
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_point_is_not_lost_where_the_solve_does_not_come_back(
+    interrupted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "WHOLE_LOW", 0.01)
+    over = threading.Event()
+    x = np.array([3.0, 1.0])
+
+    def answer(problem: Problem, options: Any, choice: Any, progress: Progress, start: Any) -> None:
+        progress.incumbent(problem.objective_at(x), "somebody", x)
+        if interrupted:
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        over.wait(60.0)
+
+    monkeypatch.setattr(dispatch, "_answer", answer)
+    outcome = gpu_bridge.solve(DIET, method="highs", time_limit=60.0 if interrupted else 0.1)
+    over.set()
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    expected = StopReason.INTERRUPTED if interrupted else StopReason.TIME_LIMIT
+    assert outcome.stop_reason is expected
+    np.testing.assert_array_equal(outcome.x, x)
+
+
+def test_the_second_ctrl_c_raises_and_the_solve_is_told_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = threading.Event()
+
+    def answer(problem: Problem, options: Any, choice: Any, progress: Progress, start: Any) -> None:
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        assert soon(lambda: progress.interrupted)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        assert soon(lambda: progress.abandoned)
+        told.set()
+
+    monkeypatch.setattr(deadline, "WHOLE_LOW", LONG)
+    monkeypatch.setattr(deadline, "WHOLE_HIGH", LONG)
+    monkeypatch.setattr(dispatch, "_answer", answer)
+    with pytest.raises(KeyboardInterrupt):
+        gpu_bridge.solve(DIET)
+    assert told.wait(LONG)
