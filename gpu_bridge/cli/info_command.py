@@ -6,10 +6,10 @@ import argparse
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
-from gpu_bridge.cli.solve_command import read_model
+from gpu_bridge.cli.solve_command import input_path, read_model
 from gpu_bridge.log_text import byte_size, labelled, model_lines, range_advice
 from gpu_bridge.options import Options, make_options
-from gpu_bridge.paths import as_path, printable, same_file
+from gpu_bridge.paths import printable, same_file
 from gpu_bridge.statistics import LengthStatistics, ModelStatistics, memory_needed, model_statistics
 from solvers.errors import (
     CrossedBoundsError,
@@ -56,12 +56,12 @@ def _check_plot(arguments: argparse.Namespace) -> None:
     from gpu_bridge.plot import check_picture_format
 
     try:
-        if arguments.model and same_file(as_path(arguments.plot), as_path(arguments.model)):
-            shown = printable(arguments.plot)
-            raise CommandError(ExitCode.USAGE, f"--plot '{shown}' would overwrite the model.")
-        check_writable(arguments.plot)
+        picture = check_writable(arguments.plot)
     except FileFormatError as error:
         raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
+    if same_file(picture, input_path(arguments.model)):
+        shown = printable(picture)
+        raise CommandError(ExitCode.USAGE, f"--plot '{shown}' would overwrite the model.")
     try:
         check_picture_format(arguments.plot)
     except FileFormatError as error:

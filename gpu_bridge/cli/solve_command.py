@@ -90,6 +90,20 @@ def read_model(path: str) -> Problem:
         raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
 
 
+def input_path(path: str) -> Path:
+    """Return the path of a file to read.
+
+    Raises
+    ------
+    CommandError
+        No file can be called so.
+    """
+    try:
+        return as_path(path)
+    except FileFormatError as error:
+        raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
+
+
 def _checked_options(arguments: argparse.Namespace) -> dict[str, Any]:
     options: dict[str, Any] = {"log": not arguments.quiet}
     if arguments.pool is not None:
@@ -137,8 +151,8 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
 
 def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None:
     """Refuse an output that would overwrite an input or another output."""
-    inputs = [path for path in (arguments.model, arguments.start) if path]
-    seen = [(as_path(path), "an input file") for path in inputs]
+    inputs = [path for path in (arguments.model, arguments.start) if path is not None]
+    seen = [(input_path(path), "an input file") for path in inputs]
     for flag, path in outputs.items():
         for other, what in seen:
             if same_file(as_path(path), other):
