@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -117,7 +118,7 @@ def _within_limit(
         lambda: work(deputy),
         progress,
         engine,
-        patience=lambda: patience_at(progress, patience),
+        patience=lambda: PATIENCE_LOW if deputy.held else patience_at(progress, patience),
         is_over=lambda: progress.should_stop() is not None,
         enough=lambda: substitute is not None and substitute.has_settled(),
     )
@@ -131,7 +132,8 @@ def _within_limit(
     progress.log(f"The time was up while {engine} was being compiled, or busy.")
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait
-    return Outcome(SolutionStatus.NOTHING, stopped, engine=engine)
+    nothing = Outcome(SolutionStatus.NOTHING, stopped, engine=engine)
+    return replace(deputy.held or nothing, stop_reason=stopped)
 
 
 def patience_at(progress: Progress, at_least: float = PATIENCE_LOW) -> float:

@@ -115,7 +115,10 @@ def solve(
         answer, conflict = in_time(
             lambda relay: _explained(problem, options, choice, relay, start),
             progress,
-            lambda stopped, x: (_without_engine(problem, options, choice, stopped, start, x), None),
+            lambda stopped, x: (
+                _without_engine(problem, options, choice, stopped, start, x, progress.held),
+                None,
+            ),
         )
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
@@ -162,8 +165,9 @@ def _without_engine(
     stopped: StopReason,
     start: Start | None,
     x: FloatArray | None = None,
+    held: solvers.outcome.Outcome | None = None,
 ) -> solvers.outcome.Outcome:
-    """Return what is known where no engine has answered: a start or a point that is feasible."""
+    """Return what is known where no engine has answered: a start, or what one held on its way."""
     if x is None and start is not None:
         x = start.x
     nothing = solvers.outcome.Outcome(
@@ -173,7 +177,10 @@ def _without_engine(
         engine="" if choice.lanes else choice.method,
         device=choice.device,
     )
-    return verify(problem, nothing, options)
+    known = verify(problem, nothing, options)
+    if held is None:
+        return known
+    return better(verify(problem, dataclasses.replace(held, stop_reason=stopped), options), known)
 
 
 def _answer(
@@ -203,6 +210,7 @@ def _answer(
     who = "Every engine" if choice.lanes else answer.engine
     told = answer.message or f"{who} ended short of the tolerances."
     progress.log(f"{told} Asking for a second opinion.")
+    progress.hold(answer)
     careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
     if problem.is_mip and answer.solution_status.has_point:
         start = Start(x=answer.x)

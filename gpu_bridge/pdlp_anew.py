@@ -20,7 +20,7 @@ from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from gpu_bridge.presolve import Reduction
-    from solvers.pdlp import Norms, Settings
+    from solvers.pdlp import Keeping, Norms, Settings
 
 ITERATIONS_OF_LIGHT, DECADES_OF_LIGHT, POWER_OF_DECADES = 1_280_000, 8.0, 4
 """Iterations after which PDLP begins anew with what HiGHS's presolve leaves, for a tolerance of so
@@ -45,6 +45,7 @@ def solve_reduced(
     progress: Progress,
     start: Start | None,
     norms: Norms,
+    keeping: Keeping,
 ) -> tuple[Outcome, Reduction]:
     """Solve a reduced linear program by PDLP, if need be by another reduction.
 
@@ -61,6 +62,8 @@ def solve_reduced(
         A point of the reduced problem.
     norms : Norms
         Of the original.
+    keeping : Keeping
+        Is given points of the original on the way.
 
     Returns
     -------
@@ -74,10 +77,26 @@ def solve_reduced(
     allowed = math.inf if options.iteration_limit is None else options.iteration_limit
     enough = _iterations_of_light(options.tolerance)
     if not options.presolve or allowed <= enough:
-        return pdlp.solve(reduction.problem, options, progress, start, norms=norms), reduction
+        only = pdlp.solve(
+            reduction.problem,
+            options,
+            progress,
+            start,
+            norms=norms,
+            keeping=keeping.through(reduction.undo),
+        )
+        return only, reduction
     brief = dataclasses.replace(options, iteration_limit=enough)
     settings = dataclasses.replace(pdlp.Settings(), hopeless_after=HOPELESS_AFTER)
-    first = pdlp.solve(reduction.problem, brief, progress, start, settings=settings, norms=norms)
+    first = pdlp.solve(
+        reduction.problem,
+        brief,
+        progress,
+        start,
+        settings=settings,
+        norms=norms,
+        keeping=keeping.through(reduction.undo),
+    )
     if first.stop_reason not in (StopReason.ITERATION_LIMIT, StopReason.NUMERICAL_TROUBLE):
         return first, reduction
     progress.log("PDLP begins anew with what HiGHS's presolve leaves.")
@@ -87,7 +106,14 @@ def solve_reduced(
     made = _iterations(first)
     left = None if options.iteration_limit is None else options.iteration_limit - made
     rest = dataclasses.replace(options, iteration_limit=left)
-    second = pdlp.solve(other.problem, rest, progress, settings=patient_settings(), norms=norms)
+    second = pdlp.solve(
+        other.problem,
+        rest,
+        progress,
+        settings=patient_settings(),
+        norms=norms,
+        keeping=keeping.through(other.undo),
+    )
     whole = {**second.statistics, "iterations": made + _iterations(second)}
     second = dataclasses.replace(second, statistics=whole)
     if second.stop_reason is StopReason.CONVERGED or _error(second) <= _error(first):

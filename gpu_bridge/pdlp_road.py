@@ -11,6 +11,7 @@ import dataclasses
 import queue
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from solvers.options import VERTEX_TOLERANCE
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from gpu_bridge.presolve import Reduction
 
 PRESOLVE = "light"
 """Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
@@ -92,17 +96,39 @@ def pdlp_road(
         tolerance = max(options.tolerance, VERTEX_TOLERANCE)
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
         share = PDLP_SHARE * progress.time_left
+    keeping = pdlp.Keeping(progress.hold)
     with progress.budget(share):
-        answer, reduction = solve_reduced(problem, reduction, first_order, progress, start, norms)
+        answer, reduction = solve_reduced(
+            problem, reduction, first_order, progress, start, norms, keeping
+        )
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
-        answer = crossover.to_vertex(reduction.problem, answer, options, progress)
+        return _crossed(reduction, answer, options, progress)
     if not options.presolve or progress.abandoned:
         return answer
     answer = reduction.undo(answer)
     if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, first_order, progress)
+
+
+def _crossed(
+    reduction: Reduction, answer: Outcome, options: Options, progress: Progress
+) -> Outcome:
+    """Move PDLP's point to a vertex of the original; it is held in case that takes too long."""
+    from solvers.highs import crossover
+    from solvers.pdlp.keeping import FROM_SECONDS
+
+    held: Outcome | None = None
+    if progress.seconds >= FROM_SECONDS:
+        held = reduction.undo(answer)
+        progress.hold(held)
+    crossed = crossover.to_vertex(reduction.problem, answer, options, progress)
+    if progress.abandoned:
+        return crossed
+    if held is not None and crossed.x is answer.x and crossed.candidate is answer.candidate:
+        return dataclasses.replace(held, message=crossed.message)
+    return reduction.undo(crossed)
 
 
 def _hedged(
@@ -129,8 +155,11 @@ def _hedged(
 
     def first_order(lane: Progress) -> Outcome:
         handed = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), points.put)
+        keeping = pdlp.Keeping(lane.hold).through(lambda found: back(found, lane))
         try:
-            found = pdlp.solve(reduced, options, lane, start, norms=norms, milestone=handed)
+            found = pdlp.solve(
+                reduced, options, lane, start, norms=norms, milestone=handed, keeping=keeping
+            )
         finally:
             points.put(None)  # whoever still waits waits in vain
         found = back(found, lane)

@@ -13,7 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,6 +42,10 @@ LOOK_AGAIN = 0.05
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
 """How long engines may go on after a limit or an interruption before they are left behind: this
 part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
+
+PATIENCE_HOLDING = 0.5
+"""Seconds that they have instead once a point is at hand that one of them held on its way: what
+comes yet is seldom much better."""
 
 PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.003, 0.002, 0.1
 """How long the winner waits for the others to be gone: this part of its time, within bounds. Most
@@ -132,7 +136,7 @@ def race(
     try:
         for runner in runners:
             runner.start(finishes)
-        winner, ended = _until_settled(runners, finishes, progress, prefer)
+        winner, ended = _until_settled(runners, finishes, progress, prefer, within)
     finally:
         for runner in runners:
             runner.progress.abandon()
@@ -140,7 +144,7 @@ def race(
     if winner is not None and winner.answer is not None:
         progress.log(_report(winner, ended, runners))
         return winner.answer
-    return _best(ended, progress)
+    return _best(ended, [] if within else runners, progress)
 
 
 def better(first: Outcome, second: Outcome) -> Outcome:
@@ -169,6 +173,15 @@ class _Runner:
         self._problem = problem
         self._options = options
         self.thread: threading.Thread | None = None
+        self._held: Outcome | None = None
+        self._held_verified: Outcome | None = None
+
+    def held(self) -> Outcome | None:
+        """Return what the engine handed over on its way, verified, if it did."""
+        held = self.progress.held
+        if held is not self._held and held is not None:
+            self._held, self._held_verified = held, verify(self._problem, held, self._options)
+        return self._held_verified
 
     def start(self, finishes: queue.SimpleQueue[Finish]) -> None:
         """Run the lane in a new thread, which puts its finish into the queue."""
@@ -197,6 +210,7 @@ def _until_settled(
     finishes: queue.SimpleQueue[Finish],
     progress: Progress,
     prefer: str,
+    within: bool,
 ) -> tuple[Finish | None, list[Finish]]:
     """Return who settled the question, if anybody did, and all who have ended by then."""
     names = {runner.lane.name for runner in runners}
@@ -209,6 +223,8 @@ def _until_settled(
         except queue.Empty:
             if np.isinf(give_up_at) and progress.should_stop() is not None:
                 give_up_at = _later(progress, PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH)
+                if not within and _holds_values(runners):
+                    give_up_at = min(give_up_at, progress.seconds + PATIENCE_HOLDING)
             continue
         ended.append(finish)
         if finish.settled:
@@ -221,6 +237,12 @@ def _until_settled(
                 break
             give_up_at = min(give_up_at, _later(progress, GRACE_SHARE, GRACE_LOW, GRACE_HIGH))
     return winner, ended
+
+
+def _holds_values(runners: Sequence[_Runner]) -> bool:
+    """Whether an engine has handed over a point worth returning; verifies what it has."""
+    answers = [runner.held() for runner in runners]
+    return any(answer is not None and answer.solution_status.has_values for answer in answers)
 
 
 def _later(progress: Progress, share: float, low: float, high: float) -> float:
@@ -245,8 +267,16 @@ def _part(runners: Sequence[_Runner], patience: float) -> None:
         leave(thread)
 
 
-def _best(ended: Sequence[Finish], progress: Progress) -> Outcome:
+def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progress) -> Outcome:
+    """Return the best of the answers of those who ended and of what the others held."""
+    stopped = progress.should_stop()
     answers = [finish.answer for finish in ended if finish.answer is not None]
+    answered = {finish.lane.name for finish in ended if finish.answer is not None}
+    for runner in runners:
+        held = None if runner.lane.name in answered else runner.held()
+        if held is not None:
+            reason = held.stop_reason if stopped is None else stopped
+            answers.append(replace(held, stop_reason=reason))
     if answers:
         best = answers[0]
         for answer in answers[1:]:
@@ -255,7 +285,6 @@ def _best(ended: Sequence[Finish], progress: Progress) -> Outcome:
     for finish in ended:
         if finish.error is not None:
             raise finish.error
-    stopped = progress.should_stop()
     assert stopped is not None  # lanes are left behind only after a limit or an interruption
     return Outcome(SolutionStatus.NOTHING, stopped)
 

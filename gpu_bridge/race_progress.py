@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from gpu_bridge.log_text import figure_text
-from solvers.outcome import Event
+from solvers.outcome import Event, Outcome
 from solvers.problem import FloatArray
 from solvers.progress import Progress
 
@@ -58,6 +58,12 @@ class LaneProgress(Progress):
     def abandon(self) -> None:
         """Tell the engine to stop without an answer, and hear it no more."""
         self._abandoned.set()
+
+    def hold(self, answer: Outcome) -> None:
+        """Keep the engine's best answer so far, and hand it on."""
+        if not self.abandoned:
+            super().hold(answer)
+            self._parent.hold(answer)
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Remember how far the engine has come and pass it on."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from solvers.outcome import Event, StopReason
+from solvers.outcome import Event, Outcome, StopReason
 from solvers.problem import FloatArray
 
 
@@ -39,6 +39,7 @@ class Progress:
         self._incumbent = np.nan
         self._bound = np.nan
         self._history: list[Event] = []
+        self.held: Outcome | None = None
 
     @property
     def seconds(self) -> float:
@@ -115,6 +116,13 @@ class Progress:
             self._bound = value
             self._record(source)
         return True
+
+    def hold(self, answer: Outcome) -> None:
+        """Hand over the best answer so far, for a caller who cannot wait for the engine's end.
+
+        It is kept as ``held``; nothing has verified it.
+        """
+        self.held = answer
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Tell how an iterative engine stands (residuals, weights); cheap to call often."""

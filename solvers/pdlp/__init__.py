@@ -15,6 +15,7 @@ import dataclasses
 from solvers.device import Device, cpu, find_device
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.pdlp.keeping import Keeping
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.run import run
@@ -27,7 +28,7 @@ from solvers.problem import Problem, side_sizes
 from solvers.progress import Progress
 from solvers.vectors import euclidean
 
-__all__ = ["Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
+__all__ = ["Keeping", "Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -42,6 +43,7 @@ def solve(
     settings: Settings = DEFAULT,
     norms: Norms | None = None,
     milestone: Milestone | None = None,
+    keeping: Keeping | None = None,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -62,13 +64,16 @@ def solve(
         original, if this is a reduced problem.
     milestone : Milestone, optional
         A looser tolerance at which to hand out a point and go on.
+    keeping : Keeping, optional
+        Is given points on the way, for a caller who may not wait for the end.
 
     Returns
     -------
     Outcome
         OPTIMAL only if the three relative errors hold on the original data; INFEASIBLE with
         ``dual_ray`` and UNBOUNDED with ``primal_ray`` and a feasible ``x`` only if the ray is
-        proven there. On a limit: the best point, and the statistics of how near it is.
+        proven there. On a limit: the point whose largest relative error was the least so far, which
+        is what it is judged by, and the statistics of how near it is.
 
     Raises
     ------
@@ -82,7 +87,7 @@ def solve(
     outcome = None
     try:
         outcome = run_in_turns(
-            device, problem, options, progress, start, settings, norms, milestone
+            device, problem, options, progress, start, settings, norms, milestone, keeping
         )
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
@@ -90,7 +95,9 @@ def solve(
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = run_in_turns(cpu(), problem, options, progress, start, settings, norms, milestone)
+        outcome = run_in_turns(
+            cpu(), problem, options, progress, start, settings, norms, milestone, keeping
+        )
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)

@@ -9,6 +9,7 @@ from solvers.options import EngineOptions
 from solvers.pdlp.active import Compaction
 from solvers.pdlp.balance import Balance
 from solvers.pdlp.finishing import Finishing
+from solvers.pdlp.keeping import Keeping
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.one_sided import OneSided
 from solvers.pdlp.patience import Patience
@@ -54,6 +55,7 @@ class Course:
     rejections: int = 0
     milestone: Milestone | None = None
     next_milestone: float = math.inf
+    keeping: Keeping | None = None
     earlier: int = 0
     patience: Patience | None = None
     finishing: Finishing | None = None

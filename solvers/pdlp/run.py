@@ -15,12 +15,13 @@ from solvers.pdlp.course import Course, flush, settle, submit, take
 from solvers.pdlp.ends import counts, end_near_by, find_proof, judged, outcome_of, stopped_short
 from solvers.pdlp.epochs import change_weight, go_back_to_best
 from solvers.pdlp.finishing import Finishing
+from solvers.pdlp.keeping import Keeping
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.one_sided import OneSided
 from solvers.pdlp.patience import Patience
 from solvers.pdlp.stalling import Stalling
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.statistics import Record, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 from solvers.pdlp.windows import Windows
 from solvers.pdlp.windows_cpu import WindowsOnCpu
@@ -42,13 +43,14 @@ def run(
     patience: Patience | None = None,
     finishing: Finishing | None = None,
     stalling: Stalling | None = None,
+    keeping: Keeping | None = None,
 ) -> Outcome:
     """Iterate until the tolerance, a proof or a limit is reached.
 
     A state may be run again: it goes on where it stopped. ``earlier`` iterations in another state
     are added to those that are told, and are none of the limit's. When ``patience`` ends, so does
     the run, as at a limit on iterations. ``finishing`` may end it by a feasible point near by,
-    and ``stalling`` by numerical trouble.
+    and ``stalling`` by numerical trouble. ``keeping`` is given points on the way.
     """
     record = Record(state.read_control())
     windows = _windows_of(state, progress)
@@ -71,6 +73,7 @@ def run(
         patience=patience,
         finishing=finishing,
         stalling=stalling,
+        keeping=keeping,
     )
     answer = judged(course, state.x.projection, state.y.projection)
     if answer is not None:
@@ -108,10 +111,7 @@ def _consider(course: Course) -> Outcome | None:
         gap=statistics.relative_gap,
         primal_weight=record[Control.WEIGHT],
     )
-    milestone = course.milestone
-    wanted = 0.0 if milestone is None else min(milestone.tolerance, course.next_milestone)
-    if milestone is not None and statistics.worst <= wanted:
-        _hand_out(course, milestone)
+    _share(course, statistics)
     made = course.earlier + record.iterations
     is_hopeless = course.stalling is not None and course.stalling.is_over(made, statistics)
     if record.stop is Stop.OPTIMAL:
@@ -178,6 +178,16 @@ def _move(course: Course) -> None:
     course.one_sided = OneSided(state.settings)
 
 
+def _share(course: Course, statistics: Statistics) -> None:
+    """Give the present point to those who wait for one, if it is what they wait for."""
+    milestone, keeping = course.milestone, course.keeping
+    wanted = 0.0 if milestone is None else min(milestone.tolerance, course.next_milestone)
+    if milestone is not None and statistics.worst <= wanted:
+        _hand_out(course, milestone)
+    if keeping is not None and keeping.is_due(statistics):
+        keeping.keep(lambda: _present(course))
+
+
 def _hand_out(course: Course, milestone: Milestone) -> None:
     """Give the present point to whoever waits for one as good as the milestone asks."""
     course.windows.drain()
@@ -193,6 +203,15 @@ def _hand_out(course: Course, milestone: Milestone) -> None:
     course.milestone = None
     device = state.problem.device.kind
     milestone.reached(to_outcome(answer, criteria, StopReason.CONVERGED, counts(course), device))
+
+
+def _present(course: Course) -> tuple[Outcome, float]:
+    """Return the present point as an outcome, and its largest error."""
+    course.windows.drain()
+    course.compaction.bring_home()
+    state = course.state
+    answer = on_original(state, state.x.projection, state.y.projection)
+    return outcome_of(course, answer, StopReason.TIME_LIMIT), answer.statistics.worst
 
 
 def _accept(course: Course) -> Outcome | None:

@@ -18,6 +18,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start, StopReason
 from solvers.pdlp.answer import Answer, on_original
 from solvers.pdlp.finishing import Finishing
+from solvers.pdlp.keeping import Keeping
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
@@ -49,6 +50,7 @@ def run_in_turns(
     settings: Settings,
     norms: Norms | None,
     milestone: Milestone | None,
+    keeping: Keeping | None = None,
 ) -> Outcome:
     """Prepare and run a solve on a device until it ends for a reason other than its turn's length.
 
@@ -88,6 +90,7 @@ def run_in_turns(
                 patience=patience,
                 finishing=finishing,
                 stalling=stalling,
+                keeping=keeping,
             )
             if outcome.stop_reason is not StopReason.CONVERGED:
                 answers = _best_and_last(state)
