@@ -72,11 +72,9 @@ def test_what_no_file_can_be_called_is_refused_everywhere(path: str | bytes) -> 
 def test_every_door_takes_names_that_are_not_utf8(
     folder: Path, kind: str, ending: str, text: str
 ) -> None:
-    pytest.importorskip("matplotlib")
     given = KINDS[kind]
-    model, solution, record, log, picture = (
-        folder / os.fsdecode(b"m\xe9" + end.encode())
-        for end in (ending, ".sol", ".json", ".log", ".png")
+    model, solution, record, log = (
+        folder / os.fsdecode(b"m\xe9" + end.encode()) for end in (ending, ".sol", ".json", ".log")
     )
     model.write_text(text)
     outcome = gb.solve(given(model), log_file=given(log), method="highs")
@@ -87,9 +85,15 @@ def test_every_door_takes_names_that_are_not_utf8(
     assert outcome.problem is not None
     for path in (solution, record):
         assert read_solution(given(path), outcome.problem).tolist() == pytest.approx(outcome.x)
-    outcome.plot(given(picture))
-    assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(gb.solve_many([given(model)])) == 1
+
+
+def test_pictures_of_any_path_and_title(folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    problem = gb.Problem.from_arrays([1.0], lower=1.0, name="m\udce9 $x_\u00e9$")
+    path = os.fsencode(folder) + b"/p\xe9.png"
+    gb.solve(problem).plot(path)
+    assert Path(os.fsdecode(path)).read_bytes().startswith(b"\x89PNG")
 
 
 def test_messages_can_be_printed(folder: Path) -> None:

@@ -55,8 +55,10 @@ class StandardStreams:
 
 def _fill_closed_descriptors() -> None:
     """Open what the shell has closed (``>&-``), lest a file of the solve gets its number."""
-    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
-        if stream is None:
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
             nowhere = os.open(os.devnull, os.O_RDWR)
             if nowhere != number:
                 os.dup2(nowhere, number)
