@@ -1,9 +1,10 @@
 """Keeping the time limit of many problems while their engine is compiled.
 
 The first batch of an installation has loops compiled that are longer than those of single solves:
-that takes more time than many a limit and cannot be interrupted. So the first batch of a process
-is solved in a thread. Where the compiler takes a good part of a limit, the reference engine stands
-in, as it does in single solves (:mod:`gpu_bridge.deadline`), and Ctrl-C does not wait for it.
+that takes more time than many a limit and cannot be interrupted. So batches are solved in a thread.
+Where the compiler takes a good part of the limit of the first one of a process, the reference
+engine stands in, as it does in single solves (:mod:`gpu_bridge.deadline`), and Ctrl-C does not wait
+for it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from typing import TypeVar
+
+import numpy as np
 
 from gpu_bridge.deadline import PATIENCE_HIGH, STAND_IN_SHARE, is_compiling, patience_at
 from gpu_bridge.many_batch import Batch
@@ -44,11 +47,11 @@ def in_time(engine: str, work: Callable[[Progress], Answer], progress: Progress)
     Exception
         What the work raised.
     """
-    if engine in _have_run:
-        answer = work(progress)
-    else:
+    stand_in_at = np.inf
+    if engine not in _have_run:
         stand_in_at = progress.seconds + STAND_IN_SHARE * progress.time_left
-        deputy = Deputy(progress)
+    deputy = Deputy(progress)
+    try:
         found = apart(
             lambda: work(deputy),
             progress,
@@ -57,12 +60,12 @@ def in_time(engine: str, work: Callable[[Progress], Answer], progress: Progress)
             is_over=lambda: progress.should_stop() is not None,
             enough=lambda: progress.seconds >= stand_in_at and is_compiling(),
         )
-        if found is None:
-            deputy.abandon()
-            return None
-        answer = found[0]
+    finally:
+        deputy.abandon()
+    if found is None:
+        return None
     _have_run.add(engine)
-    return answer
+    return found[0]
 
 
 def stood_in(batch: Batch, engine: str, options: Options, progress: BridgeProgress) -> Singles:

@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.options import Options
-from gpu_bridge.progress import BridgeProgress
 from solvers.kernels.batch.answer import LpAnswers
 from solvers.kernels.batch.data import LpArrays
 from solvers.kernels.batch.kernels import check as figure
 from solvers.problem import BoolArray, FloatArray
+from solvers.progress import Progress
 
 LOOKED_AT_AGAIN = 16
 """Members checked on the CPU of those that a GPU has found to be optimal: more than enough to see
@@ -42,13 +42,18 @@ class Checked:
         """What was found out about each member, by the names of ``FIGURES``."""
         return {name: self._figures[:, place] for place, name in enumerate(figure.FIGURES)}
 
+    @staticmethod
+    def nothing(count: int) -> Checked:
+        """Return what is known where nothing was checked."""
+        return Checked(np.zeros(count, dtype=bool), np.full((count, len(figure.FIGURES)), np.nan))
+
 
 def check_claims(
     data: LpArrays,
     answer: LpAnswers,
     claimed: BoolArray,
     options: Options,
-    progress: BridgeProgress,
+    progress: Progress,
 ) -> Checked:
     """Check an engine's claims of optima; duals of those claimed are clipped to allowed signs.
 

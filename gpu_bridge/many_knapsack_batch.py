@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.many_batch import Batch
+from gpu_bridge.many_deadline import in_time
 from gpu_bridge.many_knapsacks import ENGINE, FEWEST, Told, place
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
@@ -18,6 +19,7 @@ from gpu_bridge.progress import BridgeProgress
 from solvers.device import Device, find_device
 from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray
+from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from solvers.knapsack.many import ManyPackings
@@ -43,18 +45,26 @@ def solve_knapsack_batch(
     Returns
     -------
     Knapsacks or None
-        None, and nothing done, for all else: fractions, other bounds, other methods.
+        None for all else, fractions, other bounds, other methods, and where time was up before the
+        engine was compiled.
     """
     if options.method not in ("auto", ENGINE) or len(batch) < FEWEST:
         return None
-    device = find_device(place(options)) if _may_be_one(batch) else None
-    items = None if device is None else _plain_items(batch, device, options.threads)
-    if device is None or items is None:
+    if not _may_be_one(batch):
         return None
+    answer = in_time(ENGINE, lambda own: _solve(batch, options, own), progress)
+    return None if answer is None else Knapsacks(Lazily(batch, Told.of(answer, progress), options))
+
+
+def _solve(batch: Batch, options: Options, progress: Progress) -> ManyPackings | None:
+    """Solve it; None where numbers are not whole."""
     from solvers.knapsack.many import solve_many_knapsacks
 
-    answer = solve_many_knapsacks(*items, device, progress, threads=options.threads)
-    return Knapsacks(Lazily(batch, Told.of(answer, progress), options))
+    device = find_device(place(options))
+    items = _plain_items(batch, device, options.threads)
+    if items is None:
+        return None
+    return solve_many_knapsacks(*items, device, progress, threads=options.threads)
 
 
 def _may_be_one(batch: Batch) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from gpu_bridge.many_deadline import in_time
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -16,6 +17,7 @@ from gpu_bridge.verify import verify
 from solvers.outcome import Outcome as Claim
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
+from solvers.progress import Progress
 
 if TYPE_CHECKING:
     from solvers.knapsack.many import ManyPackings
@@ -43,7 +45,8 @@ def solve_knapsacks(
     Returns
     -------
     Singles or None
-        None, and nothing done, where another method was asked for or some model is none.
+        None where another method was asked for, some model is none, or time was up before the
+        engine was compiled.
     """
     if options.method not in ("auto", ENGINE) or len(problems) < FEWEST:
         return None
@@ -58,7 +61,9 @@ def solve_knapsacks(
         if model is None:
             return None
         models.append(model)
-    answer = _solve(models, options, progress)
+    answer = in_time(ENGINE, lambda own: _solve(models, options, own), progress)
+    if answer is None:
+        return None
     told = Told.of(answer, progress)
     outcomes = []
     for k, (problem, model) in enumerate(zip(members, models, strict=True)):
@@ -85,9 +90,7 @@ def place(options: Options) -> str:
     return options.device if options.device.startswith("cuda") else "cpu"
 
 
-def _solve(
-    models: Sequence[KnapsackModel], options: Options, progress: BridgeProgress
-) -> ManyPackings:
+def _solve(models: Sequence[KnapsackModel], options: Options, progress: Progress) -> ManyPackings:
     """Put all items side by side and solve."""
     from solvers.knapsack.many import solve_many_knapsacks
 

@@ -104,9 +104,16 @@ def test_an_engine_that_is_compiled_is_waited_for(monkeypatch, first_in_process)
     threads = [
         in_time("pdlp", lambda own: threading.current_thread(), Progress(100.0)) for _ in range(2)
     ]
-    assert threads[0] is not caller
-    assert threads[1] is caller
-    assert in_time("simplex", lambda own: threading.current_thread(), Progress()) is not caller
+    assert caller not in threads
+
+
+def test_nobody_stands_in_for_an_engine_that_was_compiled_before(monkeypatch, first_in_process):
+    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
+    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
+    in_time("pdlp", lambda own: None, Progress(100.0))
+    monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
+    work = threading.Event()
+    assert in_time("pdlp", lambda own: work.wait(0.1) or "done", Progress(100.0)) == "done"
 
 
 def test_ctrl_c_does_not_wait_for_a_compiler_but_for_an_engine(monkeypatch, first_in_process):
