@@ -21,7 +21,6 @@ from gpu_bridge.memory_limit import check_memory_limits
 from solvers.errors import GpuBridgeError
 
 
-@uninterrupted_imports()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -55,6 +54,7 @@ def _run_heeding_errors(arguments: Sequence[str] | None) -> tuple[ExitCode, str]
         return ExitCode.ENGINE_TROUBLE, _surprise(error)
 
 
+@uninterrupted_imports()
 def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
     given = parser.parse_words(arguments)
     if given.version:
