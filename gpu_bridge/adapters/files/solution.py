@@ -112,7 +112,9 @@ def _sol_lines(outcome: Outcome) -> Iterable[str]:
     names: Sequence[str] = problem.column_names or [f"c{j}" for j in range(x.size)]
     x, integers = x + 0.0, problem.integrality.tolist()  # no negative zeros
     for name, value, integer in zip(names, x.tolist(), integers, strict=True):
-        yield f"{_on_one_line(name)} {round(value) if integer else value!r}\n"
+        # What is not whole by now may not be rounded: a big-M makes much of a little.
+        shown = int(value) if integer and value.is_integer() else value
+        yield f"{_on_one_line(name)} {shown!r}\n"
 
 
 def _decoded(content: bytes) -> str:

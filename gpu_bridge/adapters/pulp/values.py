@@ -38,9 +38,7 @@ def set_values(
     size, height = len(arrays.variables), len(arrays.constraints)
     x = outcome.x[:size] + 0.0  # no negative zeros
     duals = reduced_costs = None
-    if problem.is_mip:
-        x = np.where(problem.integrality[:size], np.rint(x) + 0.0, x)
-    else:
+    if not problem.is_mip:
         duals = None if outcome.row_dual is None else outcome.row_dual[:height]
         reduced_costs = None if outcome.reduced_cost is None else outcome.reduced_cost[:size]
     side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)

@@ -48,6 +48,15 @@ def test_integers_are_written_as_such(tmp_path: Path, mixed: gb.Outcome) -> None
     assert "y 3" in (tmp_path / "out.sol").read_text().splitlines()
 
 
+def test_integers_are_written_as_they_are(tmp_path: Path, mixed: gb.Outcome) -> None:
+    assert mixed.problem is not None
+    assert mixed.x is not None
+    x = np.where(mixed.problem.integrality, 2.4e-9, mixed.x)  # times a big-M that is not nothing
+    path = tmp_path / "mixed.sol"
+    write_solution(dataclasses.replace(mixed, x=x), path)
+    np.testing.assert_array_equal(read_solution(path, mixed.problem), x)
+
+
 @pytest.mark.parametrize(
     ("cost", "row_lower", "line"), [(1.0, 3.0, "=infeas="), (-1.0, 0.0, "=unbd=")]
 )

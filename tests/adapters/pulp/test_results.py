@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import gpu_bridge as gb
+from gpu_bridge.adapters.pulp.values import set_values
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from tests.adapters.pulp.models import PULP_4, in_our_words, model_of, small, solve, solver, values
@@ -26,6 +27,18 @@ def test_status_and_objective(case: Case) -> None:
     if case.status is SolutionStatus.OPTIMAL:
         assert pulp.value(lp.objective) == pytest.approx(case.objective, abs=1e-7)
         assert lp.valid(1e-6)
+
+
+def test_what_the_rows_need_of_an_integer_is_not_rounded_away() -> None:
+    lp = pulp.LpProblem("switched", pulp.LpMinimize)
+    amount, switch = lp.add_variable("amount", 24), lp.add_variable("switch", 0, 1, cat="Integer")
+    lp += 36 * switch
+    lp += amount - 1e10 * switch <= 0, "link"
+    assert solve(lp) is SolutionStatus.OPTIMAL
+    model = lp.solverModel
+    tiny = dataclasses.replace(model.outcome, x=np.array([24.0, 2.4e-9]))
+    set_values(lp, model.arrays, tiny)
+    assert values(lp) == {"amount": 24.0, "switch": 2.4e-9}
 
 
 @given(problems())
