@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,9 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.processes > 1:
         for name in ONE_THREAD:  # the processes use all cores already
             os.environ.setdefault(name, "1")
+    if given.warm_up:  # or every process compiles the same, and its first solves are late
+        words_of_warm_up = [sys.executable, "-m", "gpu_bridge", "warm-up"]
+        subprocess.run(words_of_warm_up, check=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
     began = time.monotonic()
     settings = Settings(given.out.resolve(), given.device, given.ways)
     tasks = _tasks(kinds, given.seed, began + 60.0 * given.minutes, given.models)
@@ -76,6 +80,7 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", default="", help="names or beginnings of names, with commas")
     parser.add_argument("--models", type=int, default=None, help="stop after so many")
     parser.add_argument("--ways", type=int, default=3, help="solves of each model")
+    parser.add_argument("--warm-up", action="store_true", help="compile all engines before")
     parser.add_argument("--out", type=Path, default=Path("campaign-output"), help="for findings")
     return parser.parse_args(words)
 

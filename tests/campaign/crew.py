@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import signal
@@ -14,12 +15,18 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from tests.campaign.trial import Finding, Trial
+from tests.campaign.generators import make_model
+from tests.campaign.trial import Examiner, Finding, Trial, at_work, free_name
 from tests.campaign.verdicts import Verdict
+from tests.campaign.written import mps_text
 
 HUNG_SECONDS = 120.0
 """Time without a word after which a process hangs."""
 
+START_SECONDS = 60.0
+"""Time that a new process may take before it begins."""
+
+BEGINNING = "beginning"
 Task = tuple[str, int]
 
 
@@ -47,7 +54,7 @@ class _Member:
         self.heard = time.monotonic()
 
     def give(self, task: Task) -> None:
-        self.task, self.doing, self.heard = task, "beginning", time.monotonic()
+        self.task, self.doing, self.heard = task, BEGINNING, time.monotonic()
         self.pipe.send(task)
 
     def end(self) -> None:
@@ -73,8 +80,7 @@ def run_crew(tasks: Iterator[Task], settings: Settings, processes: int) -> Itera
                 if trial is None:
                     continue
                 yield trial
-                if member.process.exitcode is not None or member.pipe.closed:
-                    member.end() if not member.pipe.closed else None
+                if member.pipe.closed:
                     crew[crew.index(member)] = member = _Member(settings)
                 _give_next(member, tasks)
     finally:
@@ -108,7 +114,7 @@ def _hear(member: _Member, settings: Settings) -> Trial | None:
 
 def _late(member: _Member, settings: Settings) -> Trial | None:
     silent = time.monotonic() - member.heard
-    if silent < settings.hung_seconds:
+    if silent < settings.hung_seconds + (START_SECONDS if member.doing == BEGINNING else 0.0):
         return None
     member.end()
     return _lost(member, Verdict.HUNG, f"{silent:.0f} s while {member.doing}", settings)
@@ -116,14 +122,13 @@ def _late(member: _Member, settings: Settings) -> Trial | None:
 
 def _lost(member: _Member, verdict: Verdict, detail: str, settings: Settings) -> Trial:
     """Return the trial of a process that ended without one, with its model in a file."""
-    from tests.campaign.generators import make_model
-    from tests.campaign.trial import free_name
-    from tests.campaign.written import mps_text
-
     assert member.task is not None
     kind, seed = member.task
     file = free_name(settings.folder, f"{verdict.value}-{kind}-{seed}".replace(" ", "_"))
     file.write_text(mps_text(make_model(kind, seed)), encoding="utf-8")
+    smaller = at_work(settings.folder, member.process.pid)
+    if smaller.exists():
+        smaller.replace(file)
     finding = Finding(kind, seed, member.doing, verdict, detail, file.name)
     return Trial(kind, seed, 1, findings=[finding])
 
@@ -131,13 +136,9 @@ def _lost(member: _Member, verdict: Verdict, detail: str, settings: Settings) ->
 def work(pipe: Connection, settings: Settings) -> None:
     """Try models until there are no more: what a process runs."""
     os.setsid()
-    from tests.campaign.trial import Tester
-
+    logging.getLogger("pyomo").setLevel(logging.ERROR)  # it warns of points at limits
     with tempfile.TemporaryDirectory(prefix="campaign-") as files:
-        tester = Tester(settings.folder, Path(files), settings.device, settings.ways, pipe.send)
-        while True:
-            try:
-                kind, seed = pipe.recv()
-            except (EOFError, OSError):  # nobody is there any more
-                return
-            pipe.send(tester.try_model(kind, seed))
+        examiner = Examiner(settings.folder, Path(files), settings.device, settings.ways, pipe.send)
+        with contextlib.suppress(EOFError, ConnectionError):  # when nobody is there any more
+            while True:
+                pipe.send(examiner.try_model(*pipe.recv()))

@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ import numpy as np
 
 import gpu_bridge as gb
 from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 from tests.campaign.claims import Claim, claim_of
 from tests.campaign.written import has_exact_ranges, lp_text, mps_text, pyomo_model
+from tests.properties.exact import whole_bounds
 
 Options = Mapping[str, Any]
 Answers = list[tuple[Problem, Claim]]
@@ -71,7 +72,7 @@ def by_pyomo(problem: Problem, options: Options, folder: Path) -> Answers:
                 claim,
                 status=_NEW.get(told, _NEW_WITHOUT_PROOF.get(told[0], SolutionStatus.NOTHING)),
                 objective=np.nan if objective is None else sign * objective,
-                x=_pyomo_values(model) if claim.status.has_point else None,
+                x=_pyomo_values(problem, model) if claim.status.has_point else None,
                 reason=f"{claim.reason} {' '.join(told)}",
             ),
         )
@@ -89,7 +90,7 @@ def by_old_pyomo(problem: Problem, options: Options, folder: Path) -> Answers:
     if len(results.solution):
         model.solutions.load_from(results)
         status = status if status.has_point else SolutionStatus.FEASIBLE
-    x = _pyomo_values(model) if status.has_point else None
+    x = _pyomo_values(problem, model) if status.has_point else None
     return [(problem, Claim(status, x=x, reason=condition))]
 
 
@@ -105,10 +106,7 @@ def by_pulp(problem: Problem, options: Options, folder: Path) -> Answers:
     x = None
     if status.has_point:
         values = {variable.name: variable.varValue for variable in lp.variables()}
-        found = [values.get(f"c{j:04d}") for j in range(problem.num_columns)]
-        # PuLP leaves out variables that appear nowhere; any value within their bounds is theirs.
-        rest = np.clip(0.0, problem.lower, problem.upper)
-        x = np.array([rest[j] if value is None else value for j, value in enumerate(found)])
+        x = _completed(problem, [values.get(f"c{j:04d}") for j in range(problem.num_columns)])
     return [(problem, replace(claim, status=status, x=x))]
 
 
@@ -173,12 +171,16 @@ DOORS: dict[str, Door] = {
     )
 }
 FILE_DOORS = frozenset({"by_mps", "by_lp", "by_command"})
+MODELLING_DOORS = frozenset({"by_pyomo", "by_old_pyomo", "by_pulp"})
+"""A variable that appears nowhere is not part of their models, which changes what methods fit."""
 
 
 def fits(door: str, problem: Problem) -> bool:
     """Whether a door can take the problem as it is."""
     entries = np.abs(problem.matrix.data)
     if door in FILE_DOORS and entries.size and entries.min() <= SMALLEST_IN_FILES:
+        return False
+    if door in MODELLING_DOORS and not _every_column_appears(problem):
         return False
     return door not in ("by_mps", "by_command") or has_exact_ranges(problem)
 
@@ -195,6 +197,12 @@ _OLD = {
     "unbounded": SolutionStatus.UNBOUNDED,
     "feasible": SolutionStatus.FEASIBLE,
 }
+
+
+def _every_column_appears(problem: Problem) -> bool:
+    seen = problem.cost != 0.0
+    seen[problem.matrix.indices] = True
+    return bool(seen.all())
 
 
 def _by_file(problem: Problem, path: Path, text: str, options: Options) -> Answers:
@@ -215,5 +223,11 @@ def _as_pyomo(options: Options) -> dict[str, Any]:
     return {**own, "solver_options": rest}
 
 
-def _pyomo_values(model: Any) -> np.ndarray:
-    return np.array([model.x[j].value for j in range(len(model.x))], dtype=float)
+def _pyomo_values(problem: Problem, model: Any) -> FloatArray:
+    return _completed(problem, [model.x[j].value for j in range(problem.num_columns)])
+
+
+def _completed(problem: Problem, values: Sequence[float | None]) -> FloatArray:
+    """Return values with any that is allowed for variables that appear nowhere and have none."""
+    rest = np.clip(0.0, *whole_bounds(problem))
+    return np.array([rest[j] if value is None else value for j, value in enumerate(values)])

@@ -9,8 +9,12 @@ Tolerances are those that ``docs/statuses.md`` promises, with a little for round
 * *unbounded* is wrong unless the model with its sides moved out by the tolerance is;
 * an *optimal* mixed-integer point may be worse than the best by the gap asked for, and a bound may
   be on the wrong side of it by rounding: 1e-9 of its size, with continuous columns 1e-6;
-* an *optimal* linear program by 1e-6 of 1 + |p| + |d|, and by what reduced costs within their
-  tolerance, 1e-6 of 1 + || c ||, make of the way to the exact optimum; so may its bound.
+* an *optimal* linear program may be worse by 1e-6 of 1 + |p| + |d|, and by what reduced costs
+  within their tolerance, 1e-6 of 1 + || c ||, make of the way to the exact optimum; so may its
+  bound.
+
+What is true only thanks to the tolerance, such as a switch at 1e-9 that a big-M turns into 100, is
+counted apart.
 """
 
 from __future__ import annotations
@@ -58,7 +62,7 @@ def judge(known: Knowledge, claim: Claim, options: Mapping[str, Any]) -> list[Ru
     rulings += _bound(known, claim)
     if not rulings:
         rulings += _silence(known, claim, options)
-    return rulings or _dispute(known, claim, options)
+    return rulings or _tolerated(known, claim, options) or _dispute(known, claim, options)
 
 
 def _status(known: Knowledge, claim: Claim) -> list[Ruling]:
@@ -181,6 +185,20 @@ def _silence(known: Knowledge, claim: Claim, options: Mapping[str, Any]) -> list
         return []
     verdict = Verdict.AT_LIMIT if "time_limit" in options else Verdict.NO_ANSWER
     return [Ruling(verdict, f"{claim}; the truth is: {known} {claim.message}".rstrip())]
+
+
+def _tolerated(known: Knowledge, claim: Claim, options: Mapping[str, Any]) -> list[Ruling]:
+    """Say where an answer is true only because it may miss rows, bounds and whole numbers a bit."""
+    exact, problem = known.exact, known.problem
+    if exact is None or claim.status is not SolutionStatus.OPTIMAL or claim.x is None:
+        return []
+    if exact.truth is not Truth.OPTIMAL or exact.objective is None:
+        return [Ruling(Verdict.TOLERANCE, f"{claim}; exactly it is {exact.truth.value}")]
+    value = objective_of(problem, claim.x)
+    room = _allowed_above(problem, value, exact, claim.x, options)
+    if float(exact.objective) - value <= room:
+        return []
+    return [Ruling(Verdict.TOLERANCE, f"{claim}; exactly {float(exact.objective)!r}")]
 
 
 def _dispute(known: Knowledge, claim: Claim, options: Mapping[str, Any]) -> list[Ruling]:

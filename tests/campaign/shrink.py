@@ -91,7 +91,7 @@ def _simpler_parts(problem: Problem) -> Iterator[Step]:
     ):
         values = getattr(problem, name)
         for k in np.flatnonzero(values != plain).tolist():
-            if plain != 0.0 or name in ("cost", "integrality") or np.isfinite(values[k]):
+            if np.isinf(plain) or np.isfinite(values[k]):  # an infinite side is as plain as one
                 yield lambda n=name, k=k, p=plain: replace(  # type: ignore[misc]
                     problem, **{n: _with_entry(getattr(problem, n), k, p)}
                 )

@@ -20,6 +20,7 @@ COLUMNS = (
     Verdict.NO_ANSWER,
     Verdict.AT_LIMIT,
     Verdict.DISPUTED,
+    Verdict.TOLERANCE,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import traceback
 import zlib
@@ -26,9 +27,9 @@ from tests.campaign.written import mps_text
 
 LATE_SECONDS = 30.0
 SHRINK_SECONDS = 20.0
-SHRUNK_OF_A_SORT = 2
-"""Findings of the same kind, method and verdict that a process shrinks; later ones are kept as
-they are."""
+SHRUNK_OF_A_SORT, KEPT_OF_A_SORT = 2, 20
+"""Findings of the same kind, method and verdict that a process shrinks, and that it keeps in files;
+later ones are counted."""
 
 Tell = Callable[[str], None]
 
@@ -71,8 +72,8 @@ class Solved:
     error: str = ""
 
 
-class Tester:
-    """Tries models, and remembers which sorts of findings were shrunk already."""
+class Examiner:
+    """Tries models, and remembers how many findings of each sort there were."""
 
     def __init__(self, folder: Path, files: Path, device: str, ways: int, tell: Tell) -> None:
         self._folder = folder
@@ -80,7 +81,7 @@ class Tester:
         self._device = device
         self._ways = ways
         self._tell = tell
-        self._shrunk: Counter[tuple[str, str, Verdict]] = Counter()
+        self._sorts: Counter[tuple[str, str, Verdict]] = Counter()
 
     def try_model(self, kind: str, seed: int) -> Trial:
         """Solve a model in some ways and judge what is claimed."""
@@ -114,12 +115,12 @@ class Tester:
     ) -> Finding:
         verdict, problem, detail = ruling.verdict, solved.problem, ruling.detail
         sort = (trial.kind, way.method, verdict)
-        self._shrunk[sort] += 1
-        is_shrunk = verdict.is_failure and self._shrunk[sort] <= SHRUNK_OF_A_SORT
+        self._sorts[sort] += 1
+        is_shrunk = verdict.is_failure and self._sorts[sort] <= SHRUNK_OF_A_SORT
         if is_shrunk:
             problem, detail = self._shrink(problem, way, ruling)
         finding = Finding(trial.kind, trial.seed, str(way), verdict, detail)
-        if not verdict.is_kept:
+        if not verdict.is_kept or self._sorts[sort] > KEPT_OF_A_SORT:
             return finding
         name = f"{verdict.value}-{trial.kind}-{trial.seed}-{way.method}".replace(" ", "_")
         record = {
@@ -139,6 +140,7 @@ class Tester:
 
         def stays(smaller: Problem) -> bool:
             self._tell(f"shrinking {way}")
+            at_work(self._folder, os.getpid()).write_text(mps_text(smaller), encoding="utf-8")
             for solved in solve(smaller, way, self._files):
                 for found in rule(know(solved.problem, _some(solved)), solved, way):
                     if found.verdict is ruling.verdict:
@@ -146,7 +148,9 @@ class Tester:
                         return True
             return False
 
-        return shrink(problem, stays, SHRINK_SECONDS), details[-1]
+        small = shrink(problem, stays, SHRINK_SECONDS)
+        at_work(self._folder, os.getpid()).unlink(missing_ok=True)
+        return small, details[-1]
 
 
 def solve(problem: Problem, way: Way, files: Path) -> list[Solved]:
@@ -169,6 +173,11 @@ def rule(known: Knowledge, solved: Solved, way: Way) -> list[Ruling]:
     if solved.seconds > LATE_SECONDS:
         rulings.append(Ruling(Verdict.LATE, f"{solved.seconds:.0f} s"))
     return rulings
+
+
+def at_work(folder: Path, process: int) -> Path:
+    """Return the file of the model that a process solves while it shrinks one."""
+    return folder / f"at-work-{process}.mps"
 
 
 def free_name(folder: Path, name: str) -> Path:

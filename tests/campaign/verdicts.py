@@ -21,6 +21,7 @@ class Verdict(Enum):
     NO_ANSWER = "no answer"
     AT_LIMIT = "at a limit"
     DISPUTED = "others differ"
+    TOLERANCE = "only within tolerance"
 
     @property
     def is_wrong(self) -> bool:
@@ -35,7 +36,7 @@ class Verdict(Enum):
     @property
     def is_kept(self) -> bool:
         """Whether the model is kept in a file."""
-        return self is not Verdict.AT_LIMIT
+        return self not in (Verdict.AT_LIMIT, Verdict.TOLERANCE)
 
 
 _WRONG = (
