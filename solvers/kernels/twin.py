@@ -15,6 +15,8 @@ from typing import Any, cast
 
 import numba
 
+from solvers.kernels.disk_cache import kept_on_disk
+
 PARALLEL_FROM = 10_000_000
 """Elementary steps from which threads are used without a trial.
 
@@ -53,11 +55,7 @@ def compiled(function: Callable[..., Any], *, parallel: bool = False) -> Callabl
 
     Where no folder for it can be written, it is compiled anew in every process.
     """
-    try:
-        made = numba.njit(cache=True, nogil=True, parallel=parallel)(function)
-    except RuntimeError:  # Numba found no folder for its cache
-        made = numba.njit(nogil=True, parallel=parallel)(function)
-    return cast("Callable[..., Any]", made)
+    return cast("Callable[..., Any]", kept_on_disk(function, nogil=True, parallel=parallel))
 
 
 def threads_for(work: int, threads: int = 0, *, parallel_from: int = PARALLEL_FROM) -> int:

@@ -12,16 +12,14 @@ from typing import Any, cast
 
 import numba
 
+from solvers.kernels.disk_cache import kept_on_disk
+
 COMMON: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a pass at its first call, without the interpreter lock, and keep it on disk."""
-    try:
-        made = numba.njit(cache=True, **COMMON)(function)
-    except RuntimeError:  # Numba found no folder for its cache
-        made = numba.njit(**COMMON)(function)
-    return cast("Callable[..., Any]", made)
+    return cast("Callable[..., Any]", kept_on_disk(function, **COMMON))
 
 
 def merged(function: Callable[..., Any]) -> Callable[..., Any]:

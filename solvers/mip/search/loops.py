@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numba
 
+from solvers.kernels.disk_cache import kept_on_disk
+
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile into whatever calls it: what is called for every candidate cannot afford a call."""
@@ -22,11 +24,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     caller for as long as the loop runs, and none is made or returned in it, so nothing needs
     counting. Where no folder for compiled code can be written, it is compiled in every process.
     """
-    try:
-        made = numba.njit(cache=True, nogil=True, _nrt=False)(function)
-    except RuntimeError:  # Numba found no folder for its cache
-        made = numba.njit(nogil=True, _nrt=False)(function)
-    return cast("Callable[..., Any]", made)
+    return cast("Callable[..., Any]", kept_on_disk(function, nogil=True, _nrt=False))
 
 
 def called(function: Callable[..., Any]) -> Callable[..., Any]:

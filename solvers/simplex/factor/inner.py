@@ -12,6 +12,8 @@ from typing import Any, cast
 
 import numba
 
+from solvers.kernels.disk_cache import kept_on_disk
+
 Function = Callable[..., Any]
 
 
@@ -38,8 +40,4 @@ def outer(function: Function) -> Function:
     This is ``solvers.kernels.twin.compiled`` without the counting.
     """
     options = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": False}
-    try:
-        made = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # Numba found no folder for its cache
-        made = numba.njit(**options)(function)
-    return cast("Function", made)
+    return cast("Function", kept_on_disk(function, **options))
