@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,11 +20,11 @@ import numpy as np
 
 from gpu_bridge.race_progress import Deputy, Relay
 from solvers.apart import apart
-from solvers.errors import EngineError
 from solvers.left_behind import leave
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import FloatArray
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.4, 3.0
 """How long work may go on after the limit or an interruption to hand over what it has: this part of
@@ -161,8 +160,7 @@ class _StandIn:
         if self._deputy is None:
             if self._progress.seconds >= self._begins_at and is_compiling():
                 self._deputy = Deputy(self._progress)
-                self._thread = threading.Thread(target=self._stand_in, name="stand-in", daemon=True)
-                self._thread.start()
+                self._thread = start_thread("stand-in", self._stand_in, self._has_failed)
             return False
         found = self.answer
         return found is not None and found.stop_reason is StopReason.CONVERGED
@@ -175,8 +173,11 @@ class _StandIn:
 
     def _stand_in(self) -> None:
         assert self._deputy is not None
-        with suppress(EngineError):  # the other engine may still answer
-            self.answer = self._work(self._deputy)
+        self.answer = self._work(self._deputy)
+
+    def _has_failed(self, failure: BaseException) -> None:
+        """Say so; the other engine may still answer."""
+        self._progress.log(f"The reference engine, standing in, failed: {failure!r}")
 
 
 def is_compiling() -> bool:

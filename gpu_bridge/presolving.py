@@ -11,6 +11,7 @@ from gpu_bridge.race_progress import Deputy
 from solvers.left_behind import leave
 from solvers.problem import Problem
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 
 class Presolving:
@@ -31,8 +32,7 @@ class Presolving:
         self._reduction: Reduction | None = None
         self._failure: BaseException | None = None
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="presolve", daemon=True)
-        self._thread.start()
+        self._thread = start_thread("presolve", self._run, self._has_failed)
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long; return whether it has ended."""
@@ -57,9 +57,10 @@ class Presolving:
             leave(self._thread)
 
     def _run(self) -> None:
-        try:
-            self._reduction = presolve.apply(self._problem, self._deputy, "highs")
-        except BaseException as failure:  # carried over to who asks for the reduction
-            self._failure = failure
-        finally:
-            self._ended.set()
+        self._reduction = presolve.apply(self._problem, self._deputy, "highs")
+        self._ended.set()
+
+    def _has_failed(self, failure: BaseException) -> None:
+        """Carry over what presolve raised to who asks for the reduction."""
+        self._failure = failure
+        self._ended.set()

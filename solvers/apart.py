@@ -7,7 +7,6 @@ Ctrl-C. So the work goes to another thread, and the caller looks at the clock be
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from solvers.left_behind import leave
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 LOOK_AGAIN = 0.02
 """Seconds between two looks at clock and interruption."""
@@ -55,14 +55,8 @@ def apart(
     """
     ended: queue.SimpleQueue[tuple[Answer] | BaseException] = queue.SimpleQueue()
 
-    def run() -> None:
-        try:
-            ended.put((work(),))
-        except BaseException as error:  # the caller raises it in its own thread
-            ended.put(error)
-
-    thread = threading.Thread(target=run, name=name, daemon=True)
-    thread.start()
+    # what it raises is raised by the caller, in its own thread
+    thread = start_thread(name, lambda: ended.put((work(),)), ended.put)
     found: tuple[Answer] | BaseException | None = None
     give_up_at = np.inf
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from solvers.errors import EngineError
+
 
 def start_thread(
     name: str, work: Callable[[], object], failed: Callable[[BaseException], object]
@@ -31,7 +33,7 @@ def start_thread(
 
     Raises
     ------
-    RuntimeError
+    EngineError
         The system has no thread left.
     """
 
@@ -42,5 +44,11 @@ def start_thread(
             failed(failure)
 
     thread = threading.Thread(target=guarded, name=name, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise EngineError(
+            f"The system starts no more threads ({error}); raise its limit on processes "
+            "('ulimit -u') or on memory."
+        ) from error
     return thread

@@ -17,6 +17,7 @@ from solvers.highs.task import Ending, FloatArray, Reply, Task, Told
 from solvers.left_behind import leave
 from solvers.outcome import StopReason
 from solvers.progress import Progress
+from solvers.threads import start_thread
 
 Answer = TypeVar("Answer")
 
@@ -151,13 +152,10 @@ def in_thread(
     def work() -> None:
         try:
             answers.append(function())
-        except BaseException as failure:  # carried over to the caller's thread
-            failures.append(failure)
         finally:
             finished.set()
 
-    thread = threading.Thread(target=work, name="highs", daemon=True)
-    thread.start()
+    thread = start_thread("highs", work, failures.append)
     waited = 0.0
     try:
         while not finished.wait(LOOK_AGAIN):

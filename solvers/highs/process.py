@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 
+from solvers.errors import EngineError
 from solvers.highs import spares, wire
 from solvers.highs.task import Reply, Task
 from solvers.progress import Progress
@@ -80,7 +81,7 @@ class Process:
         try:
             for name, work in (("child", self._listen), ("task", lambda: self._converse(task))):
                 self._threads.append(start_thread(name, work, self._failures.append))
-        except RuntimeError as error:
+        except EngineError as error:
             raise ChildCannotStartError(str(error)) from error
 
     def wait(self, seconds: float) -> bool:

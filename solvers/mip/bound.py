@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers import highs
+from solvers.errors import EngineError
 from solvers.left_behind import leave
 from solvers.mip.ledger import Ledger
 from solvers.options import EngineOptions
@@ -68,7 +69,7 @@ class Prover:
             self._thread = start_thread(
                 "prover", lambda: self.run(begin, apart=apart), self._has_failed
             )
-        except RuntimeError as failure:
+        except EngineError as failure:
             self._has_failed(failure)
 
     def run(self, begin: Start | None, *, apart: bool = True) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvers.errors import EngineError
 from solvers.highs.settings import usable_cores
 from solvers.left_behind import leave
 from solvers.mip.answer import infeasible
@@ -127,7 +128,7 @@ class Course:
 
         try:
             self._threads.append(start_thread(name, work, failed))
-        except RuntimeError as failure:  # the system has no thread left
+        except EngineError as failure:  # the system has no thread left
             failed(failure)
 
     def anybody_works(self) -> bool:

@@ -276,8 +276,9 @@ def _marked(mark: str) -> list[int]:
 
 
 def _in_shared_memory() -> set[str]:
+    """Return what is there, but for semaphores of other programs: a solve makes none."""
     try:
-        return set(os.listdir("/dev/shm"))
+        return {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")}
     except FileNotFoundError:
         return set()
 

@@ -191,10 +191,14 @@ def test_a_bound_that_failed_is_asked_for_again(failing, tracebacks):
 
 
 def test_without_threads_left_there_is_a_word_and_no_traceback(monkeypatch, tracebacks):
-    def none_left(*_):
-        raise RuntimeError("can't start new thread")
+    start = threading.Thread.start
 
-    monkeypatch.setattr(bound, "start_thread", none_left)
+    def none_left(self):
+        if self.name == "prover":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
     outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert "can't start new thread" in outcome.log
