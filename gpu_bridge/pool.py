@@ -33,7 +33,7 @@ def pool_solutions(outcome: Outcome) -> tuple[PoolSolution, ...]:
 
 
 def unverified_point(outcome: Outcome) -> FloatArray | None:
-    """Return the approximate point, or the least violated one; None where a point is verified."""
+    """Return the approximate or least violated point; None where the verified one is nearest."""
     approximate = outcome.solution_status is SolutionStatus.APPROXIMATE
     return outcome.x if approximate else outcome.candidate
 

@@ -109,13 +109,12 @@ def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
         return _without_point(outcome)
     if problem.is_mip:
         return _grade_mip(problem, outcome, snap(problem, points[0], options), options)
-    # PDLP keeps the feasible point of least objective besides the one with the least errors, and
-    # the first may be feasible to the reduced model only.
     answer = _grade_lp_point(problem, outcome, points[0], options)
-    for other in points[1:]:
-        if not answer.solution_status.has_point:
-            answer = _nearer(answer, _grade_lp_point(problem, outcome, other, options))
-    return answer
+    if len(points) == 1 or answer.solution_status is SolutionStatus.OPTIMAL:
+        return answer
+    # PDLP keeps the feasible point of least objective besides the one with the least errors. The
+    # first may be feasible to the reduced model only, or much farther from the optimum.
+    return _nearer(answer, _grade_lp_point(problem, outcome, points[1], options))
 
 
 def _usable_points(problem: Problem, outcome: Outcome) -> list[FloatArray]:
@@ -138,11 +137,24 @@ def _grade_lp_point(
 
 
 def _nearer(first: Outcome, second: Outcome) -> Outcome:
-    """Return the verified one of two answers, else that with the smaller errors."""
+    """Return the verified one of two answers, else that with the smaller errors.
+
+    An approximate point that is nearer to the optimum than the verified one comes as its candidate.
+    """
+    verified = first.solution_status.has_point
     if second.solution_status.has_point:
+        is_better = not verified or second.objective < first.objective
+        return second if is_better or second.solution_status is SolutionStatus.OPTIMAL else first
+    if not second.residuals.largest_relative < first.residuals.largest_relative:
+        return first
+    if not verified:
         return second
-    nearer = second.residuals.largest_relative < first.residuals.largest_relative
-    return second if nearer else first
+    if not second.solution_status.has_values:
+        return first
+    error = second.residuals.largest_relative
+    told = f"Nearer to the optimum is the candidate, which is approximate: residuals {error:.1e}."
+    message = first.message if told in first.message else f"{first.message} {told}".strip()
+    return replace(first, candidate=second.x, message=message)
 
 
 def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:

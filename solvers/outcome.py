@@ -159,7 +159,8 @@ class Outcome:
         Farkas multipliers of the rows, when infeasible: every x within its bounds has
         y'Ax below what the rows' sides demand.
     candidate : (n,) array, optional
-        Least-violated point known when the status has no values.
+        Least-violated point known when the status has no values; of a linear program with a
+        FEASIBLE point, an approximate one that is nearer to the optimum, if there is one.
     is_exact : bool
         Whether bound, or infeasibility, was proven without rounding errors.
     residuals : Residuals

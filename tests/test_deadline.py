@@ -73,6 +73,21 @@ def test_work_that_cannot_be_stopped_is_left_behind(
     assert "too late" not in progress.text
 
 
+def test_what_busy_work_handed_over_is_returned() -> None:
+    release = threading.Event()
+    progress = Progress(0.05)
+
+    def work(deputy: Progress) -> Outcome:
+        deputy.hold(ANSWER)
+        release.wait(30.0)
+        return ANSWER
+
+    found = within_limit(work, progress, "pdlp")
+    release.set()
+    assert found.x is ANSWER.x
+    assert found.stop_reason is StopReason.TIME_LIMIT
+
+
 def test_work_that_notices_the_limit_hands_over_what_it_has() -> None:
     progress = Progress(0.05)
 

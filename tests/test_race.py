@@ -400,6 +400,68 @@ def test_abandoning_one_lane_leaves_the_others() -> None:
     assert not parent.interrupted
 
 
+def holds(answer: Outcome, gate: threading.Event) -> Callable[[Progress], Outcome]:
+    """Return an engine that hands an answer over on its way, and then hears nothing."""
+
+    def run(progress: Progress) -> Outcome:
+        progress.hold(answer)
+        assert gate.wait(LONG)
+        return WORST
+
+    return run
+
+
+NEAR = claim(None, [3.0], SolutionStatus.NOTHING, candidate=np.array([3.0, 0.9999]))
+
+
+def test_an_approximate_answer_ends_no_race() -> None:
+    answer = run_race(DIET, near=says(NEAR), right=says(RIGHT))
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+
+
+def test_at_the_limit_the_best_that_a_busy_engine_handed_over_counts(gates: Gates) -> None:
+    progress = Progress(0.05)
+    lanes = {"busy": holds(NEAR, gates["end"]), "other": says(OUTSIDE)}
+    answer = run_race(DIET, progress, **lanes)
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+    assert answer.stop_reason is StopReason.TIME_LIMIT
+    assert answer.residuals.largest_relative == pytest.approx(2e-5)
+
+
+def test_a_verified_point_counts_more_than_what_was_handed_over(gates: Gates) -> None:
+    lanes = {"busy": holds(NEAR, gates["end"]), "other": says(WORSE)}
+    answer = run_race(DIET, Progress(0.05), **lanes)
+    assert answer.solution_status is SolutionStatus.FEASIBLE
+
+
+def test_what_an_engine_handed_over_before_it_broke_is_not_lost() -> None:
+    def run(progress: Progress) -> Outcome:
+        progress.hold(NEAR)
+        raise EngineError("no memory")
+
+    answer = run_race(DIET, broken=run, other=says(OUTSIDE))
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+
+
+def test_what_is_handed_over_within_a_race_reaches_the_outer_one(gates: Gates) -> None:
+    def inner(progress: Progress) -> Outcome:
+        lanes = [Lane("busy", holds(NEAR, gates["end"])), Lane("idle", says(OUTSIDE))]
+        return race(DIET, lanes, OPTIONS, progress, within=True)
+
+    parent = Progress(0.05)
+    answer = run_race(DIET, parent, inner=inner, other=says(OUTSIDE))
+    assert answer.solution_status is SolutionStatus.APPROXIMATE
+    assert parent.held is NEAR
+
+
+def test_an_abandoned_engine_hands_nothing_over() -> None:
+    parent = Progress()
+    lane = LaneProgress(parent, "one")
+    lane.abandon()
+    lane.hold(NEAR)
+    assert lane.held is parent.held is None
+
+
 def test_better_prefers_proof_then_points_then_candidates() -> None:
     nothing = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
     near = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, candidate=np.zeros(2))

@@ -133,8 +133,23 @@ def test_of_a_point_and_a_candidate_the_nearer_one_counts() -> None:
     assert answer.solution_status is SolutionStatus.APPROXIMATE
     assert answer.x is not None
     assert answer.x.tolist() == near.tolist()
-    verified = verify(diet(), claim([3.0, 2.0], [3.0], candidate=near), OPTIONS)
-    assert verified.solution_status is SolutionStatus.FEASIBLE
+
+
+def test_a_verified_point_far_from_the_optimum_does_not_hide_an_approximate_one() -> None:
+    near = np.array([3.0, 0.9999])
+    answer = verify(diet(), claim([3.0, 2.0], [3.0], candidate=near), OPTIONS)
+    assert answer.solution_status is SolutionStatus.FEASIBLE
+    assert answer.x is not None
+    assert answer.candidate is not None
+    assert answer.x.tolist() == [3.0, 2.0]
+    assert answer.candidate.tolist() == near.tolist()
+    assert answer.gap == pytest.approx(3.0 / 12.0)
+    assert "Nearer to the optimum is the candidate" in answer.message
+    again = verify(diet(), replace(answer, seconds=1.0), OPTIONS)
+    assert again.message == answer.message
+    better = verify(diet(), claim([3.0, 2.0], [3.0], candidate=np.array([3.0, 1.5])), OPTIONS)
+    assert better.objective == 10.5
+    assert better.candidate is None
 
 
 def test_an_approximate_answer_is_graded_alike_again() -> None:

@@ -62,7 +62,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         The distinct points of that answer, best first, each with ``objective``, ``seconds``,
         ``source`` and ``values``; :meth:`load_solution` puts one of them into the model.
     candidate : mapping or None
-        The approximate or least violated point, where no verified one was found.
+        The approximate or least violated point, where no verified one is as near.
 
     Raises
     ------

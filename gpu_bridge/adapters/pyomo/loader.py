@@ -76,7 +76,7 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
     def get_candidate(self) -> ComponentMap:
         """Return a ComponentMap from variables to values at the point that is nearest.
 
-        That is the approximate or least violated one, where no verified one was found.
+        That is the approximate or least violated one, where no verified one is as near.
 
         Raises
         ------
