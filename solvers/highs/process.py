@@ -63,12 +63,14 @@ class Process:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
-        self.child.popen.wait()
-        for thread in self._threads:
-            thread.join()
-        self.child.close()
-        spares.give_back(self._bootstrap)
+        try:
+            self.kill()
+            self.child.popen.wait()
+            for thread in self._threads:
+                thread.join()
+        finally:  # Ctrl-C may come in between
+            self.child.close()
+            spares.give_back(self._bootstrap)
 
     def begin(self, task: Task) -> None:
         """Hand over the task, which may take a while, and read what comes back, in threads.
