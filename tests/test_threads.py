@@ -39,5 +39,5 @@ def test_a_system_without_threads_left_is_named(monkeypatch: pytest.MonkeyPatch)
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
-    with pytest.raises(EngineError, match="starts no more threads.*ulimit -u"):
+    with pytest.raises(EngineError, match=r"starts no more threads.*ulimit -u"):
         start_thread("test", lambda: None, lambda failure: None)
