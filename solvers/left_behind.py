@@ -43,11 +43,14 @@ def left() -> tuple[threading.Thread, ...]:
 def wait(seconds: float = LAST_MOMENT) -> None:
     """Wait for them, and break off what is being compiled."""
     until = time.monotonic() + seconds
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda told: None if told.exc_type is SystemExit else before(told)
     while (threads := left()) and time.monotonic() < until:
         for thread in threads:
             thread.join(LOOK_AGAIN / len(threads))
             if thread.is_alive() and _compiles(thread):
                 _end(thread)
+    sys.unraisablehook = before
 
 
 def _compiles(thread: threading.Thread) -> bool:
@@ -60,7 +63,7 @@ def _compiles(thread: threading.Thread) -> bool:
 
 
 def _end(thread: threading.Thread) -> None:
-    """Raise SystemExit in a thread, which is silent there."""
+    """Raise SystemExit in a thread, which is silent there but in functions that LLVM calls."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
     )
