@@ -16,6 +16,7 @@ from gpu_bridge.many_deadline import in_time
 from solvers.outcome import Outcome
 from solvers.pdlp import batch as engine
 from solvers.pdlp.batch import Ending
+from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.pdlp.batch.families import boxed_family
 
@@ -152,3 +153,28 @@ def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):
         assert outcome.stop_reason is StopReason.INTERRUPTED
         assert outcome.candidate is not None
         assert outcome.residuals.primal > 1.0
+
+
+def test_a_point_that_misses_its_rows_by_little_is_approximate(monkeypatch):
+    honest = engine.solve
+
+    def interrupted(*arguments, **more):
+        answer = honest(*arguments, **more)
+        answer.ending[:] = Ending.LIMIT
+        answer.x[:] *= 1.0 - 1e-3
+        signal.raise_signal(signal.SIGINT)
+        return answer
+
+    monkeypatch.setattr(engine, "solve", interrupted)
+    batch = gpu_bridge.Batch(
+        Problem.from_arrays([1.0, 2.0, 3.0], np.ones((1, 3)), [4.0], upper=3.0),
+        cost=np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]]),
+    )
+    found = gpu_bridge.solve_many(batch, method="pdlp", device="cpu")
+    assert found.statuses == [SolutionStatus.APPROXIMATE] * 2
+    for k, outcome in enumerate(found):
+        assert outcome.stop_reason is StopReason.INTERRUPTED
+        assert outcome.x is not None
+        assert outcome.row_dual is not None
+        np.testing.assert_array_equal(found.x[k], outcome.x)
+        assert 1e-6 < outcome.residuals.largest_relative < 1e-2
