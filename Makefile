@@ -6,18 +6,23 @@ VENV ?= .venv
 CUDA ?= cuda13
 PYTEST_ARGS ?= -n 2 --dist loadscope
 DEMO_TIME_LIMIT ?= 60
+MINUTES ?= 10
+SEED ?= 0
+PROCESSES ?= 2
+CAMPAIGN_ARGS ?=
 
 # The first Python of at least 3.10 on the path.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.10; do \
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
 	then echo $$name; break; fi; done)
 
-.PHONY: help demo test test-gpu examples lint docs clean
+.PHONY: help demo test test-gpu campaign examples lint docs clean
 
 help:
 	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
 	@echo "make test      run the whole test suite (PYTEST_ARGS='-k pdlp' for a part of it)"
 	@echo "make test-gpu  run the tests that need a GPU (CUDA=cuda12 for CUDA 12)"
+	@echo "make campaign  random models in every way against the truth (MINUTES=30 SEED=7)"
 	@echo "make examples  run every example"
 	@echo "make lint      ruff and mypy"
 	@echo "make docs      build the documentation into site/"
@@ -31,6 +36,10 @@ test: $(VENV)/installed-develop
 
 test-gpu: $(VENV)/installed-$(CUDA)
 	$(VENV)/bin/python -m pytest -m gpu $(PYTEST_ARGS)
+
+campaign: $(VENV)/installed-campaign
+	$(VENV)/bin/python -m tests.campaign --minutes $(MINUTES) --seed $(SEED) \
+		--processes $(PROCESSES) --warm-up $(CAMPAIGN_ARGS)
 
 examples: $(VENV)/installed-develop
 	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py examples/angiogenesis_imex.py; do \
@@ -46,7 +55,7 @@ docs: $(VENV)/installed-develop
 	$(VENV)/bin/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) demo-output site build dist *.egg-info
+	rm -rf $(VENV) campaign-output demo-output site build dist *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
@@ -70,6 +79,11 @@ $(VENV)/installed-demo: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-develop: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,plot,docs]'
+	@touch $@
+
+$(VENV)/installed-campaign: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[campaign]'
 	@touch $@
 
 $(VENV)/installed-cuda12 $(VENV)/installed-cuda13: $(VENV)/installed-%: pyproject.toml | $(VENV)/bin/python

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tests.campaign.beside import try_faults, try_leaks, try_limits
 from tests.campaign.crew import Settings, Task, run_crew
 from tests.campaign.generators import chosen_kinds
 from tests.campaign.oracles import missing_oracles
@@ -25,6 +26,9 @@ SEEDS_OF_A_CAMPAIGN = 1_000_000
 """Seeds apart that two campaigns begin, so that their models differ."""
 
 TOLD_EVERY = 60.0
+WIDTH = 180
+"""Columns of the table in a file."""
+
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -33,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = _parse(words)
     kinds = chosen_kinds(name for name in given.kinds.split(",") if name)
     given.out.mkdir(parents=True, exist_ok=True)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for name in missing_oracles():
         console.print(f"{name} is not installed; going without it.")
     if given.processes > 1:
@@ -58,7 +62,20 @@ def main(words: Sequence[str] | None = None) -> int:
     seconds = time.monotonic() - began
     tally.write(given.out / "campaign.json", seed=given.seed, seconds=round(seconds, 1))
     tally.show(console, f"seed {given.seed}, {given.device}, {seconds:.0f} s of wall time")
-    return 1 if tally.failures else 0
+    beside_is_well = _try_beside(console, given)
+    return 0 if beside_is_well and not tally.failures else 1
+
+
+def _try_beside(console: Console, given: argparse.Namespace) -> bool:
+    """Try what is asked for beside models, all of it, and return whether all went well."""
+    went_well = []
+    if given.faults:
+        went_well.append(try_faults(console, given.faults, given.seed))
+    if given.limits:
+        went_well.append(try_limits(console, given.limits, given.seed))
+    if given.leaks:
+        went_well.append(try_leaks(console, given.leaks, given.seed, given.device))
+    return all(went_well)
 
 
 def _tasks(kinds: Sequence[str], seed: int, deadline: float, most: int | None) -> Iterator[Task]:
@@ -80,6 +97,9 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", default="", help="names or beginnings of names, with commas")
     parser.add_argument("--models", type=int, default=None, help="stop after so many")
     parser.add_argument("--ways", type=int, default=3, help="solves of each model")
+    parser.add_argument("--faults", type=float, default=0.0, help="seconds of faults afterwards")
+    parser.add_argument("--limits", type=float, default=0.0, help="seconds of limits afterwards")
+    parser.add_argument("--leaks", type=int, default=0, help="solves that nothing may grow with")
     parser.add_argument("--warm-up", action="store_true", help="compile all engines before")
     parser.add_argument("--out", type=Path, default=Path("campaign-output"), help="for findings")
     return parser.parse_args(words)

@@ -95,6 +95,18 @@ def measure(solves: int, seed: int, device: str = "cpu", kinds: Sequence[str] = 
     return Growth(solves, samples[-1][1], Held(**slopes))
 
 
+def table(growth: Growth, title: str) -> Table:
+    """Return what is held and what grew as a table."""
+    made = Table(title=title)
+    for heading in ("what", "held at the end", "growth by solve", ""):
+        made.add_column(heading, justify="right")
+    for item in fields(Held):
+        verdict = "leaks" if item.name in growth.leaks else ""
+        held, by_solve = getattr(growth.held, item.name), getattr(growth.by_solve, item.name)
+        made.add_row(item.name.replace("_", " "), f"{held:,.0f}", f"{by_solve:,.4f}", verdict)
+    return made
+
+
 def _tasks(seed: int, device: str, kinds: Sequence[str]) -> list[tuple[Problem, Way]]:
     """Return models of all kinds with a way for each, but the command, which leaves by itself."""
     chosen = chosen_kinds(kinds)
@@ -156,14 +168,8 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     names = [name for name in given.kinds.split(",") if name]
     growth = measure(given.solves, given.seed, given.device, names)
-    table = Table(title=f"{given.solves} solves, seed {given.seed}, {given.device}")
-    for heading in ("what", "held at the end", "growth by solve", ""):
-        table.add_column(heading, justify="right")
-    for item in fields(Held):
-        verdict = "leaks" if item.name in growth.leaks else ""
-        held, by_solve = getattr(growth.held, item.name), getattr(growth.by_solve, item.name)
-        table.add_row(item.name.replace("_", " "), f"{held:,.0f}", f"{by_solve:,.4f}", verdict)
-    Console().print(table)
+    title = f"{given.solves} solves, seed {given.seed}, {given.device}"
+    Console().print(table(growth, title))
     return 1 if growth.leaks else 0
 
 

@@ -6,16 +6,19 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import gpu_bridge as gb
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from tests.campaign import __main__ as campaign
 from tests.campaign import crew, leaks
+from tests.campaign.beside import try_faults, try_limits
 from tests.campaign.claims import Claim
 from tests.campaign.crew import Settings, run_crew
 from tests.campaign.doors import DOORS, fits
@@ -168,10 +171,7 @@ def test_processes_that_die_or_hang_are_replaced(
     assert gb.read(tmp_path / trials[0].findings[0].file).num_columns
 
 
-def test_the_command_counts_and_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+def test_the_command_counts_and_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--models=2", "--kinds=lp_degenerate", "--ways=1", f"--out={tmp_path}"]
     assert campaign.main(words) == 0
     told = capsys.readouterr().out
@@ -198,3 +198,21 @@ def test_leaks_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         for _, file in held:
             file.close()
+
+
+def test_what_is_tried_beside_models_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = SimpleNamespace(kind="kill", description="of a child", ok=False, detail="no answer")
+    late = {"instance": "p0033", "method": "auto", "door": "arrays", "limit": 1.0, "seconds": 4.5}
+    tried = {
+        "faults": SimpleNamespace(run=lambda seconds, seed: [fault]),
+        "limits": SimpleNamespace(run=lambda seconds, seed: [SimpleNamespace(late=3.5, **late)]),
+    }
+    for name, module in tried.items():
+        monkeypatch.setattr(f"tests.campaign.{name}", module, raising=False)
+    console = Console(width=120, record=True)
+    assert not try_faults(console, 1.0, 0)
+    assert not try_limits(console, 1.0, 0)
+    told = console.export_text()
+    assert "kill: of a child: no answer" in told
+    assert "worst 3.50 s late" in told
+    assert "p0033" in told

@@ -17,6 +17,13 @@ from tests.campaign.doors import DOORS, Answers, fits
 FIRST_ORDER_SECONDS = 10.0
 """Limit of a first-order method, which may need hours for a model of three columns."""
 
+SEARCH_SECONDS = 20.0
+"""Limit of a search over whole numbers where they reach so far that it need not end."""
+
+FAR = 1e9
+PRODUCTS_BELOW = 2.0**62
+"""The published branch and bound refuses weights and profits whose products are larger."""
+
 WORK = 0.002
 """Work of the heuristics where it is counted; a small model needs no more."""
 
@@ -100,6 +107,8 @@ def draw_ways(problem: Problem, rng: Range, count: int, device: str) -> Iterator
             options["device"] = device
         if rng.random() < 0.8:
             options["threads"] = 1
+        if _reaches_far(problem):
+            options.setdefault("time_limit", SEARCH_SECONDS)
         yield Way(_door(problem, rng), options)
 
 
@@ -107,9 +116,26 @@ def _option_sets(problem: Problem) -> tuple[dict[str, Any], ...]:
     if not problem.is_mip:
         return LINEAR
     kind = classify(problem).kind
-    if kind is ProblemKind.KNAPSACK:
+    if kind is ProblemKind.KNAPSACK and _products(problem) < PRODUCTS_BELOW:
         return (*MIXED, *PACKED, *SINGLE_ROW)
     return (*MIXED, *PACKED) if kind in KNAPSACKS else MIXED
+
+
+def _reaches_far(problem: Problem) -> bool:
+    """Whether a whole-number column may be large, or a number of its rows is."""
+    if not problem.is_mip:
+        return False
+    whole = problem.integrality
+    numbers = (problem.lower[whole], problem.upper[whole], problem.row_lower, problem.row_upper)
+    largest = max(np.max(np.abs(part[np.isfinite(part)]), initial=0.0) for part in numbers)
+    return bool(max(largest, np.max(np.abs(problem.matrix.data), initial=0.0)) > FAR)
+
+
+def _products(problem: Problem) -> float:
+    """Return a bound on weight times profit, with decimals made whole."""
+    decimals = 1e3
+    weights = decimals * float(np.sum(np.abs(problem.matrix.data)))
+    return weights * decimals * float(np.sum(np.abs(problem.cost)))
 
 
 def _door(problem: Problem, rng: Range) -> str:
