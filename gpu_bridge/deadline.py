@@ -89,8 +89,9 @@ def within_limit(
 ) -> Outcome:
     """Run work in a thread and return what it returns, or nothing soon after the limit.
 
-    ``patience`` is the least number of seconds that count as soon. ``stand_in`` needs no compiler;
-    it works beside where the compiler takes a good part of the limit, and then its answer counts.
+    ``patience`` is the least number of seconds that count as soon, unless the work holds an answer
+    already or a compiler is at work. ``stand_in`` needs no compiler; it works beside where the
+    compiler takes a good part of the limit, and then its answer counts.
 
     Raises
     ------
@@ -113,11 +114,15 @@ def _within_limit(
     substitute: _StandIn | None,
 ) -> Outcome:
     deputy = Deputy(progress)
+
+    def waits_in_vain() -> bool:
+        return deputy.held is not None or is_compiling()
+
     found = apart(
         lambda: work(deputy),
         progress,
         engine,
-        patience=lambda: PATIENCE_LOW if deputy.held else patience_at(progress, patience),
+        patience=lambda: PATIENCE_LOW if waits_in_vain() else patience_at(progress, patience),
         is_over=lambda: progress.should_stop() is not None,
         enough=lambda: substitute is not None and substitute.has_settled(),
     )
