@@ -78,6 +78,17 @@ def test_as_much_as_is_asked_for_is_enough(tmp_path, limit):
     assert "OPTIMAL" in run(LIBRARY, tmp_path, limit.name, enough)
 
 
+def test_as_much_as_is_asked_for_is_enough_for_many_threads(tmp_path):
+    """Each thread would reserve address space of its own."""
+    code = LIBRARY.replace('"model.lp"', "problem").replace(
+        "try:",
+        "from tests.highs.models import covering\nproblem = covering(60, 30, integer=True)\ntry:",
+    )
+    code = code.replace('device="cpu"', 'device="cpu", method="mip", threads=8, time_limit=60')
+    enough = memory_limit._LIMITS[0].megabytes + memory_limit.PER_CORE * memory_limit._threads() + 1
+    assert "OPTIMAL" in run(code, tmp_path, "RLIMIT_AS", enough)
+
+
 def test_threads_are_those_that_were_asked_for(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     assert memory_limit._threads() == 1
