@@ -101,7 +101,7 @@ class _Timed(Injury):
 class Interrupt(_Timed):
     """Ctrl-C, which the system may send to any thread."""
 
-    may_exit = (130,)
+    may_exit = (130, -signal.SIGINT)  # the latter while the interpreter takes itself down
 
     def strike(self, pid: int) -> None:
         threads = os.listdir(f"/proc/{pid}/task")
