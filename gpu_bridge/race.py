@@ -9,6 +9,7 @@ are killed, loops end at their next look at the flag, and the caller does not wa
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 import time
@@ -241,8 +242,8 @@ def _until_settled(
 
 def _holds_values(runners: Sequence[_Runner]) -> bool:
     """Whether an engine has handed over a point worth returning; verifies what it has."""
-    answers = [runner.held() for runner in runners]
-    return any(answer is not None and answer.solution_status.has_values for answer in answers)
+    held = [runner.held() for runner in runners]
+    return any(one is not None and one.solution_status.has_values for one in held)
 
 
 def _later(progress: Progress, share: float, low: float, high: float) -> float:
@@ -278,10 +279,7 @@ def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progres
             reason = held.stop_reason if stopped is None else stopped
             answers.append(replace(held, stop_reason=reason))
     if answers:
-        best = answers[0]
-        for answer in answers[1:]:
-            best = better(best, answer)
-        return best
+        return functools.reduce(better, answers)
     for finish in ended:
         if finish.error is not None:
             raise finish.error

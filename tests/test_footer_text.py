@@ -41,6 +41,25 @@ def test_footer_tells_everything_known_and_nothing_else() -> None:
     assert "1.25 s" in text
 
 
+def test_footer_says_how_near_an_approximate_point_is() -> None:
+    progress = BridgeProgress()
+    progress.footer(
+        Outcome(
+            SolutionStatus.APPROXIMATE,
+            StopReason.TIME_LIMIT,
+            objective=3.0,
+            bound=2.5,
+            x=np.ones(2),
+            residuals=Residuals(1e-3, 1.2e-6, 0.0, 1e-9, 1e-9, 1e-4, 1.6e-6),
+            tolerance=1e-6,
+        )
+    )
+    status = rows(progress.text, "Status")[0]
+    assert status.endswith("approximate: residuals 1.6e-06, asked for 1.0e-06")
+    assert rows(progress.text, "Bound")[0].split() == ["Bound", "2.5"]
+    assert not rows(progress.text, "Gap")
+
+
 def test_footer_without_a_point_invents_no_numbers() -> None:
     progress = BridgeProgress()
     progress.footer(Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine="highs"))

@@ -40,7 +40,9 @@ def test_proofs_keep_their_names(reason: StopReason) -> None:
     assert new_status(infeasible) == new_status(unbounded) == NewStatus.noSolution
 
 
-@pytest.mark.parametrize("status", [SolutionStatus.FEASIBLE, SolutionStatus.NOTHING])
+@pytest.mark.parametrize(
+    "status", [SolutionStatus.FEASIBLE, SolutionStatus.APPROXIMATE, SolutionStatus.NOTHING]
+)
 @pytest.mark.parametrize(
     ("reason", "new", "old"),
     [
@@ -64,3 +66,11 @@ def test_an_unproven_point_without_limit_is_feasible() -> None:
     found = old_statuses(SolutionStatus.FEASIBLE, StopReason.EXHAUSTED)
     assert found[:2] == (SolverStatus.ok, TerminationCondition.feasible)
     assert new_status(SolutionStatus.FEASIBLE) == NewStatus.feasible
+
+
+def test_an_approximate_point_is_not_called_feasible_nor_an_error() -> None:
+    found = old_statuses(SolutionStatus.APPROXIMATE, StopReason.NUMERICAL_TROUBLE)
+    assert found[:2] == (SolverStatus.warning, TerminationCondition.unknown)
+    trouble = new_condition(SolutionStatus.APPROXIMATE, StopReason.NUMERICAL_TROUBLE)
+    assert trouble == NewCondition.unknown
+    assert new_status(SolutionStatus.APPROXIMATE) == NewStatus.infeasible
