@@ -113,7 +113,7 @@ def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
     if len(points) == 1 or answer.solution_status is SolutionStatus.OPTIMAL:
         return answer
     # PDLP keeps the feasible point of least objective besides the one with the least errors. The
-    # first may be feasible to the reduced model only, or much farther from the optimum.
+    # first may be feasible to the reduced model only, or have a wide gap.
     return _nearer(answer, _grade_lp_point(problem, outcome, points[1], options))
 
 
@@ -139,7 +139,7 @@ def _grade_lp_point(
 def _nearer(first: Outcome, second: Outcome) -> Outcome:
     """Return the verified one of two answers, else that with the smaller errors.
 
-    An approximate point that is nearer to the optimum than the verified one comes as its candidate.
+    An approximate point with smaller errors than the verified one comes as its candidate.
     """
     verified = first.solution_status.has_point
     if second.solution_status.has_point:
@@ -152,7 +152,9 @@ def _nearer(first: Outcome, second: Outcome) -> Outcome:
     if not second.solution_status.has_values:
         return first
     error = second.residuals.largest_relative
-    told = f"Nearer to the optimum is the candidate, which is approximate: residuals {error:.1e}."
+    told = (
+        f"The candidate has smaller residuals, {error:.1e}, but misses the rows: it is approximate."
+    )
     message = first.message if told in first.message else f"{first.message} {told}".strip()
     return replace(first, candidate=second.x, message=message)
 

@@ -160,7 +160,7 @@ class Outcome:
         y'Ax below what the rows' sides demand.
     candidate : (n,) array, optional
         Least-violated point known when the status has no values; of a linear program with a
-        FEASIBLE point, an approximate one that is nearer to the optimum, if there is one.
+        FEASIBLE point, an approximate one of smaller residuals, if there is one.
     is_exact : bool
         Whether bound, or infeasibility, was proven without rounding errors.
     residuals : Residuals
