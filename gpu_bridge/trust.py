@@ -19,7 +19,7 @@ from solvers.outcome import Outcome, SolutionStatus
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
-PROOF_SECONDS = 10.0
+PROOF_SECONDS = 2.0
 """Seconds that a proof may take at the least, if there is time: models of 20 integer columns take
 0.01 to 1."""
 

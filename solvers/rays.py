@@ -19,6 +19,9 @@ CANCELLATION = 1e-8
 MARGIN = 1e-8
 """What a proof must exceed, relative to the magnitudes it is made of, and absolutely."""
 
+LEFTOVER = 1e-8
+"""Part of a row's terms that rounding may leave where the gain is as large as its own terms."""
+
 HORIZON = 1e7
 """A Farkas proof must hold for every point whose unbounded columns stay within this size."""
 
@@ -49,26 +52,21 @@ def proves_infeasible(problem: Problem, y: FloatArray) -> bool:
 def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
     """Whether from every feasible point d (n,) stays feasible for ever and improves.
 
-    Bounds must hold exactly, rows up to rounding of their own terms.
+    Bounds must hold exactly, rows up to rounding of their own terms. No unit of a row, a column or
+    the objective makes a difference.
     """
     if not np.isfinite(d).all() or not d.any():
         return False
-    d = d / np.max(np.abs(d))
     if np.any(d[np.isfinite(problem.lower)] < 0) or np.any(d[np.isfinite(problem.upper)] > 0):
         return False
     activity = problem.matrix @ d
-    rounding = CANCELLATION * (abs(problem.matrix) @ np.abs(d))
-    falls = np.isfinite(problem.row_lower) & (activity < -rounding)
-    grows = np.isfinite(problem.row_upper) & (activity > rounding)
-    if np.any(falls) or np.any(grows):
-        return False
     slope = inner(problem.cost, d)
-    # The leftovers of the rows, undone at a price of the cost's size, must not eat the gain up.
-    leftover = float(
-        np.max(np.abs(np.where(_one_sided(problem, activity), activity, 0.0)), initial=0.0)
-    )
     size = inner(np.abs(problem.cost), np.abs(d))
-    return -slope > MARGIN * (1.0 + size) and leftover <= MARGIN * -slope
+    # What rounding leaves of the rows, undone at a price of the cost's size, must not eat the gain.
+    terms = abs(problem.matrix) @ np.abs(d)
+    wrong = np.where(_one_sided(problem, activity), np.abs(activity), 0.0)
+    leftover = float(np.max(wrong / np.where(terms > 0, terms, 1.0), initial=0.0))
+    return -slope > MARGIN * size and leftover * size <= LEFTOVER * -slope
 
 
 def _one_sided(problem: Problem, activity: FloatArray) -> BoolArray:

@@ -104,6 +104,11 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         # without a vertex, HiGHS's own relative measures are those that were asked for
         if point.error <= task.tolerance or not task.crossover:
             return reply_with(session, point, Finding.OPTIMAL, Ending.CONVERGED)
+        # what keeps duals from their signs may be a column that improves for ever by very little
+        ray = recession_ray(task, channel) if may_be_unbounded(task.model) else None
+        if ray is not None:
+            unbounded = reply_with(session, point, Finding.UNBOUNDED, Ending.CONVERGED)
+            return replace(unbounded, bound=-np.inf, primal_ray=ray)
         ending = session.ending(Ending.NUMERICAL_TROUBLE)
         return reply_with(session, point, Finding.FEASIBLE, ending)
     if status in LIMITS:
@@ -222,14 +227,21 @@ def settle_unbounded(task: Task, channel: Channel) -> Reply:
 
 
 def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
-    """Return a direction (n,) in which the model improves for ever, or None if there is none."""
-    cone = recession_cone(task.model)
-    reply = solve_lp(replace(task, model=cone, crossover=True), Quiet(channel))
-    if reply.finding is not Finding.OPTIMAL or reply.x is None:
-        return None
-    direction = np.clip(reply.x, cone.lower, cone.upper)
-    improves = inner(cone.cost, direction) < -RAY_SLOPE
-    return direction if improves and keeps_rows(cone, direction) else None
+    """Return a direction (n,) in which the model improves for ever, or None if there is none.
+
+    Columns are scaled by their entries first, and by their costs where that finds none: one whose
+    cost dwarfs the others leaves these below HiGHS's tolerance.
+    """
+    for by_cost in (False, True):
+        cone, scale = recession_cone(task.model, by_cost=by_cost)
+        reply = solve_lp(replace(task, model=cone, crossover=True), Quiet(channel))
+        if reply.finding is not Finding.OPTIMAL or reply.x is None:
+            continue
+        direction = np.clip(reply.x, cone.lower, cone.upper)
+        improves = inner(cone.cost, direction) < -RAY_SLOPE
+        if improves and keeps_rows(cone, direction):
+            return direction * scale
+    return None
 
 
 def _statuses(values: FloatArray, low: FloatArray, high: FloatArray) -> ByteArray:

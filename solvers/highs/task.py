@@ -16,6 +16,7 @@ import numpy.typing as npt
 from solvers.vectors import inner
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.int8]
 Setting = bool | int | float | str

@@ -14,6 +14,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
+from solvers.rays import proves_unbounded
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
 from tests.problems import INTEGER, LINEAR
 
@@ -184,3 +185,24 @@ def test_the_drop_threshold_of_highs_is_left_alone_without_tiny_entries(presolve
     path = Path(__file__).parents[1] / "data" / "klein1.mps.gz"
     outcome = solve(read_problem(path), EngineOptions(presolve=presolve), Progress())
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_units_make_no_difference_to_unbounded_models(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(2, 7)), int(rng.integers(2, 8))
+    A = np.round(rng.standard_normal((m, n)) * 3) * (rng.random((m, n)) < 0.7)
+    d, x = np.append(1.0, np.round(rng.random(n - 1) * 3)), np.round(rng.random(n) * 4)
+    cost = np.round(rng.standard_normal(n) * 5)
+    cost = np.where(d > 0, cost - (cost @ d + 1.0) / (d @ d) * d, cost) if cost @ d >= 0 else cost
+    rows = 2.0 ** rng.integers(-16, 20, m)
+    columns = 2.0 ** rng.integers(-16, 20, n)
+    problem = Problem.from_arrays(
+        cost * columns,
+        rows[:, None] * A * columns,
+        np.where(A @ d >= 0, rows * (A @ x), -np.inf),
+        np.where(A @ d <= 0, rows * (A @ x), np.inf),
+    )
+    outcome = solve(problem, EngineOptions(), Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert proves_unbounded(problem, outcome.primal_ray)
