@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pkgutil import resolve_name
@@ -261,3 +263,19 @@ def test_the_second_ctrl_c_raises_and_the_solve_is_told_to_end(
     with pytest.raises(KeyboardInterrupt):
         gpu_bridge.solve(DIET)
     assert told.wait(LONG)
+
+
+def test_to_see_what_a_model_is_needs_no_compiler() -> None:
+    """It is seen before the limit can be kept, and to load Numba takes longer than some limits."""
+    script = (
+        "import sys, numpy as np\n"
+        "from gpu_bridge.classify import classify\n"
+        "from solvers.problem import Problem\n"
+        "for rows in (1, 2):\n"
+        "    weights = np.arange(1.0, 4.0 * rows + 1.0).reshape(rows, 4)\n"
+        "    bits = {'upper': 1.0, 'integrality': True, 'maximize': True}\n"
+        "    found = classify(Problem.from_arrays(np.ones(4), weights, row_upper=5.0, **bits))\n"
+        "    assert 'knapsack' in found.sentence\n"
+        "sys.exit('numba' in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

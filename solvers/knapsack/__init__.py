@@ -10,9 +10,23 @@ package compiles nothing.
 
 from __future__ import annotations
 
-from solvers.knapsack.engine import solve
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.recognise import recognise
-from solvers.knapsack.search import solve_knapsack
+
+if TYPE_CHECKING:
+    from solvers.knapsack.engine import solve
+    from solvers.knapsack.search import solve_knapsack
 
 __all__ = ["Knapsack", "Packing", "recognise", "solve", "solve_knapsack"]
+
+_ENGINE = {"solve": "solvers.knapsack.engine", "solve_knapsack": "solvers.knapsack.search"}
+"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ENGINE:
+        return getattr(import_module(_ENGINE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

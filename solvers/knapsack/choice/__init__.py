@@ -10,9 +10,22 @@ it. ``engine`` is the front door. Importing this package compiles nothing.
 
 from __future__ import annotations
 
-from solvers.knapsack.choice.engine import solve
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from solvers.knapsack.choice.items import MultipleChoice, Selection
 from solvers.knapsack.choice.recognise import recognise_choice
-from solvers.knapsack.choice.solve import solve_choice
 
-__all__ = ["MultipleChoice", "Selection", "recognise_choice", "solve", "solve_choice"]
+if TYPE_CHECKING:
+    from solvers.knapsack.choice.solve import solve_choice
+
+__all__ = ["MultipleChoice", "Selection", "recognise_choice", "solve_choice"]
+
+_ENGINE = {"solve_choice": "solvers.knapsack.choice.solve"}
+"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ENGINE:
+        return getattr(import_module(_ENGINE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

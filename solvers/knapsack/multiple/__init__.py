@@ -9,7 +9,21 @@ door. Importing this package compiles nothing.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from solvers.knapsack.multiple.items import MultipleKnapsack, MultiplePacking
-from solvers.knapsack.multiple.search import solve_multiple
+
+if TYPE_CHECKING:
+    from solvers.knapsack.multiple.search import solve_multiple
 
 __all__ = ["MultipleKnapsack", "MultiplePacking", "solve_multiple"]
+
+_ENGINE = {"solve_multiple": "solvers.knapsack.multiple.search"}
+"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ENGINE:
+        return getattr(import_module(_ENGINE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,9 +12,23 @@ door. Importing this package compiles nothing.
 
 from __future__ import annotations
 
-from solvers.knapsack.rows.engine import solve
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from solvers.knapsack.rows.items import RowsKnapsack, RowsPacking
 from solvers.knapsack.rows.recognise import recognise_rows
-from solvers.knapsack.rows.search import solve_rows
+
+if TYPE_CHECKING:
+    from solvers.knapsack.rows.engine import solve
+    from solvers.knapsack.rows.search import solve_rows
 
 __all__ = ["RowsKnapsack", "RowsPacking", "recognise_rows", "solve", "solve_rows"]
+
+_ENGINE = {"solve": "solvers.knapsack.rows.engine", "solve_rows": "solvers.knapsack.rows.search"}
+"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ENGINE:
+        return getattr(import_module(_ENGINE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

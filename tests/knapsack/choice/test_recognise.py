@@ -17,7 +17,8 @@ from gpu_bridge.choosing import choose
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
 from solvers.errors import EngineError, OptionError
-from solvers.knapsack.choice import recognise_choice, solve, solve_choice
+from solvers.knapsack.choice import recognise_choice, solve_choice
+from solvers.knapsack.choice.engine import solve
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
