@@ -7,14 +7,11 @@ better. Points that use the tolerance refute nothing, because an engine may use 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 
 import numpy as np
 
-from gpu_bridge.residuals import bound_violations
+from gpu_bridge.residuals import EPS, bound_violations, exact_violation
 from solvers.problem import FloatArray, Problem
-
-EPS = float(np.finfo(float).eps)
 
 MOST_IN_DOUBT = 100_000
 """Entries of rows that are added up in rational numbers, a microsecond each."""
@@ -65,12 +62,4 @@ def holds_exactly(problem: Problem, x: FloatArray) -> bool:
     doubt = np.flatnonzero((activity - error < low) | (activity + error > high))
     if terms[doubt].sum() > MOST_IN_DOUBT:
         return False
-    return all(_row_holds(problem, int(i), x) for i in doubt)
-
-
-def _row_holds(problem: Problem, row: int, x: FloatArray) -> bool:
-    A = problem.matrix
-    part = slice(A.indptr[row], A.indptr[row + 1])
-    pairs = zip(A.data[part].tolist(), x[A.indices[part]].tolist(), strict=True)
-    activity = sum((Fraction(a) * Fraction(v) for a, v in pairs if v), Fraction(0))
-    return float(problem.row_lower[row]) <= activity <= float(problem.row_upper[row])
+    return not any(exact_violation(problem, int(i), x) for i in doubt)

@@ -15,7 +15,7 @@ from gpu_bridge.magnitudes import DOUBTFUL, UNSAFE, widest_span
 from gpu_bridge.options import Options
 from gpu_bridge.residuals import integrality_violation, largest_relative_violation
 from gpu_bridge.verify import verify
-from solvers.outcome import Outcome, SolutionStatus
+from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
@@ -38,13 +38,14 @@ def careful_options(problem: Problem, options: Options, progress: Progress) -> O
 def proven_exactly(
     problem: Problem, answer: Outcome, options: Options, progress: Progress
 ) -> Outcome:
-    """Return a verified answer to a small model of doubtful magnitudes with an exact proof.
+    """Return a verified answer with an exact proof, for a small model that needs one.
 
-    Others are returned as they are.
+    It does where its magnitudes are doubtful, or where the engine had numerical trouble.
     """
     if not problem.is_mip or options.heuristics_only or answer.engine in EXACT_PROVERS:
         return answer
-    if answer.is_exact or widest_span(problem).ratio <= DOUBTFUL:
+    doubtful = answer.stop_reason is StopReason.NUMERICAL_TROUBLE
+    if answer.is_exact or not (doubtful or widest_span(problem).ratio > DOUBTFUL):
         return answer
     from solvers.highs import rational
 

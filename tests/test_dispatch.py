@@ -186,7 +186,7 @@ def test_log_file(tmp_path: object) -> None:
     outcome = gpu_bridge.solve(LINEAR[0].problem, log_file=path)
     with open(path, encoding="utf-8") as file:
         assert file.read() == outcome.log
-    with pytest.raises(FileFormatError, match="cannot be written"):
+    with pytest.raises(FileFormatError, match="There is no folder"):
         gpu_bridge.solve(LINEAR[0].problem, log_file=f"{tmp_path}/none/solve.log")
 
 

@@ -13,6 +13,7 @@ from gpu_bridge.bounds import rounded_bound
 from gpu_bridge.contradiction import holds_exactly, refuting_point
 from gpu_bridge.magnitudes import UNSAFE, widest_span
 from gpu_bridge.options import make_options
+from gpu_bridge.residuals import largest_relative_violation
 from gpu_bridge.verify import verify
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
@@ -146,6 +147,21 @@ def test_points_are_held_against_rows_without_rounding() -> None:
     large = Problem.from_arrays([0.0, 0.0], [[2.0**60, 1.0]], row_upper=[2.0**60])
     assert holds_exactly(large, np.array([1.0, 0.0]))
     assert not holds_exactly(large, np.array([1.0, 1.0]))
+
+
+def test_a_row_of_huge_integers_is_held_to_its_tolerance() -> None:
+    problem = Problem.from_arrays(
+        [1.0, 1.0, 1.0], [[6e16, 2e16, 78.0]], row_upper=[7e16], integrality=[True, True, False]
+    )
+    for x, violation in (([1.0, 1.0, 0.0], 1 / 7), ([1.0, 0.0, 0.0], 0.0)):
+        assert largest_relative_violation(problem, np.array(x)) == pytest.approx(violation)
+
+
+def test_terms_that_cancel_hide_no_violation_of_integers() -> None:
+    problem = Problem.from_arrays([1.0, 1.0], [[2.0**58, -(2.0**58)]], 64.0, integrality=True)
+    assert largest_relative_violation(problem, np.array([3.0, 3.0])) == 1.0
+    continuous = replace(problem, integrality=np.zeros(2, dtype=bool))
+    assert largest_relative_violation(continuous, np.array([3.0, 3.0])) == 0.0
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
-from solvers.highs.lp import recession_ray
+from solvers.highs.lp import STUCK, recession_ray
 from solvers.highs.mip_start import give_start
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
@@ -58,12 +58,14 @@ def _with_point(session: Session, status: Any) -> Reply:
     elif status in LIMITS:
         finding = Finding.FEASIBLE if has_point else Finding.NOTHING
         ending = session.ending(LIMITS[status])
-    elif status == Status.kUnknown:
+    elif status in STUCK:
         finding = Finding.FEASIBLE if has_point else Finding.NOTHING
-        ending = Ending.NUMERICAL_TROUBLE
+        ending = session.ending(Ending.NUMERICAL_TROUBLE)
+        bound = -np.inf  # what it rests on may be what broke
     else:
         raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
-    reply = Reply(finding, ending, bound=bound, statistics=statistics)
+    message = f"The reference engine broke down{session.reasons()}" if status in STUCK else ""
+    reply = Reply(finding, ending, bound=bound, message=message, statistics=statistics)
     if not has_point or x is None:
         return reply
     x = whole(session, x)
