@@ -45,7 +45,8 @@ def main(words: Sequence[str] | None = None) -> int:
             os.environ.setdefault(name, "1")
     if given.warm_up:  # or every process compiles the same, and its first solves are late
         words_of_warm_up = [sys.executable, "-m", "gpu_bridge", "warm-up"]
-        subprocess.run(words_of_warm_up, check=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
+        path = os.pathsep.join([os.getcwd(), *sys.path])
+        subprocess.run(words_of_warm_up, check=True, env={**os.environ, "PYTHONPATH": path})
     began = time.monotonic()
     settings = Settings(given.out.resolve(), given.device, given.ways)
     tasks = _tasks(kinds, given.seed, began + 60.0 * given.minutes, given.models)

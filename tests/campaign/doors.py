@@ -121,7 +121,7 @@ def by_command(problem: Problem, options: Options, folder: Path) -> Answers:
         capture_output=True,
         text=True,
         timeout=COMMAND_SECONDS,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), *sys.path])},
         check=False,
     )
     if not answer.exists():

@@ -172,7 +172,7 @@ class _Process:
     """A process that solves one model after the other; a new one where it hangs or dies."""
 
     def __init__(self, nothing_compiled: str | None) -> None:
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
         self._first_solve = nothing_compiled is not None
         if nothing_compiled is not None:
             self._environment["NUMBA_CACHE_DIR"] = nothing_compiled

@@ -88,7 +88,7 @@ class Patient:
             temporary.mkdir()
             environment = {
                 **os.environ,
-                "PYTHONPATH": str(ROOT),
+                "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
                 "TMPDIR": str(temporary),
                 MARK: self._mark,
             }
