@@ -37,7 +37,14 @@ from gpu_bridge.race import better, race
 from gpu_bridge.race_lanes import make_lanes
 from gpu_bridge.simplex_road import simplex_road
 from gpu_bridge.starts import checked_start
-from gpu_bridge.trust import careful_options, proven_exactly
+from gpu_bridge.trust import (
+    SETTLED,
+    careful_options,
+    exact_answer,
+    is_doubtful,
+    is_small,
+    sounder,
+)
 from gpu_bridge.verify import verify
 from solvers.device import Device, find_device, seen_gpu
 from solvers.errors import EngineError
@@ -194,9 +201,7 @@ def _answer(
     stopped = progress.should_stop()
     if stopped is not None:
         return _without_engine(problem, options, choice, stopped, start)
-    options = careful_options(problem, options, progress)
-    answer = _run(problem, options, choice, progress, start)
-    answer = proven_exactly(problem, answer, options, progress)
+    answer = _first_opinion(problem, options, choice, progress, start)
     if answer.solution_status.has_point:
         progress.incumbent(answer.objective, answer.engine)
         progress.bound(answer.bound, answer.engine)
@@ -205,15 +210,49 @@ def _answer(
         return dataclasses.replace(answer, stop_reason=stopped)
     if stopped is not None or not _gave_up(answer, progress):
         return answer
-    if problem.is_mip and unsafe_reason(problem):
-        return answer  # another opinion in doubles would be trusted no more
     who = "Every engine" if choice.lanes else answer.engine
     told = answer.message or f"{who} ended short of the tolerances."
     progress.log(f"{told} Asking for a second opinion.")
     progress.hold(answer)
-    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
+    return _second_opinion(problem, options, answer, progress, start)
+
+
+def _first_opinion(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.outcome.Outcome:
+    """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
+    exact = None
+    in_doubles = not choice.method.startswith("knapsack")
+    if in_doubles and is_doubtful(problem, options):
+        exact = exact_answer(problem, options, progress, None if start is None else start.x)
+        if exact is not None and exact.solution_status in SETTLED:
+            return exact
+    options = careful_options(problem, options, progress)
+    answer = _run(problem, options, choice, progress, start)
+    return answer if exact is None else sounder(problem, answer, exact, options)
+
+
+def _second_opinion(
+    problem: Problem,
+    options: Options,
+    answer: solvers.outcome.Outcome,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.outcome.Outcome:
+    """Return the better of an answer and what the reference engine says without presolve."""
     if problem.is_mip and answer.solution_status.has_point:
         start = Start(x=answer.x)
+    if is_small(problem, options) and not answer.is_exact:
+        exact = exact_answer(problem, options, progress, None if start is None else start.x)
+        if exact is not None and exact.solution_status in SETTLED:
+            return exact
+    if problem.is_mip and unsafe_reason(problem):
+        return answer  # another opinion in doubles would be trusted no more
+    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
     try:
         second = verify(problem, _run_highs(problem, careful, progress, start), options)
     except EngineError as failure:  # what the first engine has is not lost

@@ -10,7 +10,6 @@ import dataclasses
 
 import numpy as np
 
-from gpu_bridge.bounds import EXACT_PROVERS
 from gpu_bridge.magnitudes import DOUBTFUL, UNSAFE, widest_span
 from gpu_bridge.options import Options
 from gpu_bridge.residuals import integrality_violation, largest_relative_violation
@@ -19,9 +18,14 @@ from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
-PROOF_SECONDS = 2.0
-"""Seconds that a proof may take at the least, if there is time: models of 20 integer columns take
-0.01 to 1."""
+ENGINE = "highs"
+"""Who answers: its linear programs, and what follows from them in rational numbers."""
+
+SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE)
+
+PROOF_SECONDS, PROOF_SHARE = 2.0, 0.3
+"""Seconds that a proof may take, and part of the time left: models of 20 integer columns take 0.01
+to 1."""
 
 
 def careful_options(problem: Problem, options: Options, progress: Progress) -> Options:
@@ -35,55 +39,70 @@ def careful_options(problem: Problem, options: Options, progress: Progress) -> O
     return dataclasses.replace(options, presolve=False)
 
 
-def proven_exactly(
-    problem: Problem, answer: Outcome, options: Options, progress: Progress
-) -> Outcome:
-    """Return a verified answer with an exact proof, for a small model that needs one.
+def is_small(problem: Problem, options: Options) -> bool:
+    """Whether rational arithmetic is worth a try."""
+    from solvers.highs.rational import MOST_ENTRIES
 
-    It does where its magnitudes are doubtful, or where the engine had numerical trouble.
+    asked = problem.is_mip and not options.heuristics_only
+    return asked and 0 < problem.num_nonzeros <= MOST_ENTRIES
+
+
+def is_doubtful(problem: Problem, options: Options) -> bool:
+    """Whether a small model has magnitudes that engines may go wrong on."""
+    return is_small(problem, options) and widest_span(problem).ratio > DOUBTFUL
+
+
+def exact_answer(
+    problem: Problem, options: Options, progress: Progress, known: FloatArray | None
+) -> Outcome | None:
+    """Return what rational arithmetic proves of a small model, verified; None where it is nothing.
+
+    Parameters
+    ----------
+    problem : Problem
+        A mixed-integer one.
+    options : Options
+    progress : Progress
+        Told of points.
+    known : (n,) array, optional
+        A point that may be feasible.
     """
-    if not problem.is_mip or options.heuristics_only or answer.engine in EXACT_PROVERS:
-        return answer
-    doubtful = answer.stop_reason is StopReason.NUMERICAL_TROUBLE
-    if answer.is_exact or not (doubtful or widest_span(problem).ratio > DOUBTFUL):
-        return answer
     from solvers.highs import rational
 
-    if problem.num_nonzeros > rational.MOST_ENTRIES:
-        return answer
-
     def accepts(x: FloatArray) -> bool:
-        return (
-            largest_relative_violation(problem, x) <= options.tolerance
-            and integrality_violation(problem, x) <= options.integrality_tolerance
-        )
+        if (
+            largest_relative_violation(problem, x) > options.tolerance
+            or integrality_violation(problem, x) > options.integrality_tolerance
+        ):
+            return False
+        progress.incumbent(problem.objective_at(x), ENGINE, x)
+        return True
 
-    with progress.budget(max(PROOF_SECONDS, progress.seconds)):
-        known = answer.x if answer.solution_status.has_point else None
-        proof = rational.prove(problem, options, progress, accepts, known)
-    if proof is None:
-        return answer
-    progress.log(f"Rational arithmetic was asked for a proof: {proof.nodes} nodes.")
-    return _with_proof(problem, answer, proof.bound, proof.x, options)
-
-
-def _with_proof(
-    problem: Problem, answer: Outcome, bound: float, x: FloatArray | None, options: Options
-) -> Outcome:
-    """Return the answer that an exact bound allows, or the engine's where that says more."""
-    if x is None and not np.isposinf(bound):
-        return answer  # neither a point nor the proof that there is none
-    claim = dataclasses.replace(
-        answer,
-        solution_status=SolutionStatus.INFEASIBLE if x is None else SolutionStatus.FEASIBLE,
-        bound=bound,
-        x=x,
-        row_activity=None,
-        candidate=None,
+    start = known if known is not None and np.isfinite(known).all() else None
+    with progress.budget(min(PROOF_SECONDS, PROOF_SHARE * progress.time_left)):
+        proof = rational.prove(problem, options, progress, accepts, start)
+    if proof is None or (proof.x is None and not np.isposinf(proof.bound)):
+        return None
+    progress.log(f"Rational arithmetic proves it, or a bound, in {proof.nodes} nodes.")
+    claim = Outcome(
+        SolutionStatus.INFEASIBLE if proof.x is None else SolutionStatus.FEASIBLE,
+        StopReason.CONVERGED,
+        bound=proof.bound,
+        x=proof.x,
         is_exact=True,
-        message="",
+        engine=ENGINE,
+        statistics={"nodes": proof.nodes},
     )
-    found = verify(problem, claim, options)
-    unfinished = found.solution_status is SolutionStatus.FEASIBLE
-    stands = answer.solution_status is SolutionStatus.OPTIMAL and found.objective >= answer.bound
-    return answer if unfinished and stands else found
+    return verify(problem, claim, options)
+
+
+def sounder(problem: Problem, answer: Outcome, exact: Outcome, options: Options) -> Outcome:
+    """Return what is left of an engine's answer beside an exact one that settles nothing."""
+    if answer.solution_status is SolutionStatus.UNBOUNDED:  # with a ray that was checked
+        return answer
+    if not answer.solution_status.has_point or answer.bound > exact.objective:
+        return exact
+    best = answer if answer.objective <= exact.objective else exact
+    if exact.bound <= best.bound:
+        return best
+    return verify(problem, dataclasses.replace(best, bound=exact.bound, is_exact=True), options)
