@@ -132,10 +132,13 @@ def _reaches_far(problem: Problem) -> bool:
 
 
 def _products(problem: Problem) -> float:
-    """Return a bound on weight times profit, with decimals made whole."""
-    decimals = 1e3
-    weights = decimals * float(np.sum(np.abs(problem.matrix.data)))
-    return weights * decimals * float(np.sum(np.abs(problem.cost)))
+    """Return a bound on weight times profit, with up to three decimals made whole."""
+    weights, profits = 1e3 * problem.matrix.data, 1e3 * problem.cost
+    if not all(
+        np.allclose(part, np.round(part), rtol=0.0, atol=1e-6) for part in (weights, profits)
+    ):
+        return np.inf
+    return float(np.sum(np.abs(weights))) * float(np.sum(np.abs(profits)))
 
 
 def _door(problem: Problem, rng: Range) -> str:
