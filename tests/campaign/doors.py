@@ -200,8 +200,10 @@ _OLD = {
 
 
 def _every_column_appears(problem: Problem) -> bool:
+    """Whether each has a cost or an entry in a row that limits something."""
+    limited = np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper)
     seen = problem.cost != 0.0
-    seen[problem.matrix.indices] = True
+    seen[problem.matrix[np.flatnonzero(limited)].indices] = True
     return bool(seen.all())
 
 
