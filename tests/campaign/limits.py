@@ -38,8 +38,8 @@ INSTANCES = "GPU_BRIDGE_INSTANCES"
 LARGEST_FILE = 3_000_000
 """Bytes of a model file, packed, up to which more time goes into solving than into reading."""
 
-LARGEST_IN_MODELLING = 30_000
-"""Nonzeros of a model up to which it is made as a Pyomo or PuLP model."""
+LARGEST_IN_MODELLING = 1_000_000
+"""Rows times columns up to which a Pyomo or PuLP model is made, which takes seconds beyond."""
 
 LIMITS = (0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 10.0)
 """Limits are drawn between two neighbours of these, so that many are short."""
@@ -162,7 +162,7 @@ def _drawn(draw: random.Random, paths: Sequence[Path]) -> Task:
         path = draw.choice(paths)
         with contextlib.suppress(GpuBridgeError):
             problem = gb.read(path)
-            small = problem.num_nonzeros <= LARGEST_IN_MODELLING
+            small = problem.num_rows * problem.num_columns <= LARGEST_IN_MODELLING
             doors = (*(DOORS if small else DOORS[:2]), COMMAND)
             method = draw.choice(METHODS["mip" if problem.is_mip else "lp"])
             return Task(str(path), method, draw.choice(doors), limit)
@@ -209,15 +209,16 @@ class _Process:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
+        process.stdin.write(task.line + "\n")
+        process.stdin.flush()
+        made = process.stdout.readline()
         hangs = threading.Timer(task.limit + HANGS_AFTER, process.kill)
         hangs.start()
         try:
-            process.stdin.write(task.line + "\n")
-            process.stdin.flush()
             line = process.stdout.readline()
         finally:
             hangs.cancel()
-        if not line:
+        if not made or not line:
             self.end()
             return task.limit + HANGS_AFTER, f"DIED, {process.returncode}"
         told: dict[str, Any] = json.loads(line)

@@ -1,7 +1,7 @@
 """A process that solves models with limits, one after the other, and says how long each took.
 
-It reads a task from each line of its input and writes how long the call of the solve took, without
-reading the file and making the model, and what came out.
+It reads a task from each line of its input. It writes a line when the file is read and the model
+made, and another with the time that the call of the solve took and what came out.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         solve = DOORS[task["door"]](_problem(task["instance"]), task["options"])
+        answers.write("made\n")
+        answers.flush()
         began = time.perf_counter()
         status = solve()
         seconds = time.perf_counter() - began
