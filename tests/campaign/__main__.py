@@ -6,6 +6,7 @@ python -m tests.campaign --minutes 30 --seed 7 --processes 4
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import subprocess
@@ -51,15 +52,16 @@ def main(words: Sequence[str] | None = None) -> int:
     settings = Settings(given.out.resolve(), given.device, given.ways)
     tasks = _tasks(kinds, given.seed, began + 60.0 * given.minutes, given.models)
     tally, told = Tally(), began
-    for trial in run_crew(tasks, settings, given.processes):
-        tally.take(trial)
-        for finding in trial.findings:
-            if finding.verdict.is_failure:
-                console.print(str(finding), markup=False, highlight=False, soft_wrap=True)
-        if time.monotonic() - told > TOLD_EVERY:
-            told, total = time.monotonic(), tally.total
-            counts = f"{total.models} models, {total.solves} solves, {total.wrong} wrong"
-            console.print(f"{told - began:.0f} s: {counts}")
+    with contextlib.suppress(KeyboardInterrupt):  # what was found so far is shown all the same
+        for trial in run_crew(tasks, settings, given.processes):
+            tally.take(trial)
+            for finding in trial.findings:
+                if finding.verdict.is_failure:
+                    console.print(str(finding), markup=False, highlight=False, soft_wrap=True)
+            if time.monotonic() - told > TOLD_EVERY:
+                told, total = time.monotonic(), tally.total
+                counts = f"{total.models} models, {total.solves} solves, {total.wrong} wrong"
+                console.print(f"{told - began:.0f} s: {counts}")
     seconds = time.monotonic() - began
     tally.write(given.out / "campaign.json", seed=given.seed, seconds=round(seconds, 1))
     tally.show(console, f"seed {given.seed}, {given.device}, {seconds:.0f} s of wall time")
