@@ -30,9 +30,11 @@ def refined(
 ) -> tuple[FloatArray, FloatArray]:
     """Return point and row duals of the session's basis with smaller errors, if it can be done.
 
-    Only for a session that has just run simplex: after an interior-point run the basis solves of
-    HiGHS 1.15 crash the process.
+    Only for a session that has just run simplex: after an interior-point run, or for a model
+    without coefficients, which HiGHS solves without simplex, its basis solves crash the process.
     """
+    if not session.model.value.any():
+        return x, y
     highs: Any = session.highs  # its stub file misses the basis solves
     status, order = highs.getBasicVariables()
     if status != OK:

@@ -206,3 +206,16 @@ def test_units_make_no_difference_to_unbounded_models(seed: int) -> None:
     outcome = solve(problem, EngineOptions(), Progress())
     assert outcome.solution_status is SolutionStatus.UNBOUNDED
     assert proves_unbounded(problem, outcome.primal_ray)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize(
+    ("side", "status"),
+    [(2.5e-9, SolutionStatus.OPTIMAL), (1.0, SolutionStatus.INFEASIBLE)],
+)
+def test_a_row_without_coefficients_does_no_harm(
+    side: float, status: SolutionStatus, presolve: bool
+) -> None:
+    problem = Problem.from_arrays([0.0], [[0.0]], side, side, lower=-1e-25, upper=-1e-25)
+    outcome = solve(problem, EngineOptions(presolve=presolve), Progress())
+    assert outcome.solution_status is status
