@@ -23,6 +23,7 @@ from solvers.highs.rays import (
     may_be_unbounded,
     one_row_proof,
     recession_cone,
+    without_traces,
 )
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
@@ -234,7 +235,8 @@ def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
     """
     for by_cost in (False, True):
         cone, scale = recession_cone(task.model, by_cost=by_cost)
-        reply = solve_lp(replace(task, model=cone, crossover=True), Quiet(channel))
+        visible = replace(task, model=without_traces(cone), crossover=True)
+        reply = solve_lp(visible, Quiet(channel))
         if reply.finding is not Finding.OPTIMAL or reply.x is None:
             continue
         direction = np.clip(reply.x, cone.lower, cone.upper)

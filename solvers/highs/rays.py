@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.highs.measure import unsupported
+from solvers.highs.session import SMALLEST_KEPT
 from solvers.highs.task import BoolArray, FloatArray, IndexArray, Model
 from solvers.separation import separation
 
@@ -84,6 +85,17 @@ def keeps_rows(cone: Model, direction: FloatArray) -> bool:
     activity = cone.activity(direction)
     outside = np.maximum(cone.row_lower - activity, activity - cone.row_upper)
     return bool(np.all(outside <= RAY_ROUNDING * size))
+
+
+def without_traces(cone: Model) -> Model:
+    """Return a recession cone without the entries that HiGHS would drop.
+
+    No point of the box moves a row by one of them beyond HiGHS's tolerance; ``keeps_rows`` has
+    them all.
+    """
+    kept = np.abs(cone.value) > SMALLEST_KEPT
+    start = np.concatenate([[0], np.cumsum(kept)])[cone.start].astype(cone.start.dtype)
+    return replace(cone, start=start, index=cone.index[kept], value=cone.value[kept])
 
 
 def recession_cone(model: Model, *, by_cost: bool) -> tuple[Model, FloatArray]:

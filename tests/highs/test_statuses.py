@@ -208,6 +208,16 @@ def test_units_make_no_difference_to_unbounded_models(seed: int) -> None:
     assert proves_unbounded(problem, outcome.primal_ray)
 
 
+@pytest.mark.parametrize("trace", [1e-13, 1e-20, 1e-26])
+@pytest.mark.parametrize("presolve", [True, False])
+def test_entries_that_highs_would_drop_hide_no_direction(trace: float, presolve: bool) -> None:
+    A = np.array([[1.0, 1.0], [1.0, trace]])
+    problem = Problem.from_arrays([-1.0, -1.0], A, [-1.0, -1.0], [np.inf, np.inf])
+    outcome = solve(problem, EngineOptions(presolve=presolve), Progress())
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert proves_unbounded(problem, outcome.primal_ray)
+
+
 @pytest.mark.parametrize("presolve", [True, False])
 @pytest.mark.parametrize(
     ("side", "status"),
