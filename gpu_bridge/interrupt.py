@@ -43,9 +43,9 @@ class _Handler:
 class _SolveHandler(_Handler):
     """Asks engines to finish, and raises from the second time on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, pressed: bool = False) -> None:
         super().__init__()
-        self._pressed = False
+        self._pressed = pressed
         self._solves: list[Progress] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
@@ -84,7 +84,9 @@ def solving() -> Iterator[None]:
     """Keep the first Ctrl-C for the solve that is to come; every public way to one begins so."""
     before = signal.getsignal(signal.SIGINT)
     if _is_main() and not isinstance(before, _SolveHandler):
-        with _installed(_SolveHandler(), before):
+        # what had to wait for an import is for the solve that comes after it
+        pressed = isinstance(before, _Handler) and before.owed
+        with _installed(_SolveHandler(pressed=pressed), before):
             yield
     else:
         yield

@@ -173,6 +173,14 @@ def test_a_solve_hears_what_came_before_it_began(module: Callable[[int], str]) -
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_solve_hears_what_had_to_wait_for_an_import(module: Callable[[int], str]) -> None:
+    progress = Progress()
+    with pytest.raises(KeyboardInterrupt), uninterrupted_imports():
+        import_module(module(1))
+        with interruptible(progress):
+            assert progress.interrupted
+
+
 def test_the_second_ctrl_c_raises_at_once_outside_of_imports() -> None:
     progress, reached = Progress(), list[str]()
     with pytest.raises(KeyboardInterrupt), interruptible(progress):
