@@ -6,8 +6,7 @@ below one node, ``trees``, ``crew`` and ``search`` many of them side by side, ``
 cases by number of items, ``greedy`` a packing to begin with. ``scouts`` are searches for packings
 beside the trees: ``tabu`` and ``walk``, ``ladders`` of walkers in the numbers of ``scaled``, on a
 GPU or the CPU, and ``breeding``, which combines ``elites`` by exact searches in each
-``neighbourhood``. ``forest`` searches below many nodes at once on a GPU. ``engine`` is the front
-door. Importing this package compiles nothing.
+``neighbourhood``. ``engine`` is the front door. Importing this package compiles nothing.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.knapsack.rows.forest import Forest
 from solvers.knapsack.rows.greedy import exchange
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.node import Int8Array, copy_node
@@ -27,10 +26,6 @@ FIRST_WORK = 1_000_000
 MOST_WORK = 50_000_000
 """Elementary steps of a tree in a round: a few tenths of a second. It doubles from round to round,
 so that few steps are lost where a tree finds something that would have cut off others."""
-
-FOREST_PATIENCE = 20_000_000
-"""Elementary steps of all trees after which a GPU searches too: some tenths of a second of a core,
-which its kernels take to be loaded."""
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""
@@ -72,10 +67,7 @@ class Crew:
         best: Best,
         scouts: Scouts,
         report: Tell,
-        make_forest: Callable[[], Forest] | None = None,
     ) -> None:
-        self._make_forest = make_forest
-        self._forest: Forest | None = None
         self._pool = pool
         self._progress = progress
         self._found = found
@@ -96,8 +88,6 @@ class Crew:
             for scout in self._scouts.beside(work, self._spent, best.profit)
         ]
         jobs += [pool.submit(run_tree, rows, tree, target, work, stop) for tree in trees]
-        if self._forest is not None and not self._forest.is_done:
-            jobs.append(pool.submit(self._forest.run, target, work, stop))
         running = set(jobs)
         while running:
             done, running = wait(running, LOOK)
@@ -146,8 +136,7 @@ class Crew:
             waiting = [tree for tree in waiting if tree.bound >= best.profit + 1]
             while waiting and len(growing) < TREES:
                 growing.append(waiting.pop(0))
-            self._plant(waiting, growing)
-            if not growing and (self._forest is None or self._forest.is_done):
+            if not growing:
                 best.bound = best.profit
                 break
             while len(growing) < TREES:
@@ -160,24 +149,7 @@ class Crew:
             nodes += sum(tree.nodes for tree in growing) - before
             growing = [tree for tree in growing if not tree.is_done]
             bounds = [tree.bound for tree in growing + waiting]
-            if self._forest is not None:
-                bounds.append(float(self._forest.bound))
             best.bound = min(best.bound, highest_bound(bounds, best.profit))
             self._report(best.profit, best.bound)
             work = min(2 * work, MOST_WORK)
-        return nodes + (0 if self._forest is None else self._forest.nodes)
-
-    def _plant(self, waiting: list[Tree], growing: list[Tree]) -> None:
-        """Give the GPU sub-problems that nobody has begun, or branches of trees."""
-        if self._make_forest is None or self._spent < FOREST_PATIENCE:
-            return
-        if self._forest is None:
-            self._forest = self._make_forest()
-        for _ in range(TREES if self._forest.has_room else 0):
-            if waiting:
-                self._forest.add(waiting.pop().node)
-                continue
-            branch = split(self._found.rows, growing, self._best.profit + 1)
-            if branch is None:
-                break
-            self._forest.add(branch.node)
+        return nodes

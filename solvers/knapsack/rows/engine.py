@@ -17,14 +17,15 @@ from solvers.progress import Progress
 ENGINE = "knapsack-rows"
 
 GPU_WALKERS = False
-"""Whether ``device='auto'`` uses a GPU that is there, for walkers and for searches below many
-nodes. On an H200 they gained nothing: a proof with 60 items and 10 rows took 4.4 s and 250 million
-nodes where the trees alone needed 0.5 s and 94,000, whose bounds are linear relaxations. A GPU that
-is asked for is used."""
+"""Whether ``device='auto'`` uses a GPU that is there. A GPU that is asked for is used.
+
+It has walkers only. Searches below thousands of nodes at a time gained nothing on an H200: a proof
+with 60 items and 10 rows took 4.4 s and 250 million nodes where the trees alone needed 0.5 s and
+94,000, whose bounds are linear relaxations."""
 
 
 def walkers_device(wanted: str) -> Device | None:
-    """Return the GPU for walkers and searches, or None to use the CPU alone."""
+    """Return the GPU for walkers, or None to use the CPU alone."""
     if wanted == "cpu" or (wanted == "auto" and not GPU_WALKERS):
         return None
     device = find_device(wanted)

@@ -6,8 +6,7 @@
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.
 5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
-   open branch of another becomes one. Tabu searches and walkers go on beside them, and where a
-   GPU is given it takes branches too and searches below thousands of nodes at a time.
+   open branch of another becomes one. Tabu searches and walkers go on beside them.
 
 The trees of a round share nothing, and what they found is compared in their order, so that the
 answer does not depend on the number of threads.
@@ -23,7 +22,6 @@ import numpy as np
 from solvers.device import Device, cpu
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.rows.crew import Best, Crew, Tell, highest_bound
-from solvers.knapsack.rows.forest import forest_for
 from solvers.knapsack.rows.greedy import exchange, greedy
 from solvers.knapsack.rows.items import (
     BoolArray,
@@ -71,7 +69,7 @@ def solve_rows(
     threads : int
         CPU threads; 0 uses all cores. The answer is the same for any number.
     device : Device, optional
-        A GPU for walkers and for searches below many nodes, beside the trees of the CPU.
+        A GPU for walkers, beside the trees of the CPU.
     """
     reduced = reduce_rows(given)
     if reduced is None:
@@ -136,8 +134,7 @@ def _search(
     best.bound = highest_bound([float(node.bound[0]) for node in found.nodes], best.profit)
     report(best.profit, best.bound)
     with ThreadPoolExecutor(threads) as pool:
-        make_forest = forest_for(problem, found.rows, dual, place)
-        crew = Crew(pool, progress, found, best, scouts, report, make_forest)
+        crew = Crew(pool, progress, found, best, scouts, report)
         nodes = sum(crew.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
         report(best.profit, best.bound)
         nodes += crew.to_the_end()
