@@ -135,5 +135,5 @@ def test_picture_that_cannot_be_written_is_an_error_of_ours(report, tmp_path):
     pytest.importorskip("matplotlib")
     from gpu_bridge.roofline_plot import plot_roofline
 
-    with pytest.raises(FileFormatError, match="cannot be written"):
+    with pytest.raises(FileFormatError, match="There is no folder"):
         plot_roofline(report, tmp_path / "nowhere" / "a.png")
