@@ -51,16 +51,17 @@ def integrality_violation(problem: Problem, x: FloatArray) -> float:
 
 
 def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
-    """Return the largest violation of any row or bound over max(1, |side|).
+    """Return the largest violation of any row or bound over max(1, |side that is missed|).
 
     What a sum of doubles cannot resolve is no violation where continuous columns are in it: there
     may be no doubles that meet the row. Rows of integer columns are added up without rounding.
     """
-    rows = row_violations(problem, problem.matrix @ x)
+    activity = problem.matrix @ x
+    rows = row_violations(problem, activity)
     if rows.any():
         rows = np.maximum(0.0, rows - _resolution(problem, x, rows))
-    relative = _over_side(rows, problem.row_lower, problem.row_upper)
-    columns = _over_side(bound_violations(problem, x), problem.lower, problem.upper)
+    relative = _over_side(rows, activity, problem.row_lower, problem.row_upper)
+    columns = _over_side(bound_violations(problem, x), x, problem.lower, problem.upper)
     return float(max(np.max(relative, initial=0.0), np.max(columns, initial=0.0)))
 
 
@@ -139,8 +140,11 @@ def lp_residuals(
     )
 
 
-def _over_side(violation: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    relative: FloatArray = violation / np.maximum(1.0, side_sizes(low, high))
+def _over_side(
+    violation: FloatArray, values: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Divide violations by the sizes of the sides that are missed, not of those opposite."""
+    relative: FloatArray = violation / np.maximum(1.0, np.abs(np.where(values < low, low, high)))
     return relative
 
 

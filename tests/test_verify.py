@@ -346,3 +346,12 @@ def test_a_point_that_is_not_feasible_has_no_gap():
     assert residuals.primal == 1.0
     assert np.isnan(residuals.gap)
     assert np.isnan(residuals.gap_relative)
+
+
+@pytest.mark.parametrize("opposite", [1e3, 1e9, 1e18])
+def test_violations_are_measured_by_the_side_that_is_missed(opposite: float) -> None:
+    problem = Problem.from_arrays(
+        [1.0], [[1.0]], [1.0], [opposite], lower=[-opposite], upper=[9.0], integrality=True
+    )
+    assert largest_relative_violation(problem, np.array([0.5])) == pytest.approx(0.5)
+    assert largest_relative_violation(problem, np.array([9.5])) == pytest.approx(0.5 / 9.0)

@@ -16,7 +16,7 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
 from solvers.mip.near import Near
 from solvers.mip.pool import Found, Pool
 from solvers.outcome import relative_gap
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def least_objective(model: MipModel) -> float:
 
 
 def relative_violation(model: MipModel, x: FloatArray) -> float:
-    """Return the largest violation of a row at ``x`` (n,), over max(1, |side|)."""
+    """Return the largest violation of a row at ``x`` (n,), over max(1, |side that is missed|)."""
     activity = model.activity(x)
-    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-    size = np.maximum(1.0, side_sizes(model.row_lower, model.row_upper))
-    return float(np.max(outside / size, initial=0.0))
+    outside = np.maximum(0.0, np.maximum(model.row_lower - activity, activity - model.row_upper))
+    missed = np.where(activity < model.row_lower, model.row_lower, model.row_upper)
+    return float(np.max(outside / np.maximum(1.0, np.abs(missed)), initial=0.0))

@@ -109,7 +109,7 @@ def violation(problem: Problem, x: FloatArray, rounding: float = 0.0) -> float:
 def violations(
     problem: Problem, x: FloatArray, rounding: float = 0.0
 ) -> list[tuple[Fraction, Fraction]]:
-    """Return by how much each row and then each column is violated, and the size of its side."""
+    """Return by how much each row and then each column is violated, and the size of that side."""
     point = [Fraction(float(value)) for value in x]
     found = []
     allowed = Fraction(rounding)
@@ -124,9 +124,10 @@ def violations(
         (columns, problem.lower, problem.upper),
     ):
         for (value, lost), a, b in zip(values, low.tolist(), high.tolist(), strict=True):
-            size = max((abs(Fraction(s)) for s in (a, b) if math.isfinite(s)), default=Fraction(0))
             below = Fraction(a) - value if math.isfinite(a) else Fraction(0)
             above = value - Fraction(b) if math.isfinite(b) else Fraction(0)
+            missed = a if below > 0 else b
+            size = abs(Fraction(missed)) if math.isfinite(missed) else Fraction(0)
             found.append((max(Fraction(0), below - lost, above - lost), size))
     return found
 
