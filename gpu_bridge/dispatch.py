@@ -25,7 +25,7 @@ from gpu_bridge.improvement import Watcher
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.log_streams import asked_streams
-from gpu_bridge.magnitudes import unsafe_reason
+from gpu_bridge.magnitudes import unsafe_reason, without_far_limits
 from gpu_bridge.memory_limit import check_memory_limits
 from gpu_bridge.mip_road import go_on, mip_road
 from gpu_bridge.options import Options
@@ -40,6 +40,7 @@ from gpu_bridge.starts import checked_start
 from gpu_bridge.trust import (
     SETTLED,
     careful_options,
+    carried_over,
     exact_answer,
     is_doubtful,
     is_small,
@@ -232,7 +233,13 @@ def _first_opinion(
         if exact is not None and exact.solution_status in SETTLED:
             return exact
     options = careful_options(problem, options, progress)
-    answer = _run(problem, options, choice, progress, start)
+    relaxed = without_far_limits(problem) if in_doubles else problem
+    answer = None
+    if relaxed is not problem:
+        progress.log("Limits that are far off are left out; the answer is checked with them.")
+        answer = carried_over(problem, _run(relaxed, options, choice, progress, start), options)
+    if answer is None:
+        answer = _run(problem, options, choice, progress, start)
     return answer if exact is None else sounder(problem, answer, exact, options)
 
 

@@ -7,11 +7,11 @@ proves of the row is proven of another one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 
 DOUBTFUL = 1e6
 """Span of a row from which small models are proven in rational arithmetic.
@@ -22,6 +22,19 @@ scaled rows was wrong on none of 1,323 with a smaller span, and on 13 of the oth
 UNSAFE = 1e9
 """Span of a row beyond which no engine's proof is passed on unless it is exact. None of 234 models
 of MIPLIB has one, so nobody pays for it who does not have to."""
+
+
+FAR = 1e12
+"""Bounds of continuous columns from here on are left out at first; that is a relaxation.
+
+Of 132 random models with integer and continuous columns, HiGHS 1.15.1 was wrong on none where free
+columns were bounded by 1e11, on 1 by 1e12, on 3 by 1e15 and on 24 by 1e19. Of 234 models of MIPLIB
+2 have such bounds, of 1e12."""
+
+FARTHEST = 1e15
+"""Bounds of continuous columns, and sides over the largest coefficient of their rows, from here on
+leave no room for whole numbers beside them in doubles. HiGHS was wrong on none of the 132 models
+with sides of 1e15, and on 2 with 1e16."""
 
 
 @dataclass(frozen=True)
@@ -67,4 +80,64 @@ def widest_span(problem: Problem) -> Span:
 def unsafe_reason(problem: Problem) -> str:
     """Return why no engine's proof is passed on; empty where nothing speaks against it."""
     span = widest_span(problem)
-    return span.sentence(problem) if span.ratio > UNSAFE else ""
+    return span.sentence(problem) if span.ratio > UNSAFE else far_reason(problem)
+
+
+def far_reason(problem: Problem) -> str:
+    """Return which side or bound of a mixed-integer model is too far off; empty without one."""
+    if not problem.is_mip:
+        return ""
+    for name, label, low, high, most in (
+        ("Row", problem.row_label, problem.row_lower, problem.row_upper, _farthest_side(problem)),
+        (
+            "Variable",
+            problem.column_label,
+            problem.lower,
+            problem.upper,
+            _farthest(problem, FARTHEST),
+        ),
+    ):
+        size = np.maximum(_finite_size(low), _finite_size(high))
+        for k in np.flatnonzero(size >= most)[:1].tolist():
+            return (
+                f"{name} '{label(k)}' is limited by {size[k]:.3g}, beside which doubles hold no "
+                "whole numbers; leave the limit out, or change units."
+            )
+    return ""
+
+
+def without_far_limits(problem: Problem) -> Problem:
+    """Return a mixed-integer problem without limits so far off that engines go wrong on them.
+
+    It is a relaxation: its bounds and its infeasibility are those of the problem, too. The problem
+    itself where there are none.
+    """
+    if not problem.is_mip:
+        return problem
+    most, side = _farthest(problem, FAR), _farthest_side(problem)
+    relaxed = replace(
+        problem,
+        lower=np.where(problem.lower <= -most, -np.inf, problem.lower),
+        upper=np.where(problem.upper >= most, np.inf, problem.upper),
+        row_lower=np.where(problem.row_lower <= -side, -np.inf, problem.row_lower),
+        row_upper=np.where(problem.row_upper >= side, np.inf, problem.row_upper),
+    )
+    names = ("lower", "upper", "row_lower", "row_upper")
+    same = all(np.array_equal(getattr(relaxed, k), getattr(problem, k)) for k in names)
+    return problem if same else relaxed
+
+
+def _farthest(problem: Problem, most: float) -> FloatArray:
+    return np.where(problem.integrality, np.inf, most)
+
+
+def _farthest_side(problem: Problem) -> FloatArray:
+    largest = np.zeros(problem.num_rows)
+    filled = np.diff(problem.matrix.indptr) > 0
+    begins = problem.matrix.indptr[:-1][filled]
+    largest[filled] = np.maximum.reduceat(np.abs(problem.matrix.data), begins)
+    return FARTHEST * np.where(largest > 0, largest, 1.0)
+
+
+def _finite_size(limit: FloatArray) -> FloatArray:
+    return np.where(np.isfinite(limit), np.abs(limit), 0.0)

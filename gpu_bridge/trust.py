@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from gpu_bridge.magnitudes import DOUBTFUL, UNSAFE, widest_span
+from gpu_bridge.magnitudes import DOUBTFUL, UNSAFE, widest_span, without_far_limits
 from gpu_bridge.options import Options
 from gpu_bridge.residuals import integrality_violation, largest_relative_violation
 from gpu_bridge.verify import verify
@@ -49,7 +49,26 @@ def is_small(problem: Problem, options: Options) -> bool:
 
 def is_doubtful(problem: Problem, options: Options) -> bool:
     """Whether a small model has magnitudes that engines may go wrong on."""
-    return is_small(problem, options) and widest_span(problem).ratio > DOUBTFUL
+    if not is_small(problem, options):
+        return False
+    return widest_span(problem).ratio > DOUBTFUL or without_far_limits(problem) is not problem
+
+
+def carried_over(problem: Problem, relaxed: Outcome, options: Options) -> Outcome | None:
+    """Return what a verified answer without far limits says of the problem; None if it is nothing.
+
+    A relaxation's bound and its infeasibility stand, its points and rays need to be looked at.
+    """
+    if relaxed.solution_status is SolutionStatus.INFEASIBLE:
+        return relaxed
+    if relaxed.solution_status is SolutionStatus.UNBOUNDED:
+        found = verify(problem, relaxed, options)
+        return found if found.solution_status is SolutionStatus.UNBOUNDED else None
+    if not relaxed.solution_status.has_point or relaxed.x is None:
+        return None
+    holds = largest_relative_violation(problem, relaxed.x) <= options.tolerance
+    stuck = relaxed.stop_reason is StopReason.NUMERICAL_TROUBLE
+    return relaxed if holds and not stuck else None
 
 
 def exact_answer(

@@ -193,3 +193,63 @@ def test_bounds_are_rounded_to_objectives_that_can_be(
 def test_a_bound_is_not_rounded_where_a_continuous_column_has_costs() -> None:
     problem = Problem.from_arrays([1.0, 1.0], integrality=[True, False], upper=9.0)
     assert rounded_bound(problem, 0.5) == 0.5
+
+
+def mixed_problem(seed: int) -> Problem:
+    """Return a mixed-integer program with a point, and with columns and rows without limits."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(1, 5)), int(rng.integers(2, 7))
+    A = np.round(rng.standard_normal((m, n)) * 5.0) * (rng.random((m, n)) < 0.8)
+    whole = rng.random(n) < 0.5
+    whole[0] = False
+    x = np.round(rng.random(n) * 4.0)
+    return Problem.from_arrays(
+        np.round(rng.random(n) * 9.0),
+        A,
+        A @ x - np.round(rng.random(m) * 3.0),
+        np.full(m, np.inf),
+        lower=np.zeros(n),
+        upper=np.where(whole, 5.0, np.inf),
+        integrality=whole,
+    )
+
+
+@pytest.mark.parametrize("entries", [0, 2000])
+@pytest.mark.parametrize("far", [1e12, 1e15, 1e18, 9.9e19])
+def test_far_limits_change_no_answer(
+    far: float, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvers.highs.rational.MOST_ENTRIES", entries)
+    for seed in range(60):
+        problem = mixed_problem(seed)
+        with_limits = replace(
+            problem,
+            row_upper=np.where(np.isinf(problem.row_upper), far, problem.row_upper),
+            upper=np.where(np.isinf(problem.upper), far, problem.upper),
+        )
+        presolve = bool(seed % 2)
+        told = gb.solve(with_limits, method="highs", presolve=presolve, time_limit=30)
+        best = gb.solve(problem, method="highs", time_limit=30)
+        assert told.solution_status is best.solution_status is SolutionStatus.OPTIMAL, seed
+        assert told.objective == pytest.approx(best.objective, rel=1e-4, abs=1e-6), seed
+        assert told.bound == pytest.approx(best.bound, rel=1e-4, abs=1e-6), seed
+
+
+def test_limits_that_are_far_but_needed_are_kept() -> None:
+    far = Problem.from_arrays(
+        [-1.0, -1.0], [[1.0, 1.0]], row_upper=[np.inf], upper=[1e18, 3.5], integrality=[False, True]
+    )
+    outcome = gb.solve(far, method="highs")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(-1e18)
+
+
+def test_a_bound_that_leans_on_a_far_limit_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solvers.highs.rational.MOST_ENTRIES", 0)
+    far = Problem.from_arrays(
+        [-1.0, -1.0], [[1.0, 1.0]], row_upper=[np.inf], upper=[1e18, 3.5], integrality=[False, True]
+    )
+    outcome = gb.solve(far, method="highs")
+    assert outcome.solution_status is SolutionStatus.FEASIBLE
+    assert outcome.bound == -np.inf
+    assert "'c0' is limited by 1e+18" in outcome.message
