@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.problem import BoolArray, FloatArray, Problem
 
 DOUBTFUL = 1e6
 """Span of a row from which small models are proven in rational arithmetic.
@@ -107,24 +107,28 @@ def far_reason(problem: Problem) -> str:
 
 
 def without_far_limits(problem: Problem) -> Problem:
-    """Return a mixed-integer problem without limits so far off that engines go wrong on them.
+    """Return a problem without limits so far off that engines go wrong on them.
 
     It is a relaxation: its bounds and its infeasibility are those of the problem, too. The problem
     itself where there are none.
     """
-    if not problem.is_mip:
-        return problem
     most, side = _farthest(problem, FAR), _farthest_side(problem)
-    relaxed = replace(
+    columns = _beyond(problem.lower, problem.upper, most)
+    rows = _beyond(problem.row_lower, problem.row_upper, side)
+    if not any(far.any() for far in (*columns, *rows)):
+        return problem
+    return replace(
         problem,
-        lower=np.where(problem.lower <= -most, -np.inf, problem.lower),
-        upper=np.where(problem.upper >= most, np.inf, problem.upper),
-        row_lower=np.where(problem.row_lower <= -side, -np.inf, problem.row_lower),
-        row_upper=np.where(problem.row_upper >= side, np.inf, problem.row_upper),
+        lower=np.where(columns[0], -np.inf, problem.lower),
+        upper=np.where(columns[1], np.inf, problem.upper),
+        row_lower=np.where(rows[0], -np.inf, problem.row_lower),
+        row_upper=np.where(rows[1], np.inf, problem.row_upper),
     )
-    names = ("lower", "upper", "row_lower", "row_upper")
-    same = all(np.array_equal(getattr(relaxed, k), getattr(problem, k)) for k in names)
-    return problem if same else relaxed
+
+
+def _beyond(low: FloatArray, high: FloatArray, most: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Return which finite lower and upper limits are farther off than some sizes."""
+    return (low <= -most) & np.isfinite(low), (high >= most) & np.isfinite(high)
 
 
 def _farthest(problem: Problem, most: float) -> FloatArray:

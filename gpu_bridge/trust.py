@@ -12,7 +12,12 @@ import numpy as np
 
 from gpu_bridge.magnitudes import DOUBTFUL, UNSAFE, widest_span, without_far_limits
 from gpu_bridge.options import Options
-from gpu_bridge.residuals import integrality_violation, largest_relative_violation
+from gpu_bridge.residuals import (
+    bound_violations,
+    integrality_violation,
+    largest_relative_violation,
+    row_violations,
+)
 from gpu_bridge.verify import verify
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
@@ -66,9 +71,16 @@ def carried_over(problem: Problem, relaxed: Outcome, options: Options) -> Outcom
         return found if found.solution_status is SolutionStatus.UNBOUNDED else None
     if not relaxed.solution_status.has_point or relaxed.x is None:
         return None
-    holds = largest_relative_violation(problem, relaxed.x) <= options.tolerance
     stuck = relaxed.stop_reason is StopReason.NUMERICAL_TROUBLE
-    return relaxed if holds and not stuck else None
+    return relaxed if not stuck and _within_far_limits(problem, relaxed.x) else None
+
+
+def _within_far_limits(problem: Problem, x: FloatArray) -> bool:
+    """Whether a point that was checked without the far limits keeps them."""
+    near, activity = without_far_limits(problem), problem.matrix @ x
+    beyond = bound_violations(problem, x) > bound_violations(near, x)
+    rows_beyond = row_violations(problem, activity) > row_violations(near, activity)
+    return not (beyond.any() or rows_beyond.any())
 
 
 def exact_answer(

@@ -235,6 +235,22 @@ def test_far_limits_change_no_answer(
         assert told.bound == pytest.approx(best.bound, rel=1e-4, abs=1e-6), seed
 
 
+@pytest.mark.parametrize("far", [1e12, 1e18, 9.9e19])
+@pytest.mark.parametrize("method", ["highs", "simplex"])
+def test_far_limits_spoil_no_proof_of_a_linear_program(method: str, far: float) -> None:
+    for seed in range(60):
+        problem = mixed_problem(seed).relaxation()
+        with_limits = replace(
+            problem,
+            row_upper=np.where(np.isinf(problem.row_upper), far, problem.row_upper),
+            lower=np.full(problem.num_columns, -far),
+            upper=np.where(np.isinf(problem.upper), far, problem.upper),
+            cost=problem.matrix.T @ np.full(problem.num_rows, 1.0 / 3.0),  # reduced costs round
+        )
+        told = gb.solve(with_limits, method=method, presolve=bool(seed % 2), time_limit=30)
+        assert told.solution_status is SolutionStatus.OPTIMAL, seed
+
+
 def test_limits_that_are_far_but_needed_are_kept() -> None:
     far = Problem.from_arrays(
         [-1.0, -1.0], [[1.0, 1.0]], row_upper=[np.inf], upper=[1e18, 3.5], integrality=[False, True]

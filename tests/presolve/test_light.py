@@ -283,3 +283,17 @@ def test_only_substitution_changes_coefficients_and_it_adds_none():
     removed = light._remove(problem, Progress()).problem
     assert set(removed.matrix.data.tolist()) <= set(problem.matrix.data.tolist())
     assert light.apply(problem, Progress()).problem.num_nonzeros < removed.num_nonzeros
+
+
+def test_numbers_that_grow_beyond_all_that_is_finite_are_not_taken_for_a_contradiction() -> None:
+    # the second column goes to its bound, and what is left of the row to beyond 1e20
+    problem = Problem.from_arrays(
+        [6.0, 3.0],
+        [[1.0, 9.0]],
+        row_upper=[0.0],
+        lower=[-np.inf, -np.inf],
+        upper=[np.inf, 9.9e19],
+    )
+    reduction = light.apply(problem, Progress())
+    assert reduction.problem is problem
+    assert reduction.settled is None

@@ -44,6 +44,7 @@ from gpu_bridge.presolve.light.workspace import (
     begin,
 )
 from gpu_bridge.presolve.reduction import Reduction, chained, completed, unchanged
+from solvers.errors import CrossedBoundsError
 from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
@@ -94,7 +95,10 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
         if reduction.settled is not None or progress.should_stop() is not None:
             break
         before = reduction.problem
-        substituted = substitute(before)
+        try:
+            substituted = substitute(before)
+        except CrossedBoundsError:  # see _remove
+            break
         if substituted.problem is before:
             break
         reduction = chained(reduction, substituted)
@@ -138,7 +142,11 @@ def _remove(problem: Problem, progress: Progress) -> Reduction:
     if workspace.count[STEPS] == 0:
         return unchanged(problem)
     way = Way(problem, workspace)
-    return Reduction(reduced_problem(problem, workspace), way.back, forward=way.forward)
+    try:
+        reduced = reduced_problem(problem, workspace)
+    except CrossedBoundsError:  # by rounding, or numbers that came to be beyond all that is finite
+        return unchanged(problem)
+    return Reduction(reduced, way.back, forward=way.forward)
 
 
 def _reduce(w: Workspace, progress: Progress) -> None:
