@@ -71,7 +71,10 @@ def ask_scip(problem: Problem) -> Claim:
             model.addCons((body <= high) if math.isfinite(high) else (body >= low))
             if math.isfinite(low) and math.isfinite(high):
                 model.addCons(body >= low)
-    model.optimize()
+    try:
+        model.optimize()
+    except Exception as error:  # of no class of its own: its linear solver broke down
+        return Claim(SolutionStatus.NOTHING, reason=str(error))
     status = _STATUS.get(model.getStatus(), SolutionStatus.NOTHING)
     if not model.getNSols() or status is SolutionStatus.INFEASIBLE:
         return Claim(status, reason=f"SCIP {model.getStatus()}")

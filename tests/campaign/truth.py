@@ -106,6 +106,8 @@ def exact_point(problem: Problem, x: FloatArray) -> Exact | None:
     if not np.isfinite(x).all():
         return None
     lower, upper = whole_bounds(problem)
+    if np.any(lower > upper):  # the nearest whole number is outside, by no more than the tolerance
+        return None
     clipped = np.clip(np.where(problem.integrality, np.round(x), x), lower, upper)
     point = [Fraction(value) for value in clipped.tolist()]
     if _meets(problem, point):

@@ -122,10 +122,12 @@ def _option_sets(problem: Problem) -> tuple[dict[str, Any], ...]:
 
 
 def _reaches_far(problem: Problem) -> bool:
-    """Whether a whole-number column may be large, or a number of its rows is."""
+    """Whether a whole-number column may be large or free, or a number of its rows is."""
     if not problem.is_mip:
         return False
     whole = problem.integrality
+    if np.any(whole & np.isinf(problem.lower) & np.isinf(problem.upper)):
+        return True
     numbers = (problem.lower[whole], problem.upper[whole], problem.row_lower, problem.row_upper)
     largest = max(np.max(np.abs(part[np.isfinite(part)]), initial=0.0) for part in numbers)
     return bool(max(largest, np.max(np.abs(problem.matrix.data), initial=0.0)) > FAR)
@@ -138,7 +140,10 @@ def _products(problem: Problem) -> float:
         np.allclose(part, np.round(part), rtol=0.0, atol=1e-6) for part in (weights, profits)
     ):
         return np.inf
-    return float(np.sum(np.abs(weights))) * float(np.sum(np.abs(profits)))
+    most = float(np.max(problem.row_upper[np.isfinite(problem.row_upper)], initial=1.0))
+    copies = np.where(np.isfinite(problem.upper), problem.upper, most)  # many make one item
+    packed = float(np.abs(weights) @ copies[problem.matrix.indices])
+    return packed * float(np.abs(profits) @ copies)
 
 
 def _door(problem: Problem, rng: Range) -> str:
