@@ -8,7 +8,8 @@ Tolerances are those that ``docs/statuses.md`` promises, with a little for round
 * *infeasible* is wrong where any point meets everything exactly;
 * *unbounded* is wrong unless the model with its sides moved out by the tolerance is;
 * an *optimal* mixed-integer point may be worse than the best by the gap asked for, and a bound may
-  be on the wrong side of it by rounding: 1e-9 of its size, with continuous columns 1e-6;
+  be on the wrong side of it by what branch and bound prunes, 1e-6, or by rounding: 1e-9 of its
+  size, with continuous columns 1e-6;
 * an *optimal* linear program may be worse by 1e-6 of 1 + |p| + |d|, and by what reduced costs
   within their tolerance, 1e-6 of 1 + || c ||, make of the way to the exact optimum; so may its
   bound.
@@ -50,6 +51,10 @@ ROUNDING = 4e-15
 """Part of the sizes that a row adds up which is rounding in doubles."""
 
 WHOLE_ROUNDING, MIXED_ROUNDING = 1e-9, 1e-6
+PRUNED = 1.01e-6
+"""Branch and bound in doubles drops nodes that are better by less than about this, whatever gap is
+asked for."""
+
 WIDENED_SECONDS = 5.0
 DEFAULT_REL_GAP, DEFAULT_ABS_GAP = 1e-4, 1e-6
 
@@ -143,7 +148,7 @@ def _allowed_above(
     if problem.is_mip:
         rel = float(options.get("rel_gap", DEFAULT_REL_GAP))
         gap = max(float(options.get("abs_gap", DEFAULT_ABS_GAP)), rel * abs(value))
-        return 1.01 * gap + _rounding(problem) * max(1.0, abs(most))
+        return 1.01 * gap + _whole_room(problem, most)
     way = float(np.linalg.norm(x - np.array([float(v) for v in best.x])))
     return _linear_room(problem, value, most, way)
 
@@ -161,7 +166,7 @@ def _bound(known: Knowledge, claim: Claim) -> list[Ruling]:
         return []
     most = float(best.objective)
     if problem.is_mip:
-        room = _rounding(problem) * max(1.0, abs(most))
+        room = _whole_room(problem, most)
     else:
         way = float(np.linalg.norm([float(v) for v in best.x]))
         room = _linear_room(problem, claim.bound, most, way)
@@ -226,8 +231,10 @@ def _linear_room(problem: Problem, value: float, most: float, way: float) -> flo
     return gap + MOVED * (1.0 + float(np.linalg.norm(problem.cost))) * way
 
 
-def _rounding(problem: Problem) -> float:
-    return WHOLE_ROUNDING if problem.integrality.all() else MIXED_ROUNDING
+def _whole_room(problem: Problem, most: float) -> float:
+    """Return by how much a proof by branch and bound may be off."""
+    rounding = WHOLE_ROUNDING if problem.integrality.all() else MIXED_ROUNDING
+    return max(PRUNED, rounding * max(1.0, abs(most)))
 
 
 def _truth(problem: Problem) -> Truth | None:
