@@ -182,6 +182,9 @@ def fits(door: str, problem: Problem) -> bool:
         return False
     if door in MODELLING_DOORS and not _every_column_appears(problem):
         return False
+    if door == "by_lp":  # which makes two rows of one with two sides: of a knapsack another model
+        both = np.isfinite(problem.row_lower) & np.isfinite(problem.row_upper)
+        return not np.any(both & (problem.row_lower < problem.row_upper))
     return door not in ("by_mps", "by_command") or has_exact_ranges(problem)
 
 
