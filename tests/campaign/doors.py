@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge as gb
+from gpu_bridge.choosing import KNAPSACKS
+from gpu_bridge.classify import classify
 from solvers.outcome import SolutionStatus
 from solvers.problem import FloatArray, Problem
 from tests.campaign.claims import Claim, claim_of
@@ -182,7 +184,7 @@ def fits(door: str, problem: Problem) -> bool:
         return False
     if door in MODELLING_DOORS and not _every_column_appears(problem):
         return False
-    if door == "by_lp":  # which makes two rows of one with two sides: of a knapsack another model
+    if door == "by_lp" and classify(problem).kind in KNAPSACKS:  # of which only some methods fit
         both = np.isfinite(problem.row_lower) & np.isfinite(problem.row_upper)
         return not np.any(both & (problem.row_lower < problem.row_upper))
     return door not in ("by_mps", "by_command") or has_exact_ranges(problem)
