@@ -12,6 +12,7 @@ GPU); twins at their first call, and kept on disk by Numba.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -199,7 +200,10 @@ class Family:
                 from solvers.kernels.twin import run_twin, threads_for
 
                 work = kernel.work(kernel.by_name(values))
-                run_twin(getattr(self.twin, name), values, threads_for(work, threads))
+                if self.is_native:
+                    getattr(self.twin, name)(*values, threads_for(work, threads))
+                else:
+                    run_twin(getattr(self.twin, name), values, threads_for(work, threads))
 
         call.__name__ = name
         call.__doc__ = kernel.contract
@@ -210,8 +214,15 @@ class Family:
 
     @property
     def twin(self) -> Any:
-        """The module of the Numba twins; importing it imports Numba."""
+        """The module of the CPU kernels."""
+        if self.is_native:
+            return importlib.import_module(f"solvers.native.{native_name(self.package, self.stem)}")
         return importlib.import_module(f"{self.package}.{self.stem}_cpu")
+
+    @cached_property
+    def is_native(self) -> bool:
+        """Whether the CPU kernels are C++ rather than Numba loops."""
+        return importlib.util.find_spec(f"{self.package}.{self.stem}_cpu") is None
 
     def source(self) -> str:
         """Return the device code with its shared headers put in."""
@@ -275,6 +286,12 @@ class Family:
                 f"compiler says:\n{error}"
             ) from error
         return module
+
+
+def native_name(package: str, stem: str) -> str:
+    """Return the submodule of ``solvers.native`` with a family's CPU kernels."""
+    folders = [one for one in package.split(".")[1:] if one != "kernels"]
+    return "_".join((*folders, stem))
 
 
 def packed_macro(name: str) -> str:

@@ -62,8 +62,12 @@ def test_twin_has_the_declared_kernels_and_arguments(path):
     family = family_of(path)
     for kernel in family:
         twin = getattr(family.twin, kernel.name)
-        names = list(inspect.signature(twin.serial.py_func).parameters)
-        assert names == [argument.name for argument in kernel.arguments]
+        wanted = [argument.name for argument in kernel.arguments]
+        if not family.is_native:
+            assert list(inspect.signature(twin.serial.py_func).parameters) == wanted
+            continue
+        for signature, *_ in twin.__nb_signature__:
+            assert re.findall(r"(\w+): ", signature) == [*wanted, "threads"]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)

@@ -1,0 +1,30 @@
+// Sharing a loop out over the cores, so that the result has the same bits for any number of
+// threads: each owner is worked on by one thread, and nothing is summed across owners.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace native {
+
+/// Call work(first, last) for pieces of [0, count), on up to ``threads`` threads.
+///
+/// One loop at a time has the helpers; who comes second runs on its own thread alone. Pieces are
+/// taken in turn, so that owners of different length even out. An exception of any piece is
+/// thrown here once all have ended.
+void share_out(int threads, std::int64_t count,
+               const std::function<void(std::int64_t, std::int64_t)> &work);
+
+/// Call body(i) for every i in [0, count), on up to ``threads`` threads.
+template <class Body> inline void parallel_for(int threads, std::int64_t count, const Body &body) {
+    auto piece = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            body(i);
+    };
+    if (threads < 2 || count < 2)
+        piece(0, count);
+    else
+        share_out(threads, count, piece);
+}
+
+} // namespace native
