@@ -11,11 +11,9 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.paper.solve import solve as solve_by_variant
 from solvers.simplex.paper.variants import VARIANTS
-from solvers.simplex.solve import solve as solve_by_core
+from solvers.simplex.solve import solve as solve_by_engine
 
-CORES = ("sparse", "dense")
-
-NAMES = (*VARIANTS, *CORES, "highs")
+NAMES = (*VARIANTS, "dense", "highs")
 
 
 class Engine(Solver):
@@ -55,7 +53,7 @@ class Engine(Solver):
         progress = Progress(task.time_limit)
         if self.name in VARIANTS:
             return _answer(solve_by_variant(model, options, progress, variant=self.name))
-        return _answer(solve_by_core(model, options, progress, core=self.name))
+        return _answer(solve_by_engine(model, options, progress))
 
 
 class SerialHighs(Simplex):

@@ -161,7 +161,7 @@ def resident(problem: Problem, device: Device, limit: float) -> tuple[float, int
     """Return seconds, iterations and objective of the resident core's solve."""
     where = "cpu" if device.kind == "cpu" else f"cuda:{device.index}"
     began = time.perf_counter()
-    outcome = solve(problem, EngineOptions(device=where), Progress(limit), core="dense")
+    outcome = solve(problem, EngineOptions(device=where), Progress(limit))
     seconds = time.perf_counter() - began
     objective = np.nan if outcome.x is None else float(problem.cost @ outcome.x)
     return seconds, int(outcome.statistics["iterations"]), objective

@@ -26,11 +26,10 @@ COLOURS = {
     "naive": "#b8860b",
     "resident": "#8e5bb5",
     "graphs": "#1f6fb4",
-    "sparse": "#3a923a",
     "dense": "#0b3d66",
     "highs": "#d1631b",
 }
-MARKS = dict(zip(COLOURS, "XPsoD^v", strict=True))
+MARKS = dict(zip(COLOURS, "XPsoD^", strict=True))
 DPI = 150
 WIDTH_PER_MODEL = 0.19
 

@@ -298,9 +298,7 @@ def _run(
             lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
         )
     elif choice.method == "simplex":
-        answer = within_limit(
-            lambda deputy: simplex_road(problem, options, deputy, start), progress, "simplex"
-        )
+        answer = simplex_road(problem, options, progress, start)
     elif choice.method.startswith("knapsack"):
         answer = _run_exactly(problem, options, choice, progress)
     elif choice.method == "mip":

@@ -67,9 +67,9 @@ def _solve(problem: Problem, device: str) -> None:
     from solvers.progress import Progress
 
     gpu_bridge.solve(problem, method="pdlp", device=device, crossover="off")
-    gpu_bridge.solve(problem, method="simplex", device=device)
     if device == "cpu":
         return
+    gpu_bridge.solve(problem, method="simplex", device=device)
     options = make_options(device=device, tolerance=1e-4, iteration_limit=2000)
     plain = Settings(barrier_from=0, launches_from=0)
     for settings in (plain, dataclasses.replace(plain, pack_from=0)):

@@ -1,5 +1,6 @@
-"""Revised simplex: vertex solutions with a basis and exact duals, on CPU and GPU.
+"""Revised simplex for GPUs: vertex solutions with a basis and exact duals.
 
-``form`` writes a problem in slack form, ``state`` holds basis, point and reduced costs, ``core``
-says what an implementation of the pivots offers; ``solve`` is the front door.
+``form`` writes a problem in slack form, ``state`` holds basis, point and reduced costs,
+``resident`` makes the pivots; ``solve`` is the front door. ``batch`` solves many small problems,
+``paper`` keeps the four variants of the paper.
 """

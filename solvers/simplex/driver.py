@@ -9,11 +9,9 @@ the unscaled, unperturbed problem has confirmed, or a ray has proven on its data
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 from solvers.outcome import Start
-from solvers.simplex.core import Core
-from solvers.simplex.form import SlackForm, slack_form
+from solvers.simplex.form import slack_form
 from solvers.simplex.measure import infeasibility
 from solvers.simplex.phases import optimise, restore
 from solvers.simplex.run import Finding, Run
@@ -23,19 +21,15 @@ from solvers.simplex.state import PIVOT_TOLERANCE, SimplexState
 TIGHT_TOLERANCE = 1e-9
 """Violations that the answer should not have where a few more pivots can help it."""
 
-MakeCore = Callable[[SlackForm], Core]
 
-
-def run_stages(
-    run: Run, make_core: MakeCore, start: Start | None, tolerance: float
-) -> tuple[Finding, SimplexState]:
+def run_stages(run: Run, start: Start | None, tolerance: float) -> tuple[Finding, SimplexState]:
     """Return what was found, and the state it was found in."""
-    state = first_state(run, make_core, start)
+    state = first_state(run, start)
     state.tolerance = min(PIVOT_TOLERANCE, tolerance)
     finding = optimise(run, state, perturb=True)
     if finding is not Finding.OPTIMAL:
         return finding, state
-    found = unscaled(run, make_core, state)
+    found = unscaled(run, state)
     trial = copied(found)
     finding = optimise(run, trial, perturb=False)
     if finding is Finding.TROUBLE:
@@ -43,19 +37,19 @@ def run_stages(
     return finding, settled(run, trial) if finding is Finding.OPTIMAL else trial
 
 
-def first_state(run: Run, make_core: MakeCore, start: Start | None) -> SimplexState:
+def first_state(run: Run, start: Start | None) -> SimplexState:
     """Make the core of the scaled problem and return the state to begin with."""
     form = slack_form(run.problem)
-    run.core = make_core(form)
+    run.begin(form)
     return start_state(form, start)
 
 
-def unscaled(run: Run, make_core: MakeCore, state: SimplexState) -> SimplexState:
+def unscaled(run: Run, state: SimplexState) -> SimplexState:
     """Return the state's basis on the problem as it was given, with a core for it."""
     if not state.form.is_scaled:
         return state
     form = slack_form(run.problem, scaled=False)
-    run.leave(make_core(form))
+    run.begin_again(form)
     found = state_of(form, state.status)
     found.tolerance = state.tolerance
     restore(run, found)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.simplex.certificate import farkas_ray, primal_ray
-from solvers.simplex.core import Halt
+from solvers.simplex.halt import Halt
 from solvers.simplex.measure import bound_violation, flip_boxed, infeasibility
 from solvers.simplex.perturbation import perturbed_costs
 from solvers.simplex.run import Finding, Run

@@ -10,7 +10,9 @@ from enum import Enum
 from solvers.outcome import StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
-from solvers.simplex.core import Core, Halt
+from solvers.simplex.form import SlackForm
+from solvers.simplex.halt import Halt
+from solvers.simplex.resident.core import ResidentCore
 from solvers.simplex.state import SimplexState
 
 UNLIMITED = 2**62
@@ -36,6 +38,8 @@ class Run:
     problem : Problem
         As it was given: what certificates are proven on.
     progress : Progress
+    device : str
+        Where the pivots are made.
     iteration_limit : int
         Pivots that may be made altogether.
     seed : int
@@ -45,7 +49,7 @@ class Run:
         Why the solve has to end, once it has to.
     phase : str
         Which pivots are being made.
-    core : Core
+    core : ResidentCore
         Makes the pivots; set before the first, and anew when scaling is left.
     ray : array, optional
         The proof behind INFEASIBLE (m,) or UNBOUNDED (n,).
@@ -53,12 +57,13 @@ class Run:
 
     problem: Problem
     progress: Progress
+    device: str
     iteration_limit: int = UNLIMITED
     seed: int = 0
     counts: Counter[str] = field(default_factory=lambda: Counter(iterations=0))
     stop_reason: StopReason | None = None
     phase: str = "start"
-    core: Core = field(init=False)
+    core: ResidentCore = field(init=False)
     ray: FloatArray | None = None
 
     @property
@@ -66,27 +71,26 @@ class Run:
         """Pivots made so far."""
         return self.counts["iterations"]
 
+    def begin(self, form: SlackForm) -> None:
+        """Make the first core."""
+        self.core = ResidentCore(form, self.device)
+
+    def begin_again(self, form: SlackForm) -> None:
+        """Go on with a core for another form, and keep the counts of the one so far."""
+        self._count_core()
+        self.begin(form)
+
     def should_stop(self) -> bool:
         """Tell how many pivots there were, ask whether to stop, and remember why."""
-        made = self.iterations + int(getattr(self.core, "iterations", 0))
-        self.progress.iteration(made, phase=self.phase)
+        self.progress.iteration(self.iterations + self.core.iterations, phase=self.phase)
         if self.stop_reason is None:
             self.stop_reason = self.progress.should_stop()
         return self.stop_reason is not None
-
-    def leave(self, core: Core) -> None:
-        """Go on with another core, and keep the counts of the one so far."""
-        self._count_core()
-        self.core = core
 
     def statistics(self) -> dict[str, float | int | str]:
         """Return the counts of the whole solve, by name."""
         self._count_core()
         return dict(self.counts)
-
-    def _count_core(self) -> None:
-        for name in ("refactorisations", "bound_flips"):
-            self.counts[name] += int(getattr(self.core, name, 0))
 
     def refresh(self, state: SimplexState) -> None:
         """Compute a state's values and reduced costs anew from its basis."""
@@ -95,12 +99,10 @@ class Run:
 
     def dual(self, state: SimplexState, phase: str) -> Halt:
         """Run dual pivots from a state, and bring it up to date."""
-        self.core.load(state)
         return self._pivot(self.core.dual, state, phase)
 
     def primal(self, state: SimplexState, phase: str) -> Halt:
         """Run primal pivots from a state, and bring it up to date."""
-        self.core.load(state)
         return self._pivot(self.core.primal, state, phase)
 
     def _pivot(
@@ -109,13 +111,18 @@ class Run:
         state: SimplexState,
         phase: str,
     ) -> Halt:
-        state.iterations = 0
+        self.core.load(state)
         self.phase = phase.replace("_", " ")
         left = self.iteration_limit - self.iterations
         halt = pivots(left, self.should_stop) if left > 0 else Halt.LIMIT
         self.core.store(state)
         self.counts["iterations"] += state.iterations
         self.counts[f"{phase}_iterations"] += state.iterations
+        state.iterations = 0  # counted
         if halt is Halt.LIMIT:
             self.stop_reason = self.stop_reason or StopReason.ITERATION_LIMIT
         return halt
+
+    def _count_core(self) -> None:
+        self.counts["refactorisations"] += self.core.refactorisations
+        self.counts["bound_flips"] += self.core.bound_flips

@@ -7,9 +7,7 @@ from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.answer import to_outcome
-from solvers.simplex.core import Core
 from solvers.simplex.driver import run_stages
-from solvers.simplex.form import SlackForm
 from solvers.simplex.run import UNLIMITED, Finding, Run
 
 
@@ -18,10 +16,8 @@ def solve(
     options: EngineOptions,
     progress: Progress,
     start: Start | None = None,
-    *,
-    core: str = "sparse",
 ) -> Outcome:
-    """Solve a linear program by the simplex method.
+    """Solve a linear program by the simplex method, with a dense inverse that stays on the device.
 
     Parameters
     ----------
@@ -33,33 +29,24 @@ def solve(
         Keeps the time limit; told of iterations.
     start : Start, optional
         ``basis``, with any number of basic variables, or ``x`` to guess one from.
-    core : {"sparse", "dense"}
-        Pivots on a sparse factorisation on the CPU, or on a dense inverse that stays on the
-        device.
 
     Returns
     -------
     Outcome
         In the minimised sense, with a basis. Unbounded comes with a feasible ``x`` and a
         ``primal_ray``, infeasible with a ``dual_ray``, both proven on ``problem``.
+
+    Raises
+    ------
+    DeviceError
+        The inverse of a basis does not fit the device.
     """
     stopped = progress.should_stop()
     if stopped is not None:
         return Outcome(SolutionStatus.NOTHING, stopped, engine="simplex")
-    device = "cpu" if core == "sparse" or options.device == "cpu" else options.device
-
-    def make_core(form: SlackForm) -> Core:
-        if core == "dense":
-            from solvers.simplex.resident.core import ResidentCore
-
-            return ResidentCore(form, device)
-        from solvers.simplex.pivots.core import SparseCore
-
-        return SparseCore(form, options.seed)
-
     limit = UNLIMITED if options.iteration_limit is None else options.iteration_limit
-    run = Run(problem, progress, limit, options.seed)
-    finding, state = run_stages(run, make_core, start, options.tolerance)
+    run = Run(problem, progress, options.device, limit, options.seed)
+    finding, state = run_stages(run, start, options.tolerance)
     reason = run.stop_reason or StopReason.NUMERICAL_TROUBLE
     return to_outcome(
         problem,
@@ -69,5 +56,5 @@ def solve(
         tolerance=options.tolerance,
         ray=run.ray if finding in (Finding.INFEASIBLE, Finding.UNBOUNDED) else None,
         statistics=run.statistics(),
-        device=device,
+        device=options.device,
     )

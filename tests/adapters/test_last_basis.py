@@ -33,7 +33,7 @@ def pyomo_model() -> pyo.ConcreteModel:
 
 
 def iterations(outcome: gpu_bridge.Outcome) -> int:
-    return int(outcome.statistics["iterations"])
+    return int(outcome.statistics["simplex_iterations"])
 
 
 def test_pyomo_starts_from_the_basis_it_ended_with() -> None:

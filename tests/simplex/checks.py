@@ -16,7 +16,8 @@ INF = np.inf
 
 
 def simplex(problem: Problem, start: Start | None = None, **options: object) -> Outcome:
-    return solve(problem, EngineOptions(**options), Progress(), start)  # type: ignore[arg-type]
+    chosen = EngineOptions(device="cpu", **options)  # type: ignore[arg-type]
+    return solve(problem, chosen, Progress(), start)
 
 
 def reference(problem: Problem) -> Outcome:

@@ -209,13 +209,16 @@ def test_a_feasible_point_at_the_limit_is_handed_out() -> None:
 
 def test_no_time_and_an_interruption_are_said() -> None:
     problem = random_packing(40)
-    assert solve(problem, EngineOptions(), Progress(0.0)).stop_reason is StopReason.TIME_LIMIT
+    assert (
+        solve(problem, EngineOptions(device="cpu"), Progress(0.0)).stop_reason
+        is StopReason.TIME_LIMIT
+    )
 
     class Impatient(Progress):
         def iteration(self, count: int, **figures: float | int | str) -> None:
             self.interrupt()
 
-    outcome = solve(problem, EngineOptions(), Impatient())
+    outcome = solve(problem, EngineOptions(device="cpu"), Impatient())
     assert outcome.stop_reason is StopReason.INTERRUPTED
     assert outcome.solution_status in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
 

@@ -8,6 +8,7 @@ import pytest
 from solvers.outcome import Basis, BasisStatus, Start
 from solvers.problem import Problem
 from solvers.simplex.form import slack_form
+from solvers.simplex.measure import flip_boxed, infeasibility
 from solvers.simplex.perturbation import BASE, perturbed_costs
 from solvers.simplex.start import fitted_status, start_state
 from solvers.simplex.state import BASIC, LOWER, UPPER, ZERO, slack_start
@@ -68,3 +69,12 @@ def test_perturbed_costs_keep_duals_feasible() -> None:
 def test_costs_of_zero_are_perturbed_too() -> None:
     state = slack_start(slack_form(Problem.from_arrays([0.0, 0.0], [[1, 1]], [1])))
     assert np.all(perturbed_costs(state, 0)[:2] >= BASE)
+
+
+def test_flip_boxed_moves_only_what_has_two_bounds() -> None:
+    problem = Problem.from_arrays([-1.0, -1.0], [[1, 1]], row_upper=[9], upper=[2, INF])
+    state = slack_start(slack_form(problem))
+    state.status[0] = LOWER
+    assert infeasibility(state).stuck == 1.0
+    assert flip_boxed(state, 0.0) == 1
+    np.testing.assert_array_equal(state.status[:2], [UPPER, LOWER])

@@ -22,8 +22,8 @@ import numpy as np
 
 from solvers.device import Device, find_device
 from solvers.problem import FloatArray
-from solvers.simplex.core import Halt
 from solvers.simplex.form import SlackForm
+from solvers.simplex.halt import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
 from solvers.simplex.resident.loop import HARRIS, Loop
@@ -49,7 +49,11 @@ def _on_device(method: Method) -> Method:
 
 
 class ResidentCore:
-    """Pivots on a device; implements :class:`solvers.simplex.core.Core`.
+    """Pivots on one basis, on a device; ``load`` copies a ``SimplexState`` in, ``store`` out.
+
+    The driver decides on phases, perturbation, scaling and when an answer may be believed; the core
+    knows only the working cost and bounds that it is given, and makes pivots until it has a reason
+    to stop.
 
     Parameters
     ----------
@@ -72,7 +76,11 @@ class ResidentCore:
 
     @_on_device
     def load(self, state: SimplexState) -> None:
-        """Take over a state; factorise its basis unless it is the one at hand."""
+        """Take over a state; factorise its basis unless it is the one at hand.
+
+        Basic values and reduced costs are computed for it. A singular basis is repaired by slacks;
+        ``store`` then shows it.
+        """
         basis, a = self._basis, self._basis.arrays
         basis.fold()
         new = not np.array_equal(basis.nucleus.basic, state.basic)
@@ -95,13 +103,17 @@ class ResidentCore:
 
     @_on_device
     def dual(self, most: int, should_stop: Callable[[], bool]) -> Halt:
-        """Run dual pivots; reduced costs of the wrong sign are first met by flips or shifts."""
+        """Run at most ``most`` dual pivots.
+
+        Reduced costs of the wrong sign are first met by flips or shifts. ``DONE`` and ``NO_PIVOT``
+        are said only of a fresh factorisation.
+        """
         self._basis.recompute(repair=True)
         return self._loop.run("dual", most, should_stop)
 
     @_on_device
     def primal(self, most: int, should_stop: Callable[[], bool]) -> Halt:
-        """Run primal pivots, from an infeasible point after dual ones that make it feasible.
+        """Run at most ``most`` primal pivots, at an infeasible point after dual ones from there.
 
         ``DONE`` at an infeasible point says that those found no feasible one.
         """
@@ -124,7 +136,7 @@ class ResidentCore:
 
     @_on_device
     def store(self, state: SimplexState) -> None:
-        """Copy everything back."""
+        """Copy everything back, with duals and basic values as of a fresh computation."""
         a = self._basis.arrays
         self._basis.recompute(repair=False)
         state.basic[:] = a.host(a.basic)
@@ -148,12 +160,12 @@ class ResidentCore:
 
     @property
     def pivot_row(self) -> int:
-        """Position at which the dual found no ratio; -1 if none."""
+        """Position at which the dual found no ratio, for the Farkas certificate; -1 if none."""
         return self._loop.pivot_row
 
     @property
     def pivot_column(self) -> int:
-        """Variable for which the primal found no ratio; -1 if none."""
+        """Variable for which the primal found no ratio, for the ray; -1 if none."""
         return self._loop.pivot_column
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.simplex.core import Halt
+from solvers.simplex.halt import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
 from solvers.simplex.resident.batch import Batches

@@ -10,8 +10,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from solvers.device import Device
 from solvers.problem import Problem
-from solvers.simplex.core import Halt
 from solvers.simplex.form import SlackForm, slack_form
+from solvers.simplex.halt import Halt
 from solvers.simplex.resident.core import ResidentCore
 from solvers.simplex.state import LOWER, SimplexState, slack_start
 

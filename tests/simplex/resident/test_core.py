@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from solvers.device import cpu
 from solvers.errors import DeviceError
 from solvers.problem import Problem
-from solvers.simplex.core import Halt
 from solvers.simplex.form import slack_form
+from solvers.simplex.halt import Halt
 from solvers.simplex.resident import arrays, loop, nucleus, room
 from solvers.simplex.resident.core import ResidentCore
 from solvers.simplex.state import BASIC, LOWER, slack_start

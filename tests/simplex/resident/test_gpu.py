@@ -15,7 +15,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from solvers.progress import Progress
-from solvers.simplex.core import Halt
+from solvers.simplex.halt import Halt
 from solvers.simplex.resident import arrays
 from solvers.simplex.resident.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.solve import solve
@@ -140,7 +140,7 @@ def test_equal_inputs_give_equal_bits(gpu):
 @pytest.mark.parametrize("name", OPTIMA)
 def test_netlib_models_are_solved(name, gpu):
     problem = gpu_bridge.read(Path(DATA) / f"{name}.mps.gz")
-    outcome = solve(problem, EngineOptions(device="cuda"), Progress(), core="dense")
+    outcome = solve(problem, EngineOptions(device="cuda"), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     objective = problem.cost @ outcome.x + problem.offset
     assert objective == pytest.approx(OPTIMA[name], rel=1e-9)

@@ -19,7 +19,7 @@ OPTIMA = {"afiro": -464.753142857, "adlittle": 225494.963162, "forplan": -664.21
 @pytest.mark.parametrize("name", OPTIMA)
 def test_netlib_model_is_solved(name):
     problem = gpu_bridge.read(DATA / f"{name}.mps.gz")
-    outcome = solve(problem, EngineOptions(device="cpu"), Progress(), core="dense")
+    outcome = solve(problem, EngineOptions(device="cpu"), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     objective = problem.cost @ outcome.x + problem.offset
     assert objective == pytest.approx(OPTIMA[name], rel=1e-9)
@@ -27,6 +27,6 @@ def test_netlib_model_is_solved(name):
 
 def test_infeasible_model_is_proven():
     problem = gpu_bridge.read(DATA / "klein1.mps.gz")
-    outcome = solve(problem, EngineOptions(device="cpu"), Progress(), core="dense")
+    outcome = solve(problem, EngineOptions(device="cpu"), Progress())
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
     assert outcome.dual_ray is not None

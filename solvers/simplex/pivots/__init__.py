@@ -1,1 +1,0 @@
-"""The CPU core: compiled dual and primal pivots over a sparse factorisation."""
