@@ -10,16 +10,19 @@ MINUTES ?= 10
 SEED ?= 0
 PROCESSES ?= 2
 CAMPAIGN_ARGS ?=
+comma := ,
 
 # The first Python of at least 3.10 on the path.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.10; do \
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
 	then echo $$name; break; fi; done)
 
-.PHONY: help demo test test-gpu campaign examples lint docs clean
+.PHONY: help build wheel demo test test-gpu campaign examples lint docs clean
 
 help:
 	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
+	@echo "make build     compile what has changed of the native core"
+	@echo "make wheel     build a wheel in dist/ and try it in a fresh environment"
 	@echo "make test      run the whole test suite (PYTEST_ARGS='-k pdlp' for a part of it)"
 	@echo "make test-gpu  run the tests that need a GPU (CUDA=cuda12 for CUDA 12)"
 	@echo "make campaign  random models in every way against the truth (MINUTES=30 SEED=7)"
@@ -30,6 +33,14 @@ help:
 
 demo: $(VENV)/installed-demo
 	$(VENV)/bin/python examples/demo.py --time-limit $(DEMO_TIME_LIMIT) --output demo-output
+
+build: $(VENV)/installed-develop
+	$(VENV)/bin/python -c 'import solvers.native'
+
+wheel: $(VENV)/build-tools
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip wheel --quiet \
+		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(VENV)/bin/python tests/wheel.py dist
 
 test: $(VENV)/installed-develop
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
@@ -71,22 +82,37 @@ $(VENV)/bin/python:
 		exit 1; fi
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/installed-demo: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+# What builds the native core, with a C++ compiler from PyPI where the system has none.
+BUILD_TOOLS = scikit-build-core nanobind cmake ninja
+$(VENV)/build-tools: pyproject.toml | $(VENV)/bin/python
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
+	@if ! command -v c++ >/dev/null; then \
+		echo "There is no C++ compiler: taking Zig's from PyPI (or: apt install g++)."; \
+		$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check ziglang; \
+		for tool in c++ ar ranlib; do \
+			printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' \
+				"$(abspath $(VENV))/bin/python" $$tool > $(VENV)/bin/$$tool; \
+			chmod +x $(VENV)/bin/$$tool; done; fi
 	@touch $@
 
-$(VENV)/installed-develop: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,plot,docs]'
-	@touch $@
+# Editable: an import builds again what has changed, with the tools of the environment.
+INSTALL = PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --quiet \
+	--disable-pip-version-check --no-build-isolation --editable
 
-$(VENV)/installed-campaign: pyproject.toml | $(VENV)/bin/python
+define install
 	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[campaign]'
+	@$(INSTALL) '.[$(1)]'
 	@touch $@
+endef
 
-$(VENV)/installed-cuda12 $(VENV)/installed-cuda13: $(VENV)/installed-%: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing gpu-bridge and what it needs into $(VENV) (a minute or two the first time) ..."
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,plot,$*]'
-	@touch $@
+$(VENV)/installed-demo: pyproject.toml $(VENV)/build-tools
+	$(call install,plot)
+
+$(VENV)/installed-develop: pyproject.toml $(VENV)/build-tools
+	$(call install,test$(comma)plot$(comma)docs)
+
+$(VENV)/installed-campaign: pyproject.toml $(VENV)/build-tools
+	$(call install,campaign)
+
+$(VENV)/installed-cuda12 $(VENV)/installed-cuda13: $(VENV)/installed-%: pyproject.toml $(VENV)/build-tools
+	$(call install,test$(comma)plot$(comma)$*)
