@@ -40,7 +40,7 @@ build: $(VENV)/installed-develop
 wheel: $(VENV)/build-tools
 	PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip wheel --quiet \
 		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
-	$(VENV)/bin/python tests/wheel.py dist
+	$(VENV)/bin/python -m tests.wheel dist
 
 test: $(VENV)/installed-develop
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import solvers.native  # noqa: F401 (an editable installation builds here what has changed)
+
 ENGINES = ("mip", "knapsack", "simplex", "kernels", "highs", "pdlp", "sparse", "linalg", "many")
 """Folders that one worker runs each, those that take longest first."""
+
+# Processes that tests start find everything built.
+os.environ["SKBUILD_EDITABLE_SKIP"] = "1"
 
 # Numba colours the text of errors that nobody sees, which takes a twentieth of its time.
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
