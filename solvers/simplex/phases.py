@@ -17,7 +17,7 @@ from solvers.simplex.measure import bound_violation, flip_boxed, infeasibility
 from solvers.simplex.perturbation import perturbed_costs
 from solvers.simplex.run import Finding, Run
 from solvers.simplex.start import fitted_status
-from solvers.simplex.state import BASIC, SimplexState, nonbasic_status
+from solvers.simplex.state import BASIC, UPPER, ZERO, SimplexState, nonbasic_status
 
 ROUNDS = 30
 """Rounds after which the pivots are given up; two or three are usual."""
@@ -124,7 +124,11 @@ def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, Finding | Non
 
 
 def primal(run: Run, state: SimplexState) -> Finding | None:
-    """Run primal pivots, from an infeasible point with composite costs; None to look again."""
+    """Run primal pivots, once the point is feasible; None to look again."""
+    if float(np.max(bound_violation(state), initial=0.0)) > state.tolerance:
+        finding = make_feasible(run, state)
+        if finding is not None:
+            return finding
     halt = run.primal(state, "primal")
     if halt in (Halt.STOPPED, Halt.LIMIT):
         return Finding.STOPPED
@@ -135,13 +139,11 @@ def primal(run: Run, state: SimplexState) -> Finding | None:
         if run.ray is None:
             return Finding.TROUBLE
         return Finding.UNBOUNDED if make_feasible(run, state) is None else Finding.TROUBLE
-    if float(np.max(bound_violation(state), initial=0.0)) > state.tolerance:
-        return make_feasible(run, state)
     return None
 
 
 def make_feasible(run: Run, state: SimplexState) -> Finding | None:
-    """Look for a feasible point without regard to costs, so that any basis is dual feasible.
+    """Look for a feasible point by dual pivots with costs for which the basis is dual feasible.
 
     Returns None if there is one, or proves that there is none.
     """
@@ -150,9 +152,11 @@ def make_feasible(run: Run, state: SimplexState) -> Finding | None:
     if infeasibility(state).primal <= state.tolerance:
         run.ray = ray
         return None
-    state.cost[:] = 0.0
+    made_up = np.random.default_rng(run.seed).uniform(1.0, 2.0, state.cost.size)
+    made_up[(state.status == BASIC) | (state.status == ZERO)] = 0.0
+    state.cost[:] = np.where(state.status == UPPER, -made_up, made_up)
     run.refresh(state)
-    finding = dual(run, state, perturb=True)
+    finding = dual(run, state, perturb=False)
     if finding is None:
         run.ray = ray
         restore(run, state)

@@ -7,9 +7,7 @@ and factorises anew when that or a pivot element says so, and before any claim. 
 algorithm runs through the kernels' twins.
 
 Dual pivots are priced by steepest edge, or by Devex if that were dear, with bound flips; primal
-ones by Devex. Where the primal begins at an infeasible point, dual pivots with costs
-made up for it look for a feasible one: every basis is dual feasible for such costs, and no kernels
-for composite costs are needed.
+ones by Devex.
 """
 
 from __future__ import annotations
@@ -26,13 +24,10 @@ from solvers.simplex.form import SlackForm
 from solvers.simplex.halt import Halt
 from solvers.simplex.resident import control as word
 from solvers.simplex.resident.basis import DeviceBasis
-from solvers.simplex.resident.loop import HARRIS, Loop
+from solvers.simplex.resident.loop import Loop
 from solvers.simplex.resident.place import Place
 from solvers.simplex.resident.refresh import solve_basis, solve_transposed
-from solvers.simplex.state import BASIC, UPPER, ZERO, SimplexState, nonbasic_values
-
-MADE_UP_SEED = 5
-"""Seed of the costs that look for a feasible point."""
+from solvers.simplex.state import BASIC, SimplexState, nonbasic_values
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -72,7 +67,6 @@ class ResidentCore:
         with self._place.here():
             self._basis = DeviceBasis(form, self._place.device)
             self._loop = Loop(self._basis)
-        self._tolerance = HARRIS
 
     @_on_device
     def load(self, state: SimplexState) -> None:
@@ -93,7 +87,6 @@ class ResidentCore:
             (a.reference, state.status == BASIC), (a.price_weights, np.ones(a.variables)),
         ):  # fmt: skip
             a.write(array, values)
-        self._tolerance = state.tolerance
         self._loop.set_tolerance(state.tolerance)
         self._loop.iterations = state.iterations
         basis.steer({word.ITERATIONS: state.iterations})
@@ -113,23 +106,9 @@ class ResidentCore:
 
     @_on_device
     def primal(self, most: int, should_stop: Callable[[], bool]) -> Halt:
-        """Run at most ``most`` primal pivots, at an infeasible point after dual ones from there.
-
-        ``DONE`` at an infeasible point says that those found no feasible one.
-        """
+        """Run at most ``most`` primal pivots from a feasible point."""
         a = self._basis.arrays
         self._basis.recompute(repair=False)
-        if self._is_infeasible():
-            before = self.iterations
-            halt = self._make_feasible(most, should_stop)
-            most -= self.iterations - before
-            if halt is Halt.NO_PIVOT:
-                self._loop.pivot_row = -1
-                return Halt.DONE
-            if halt is not Halt.DONE:
-                return halt
-            if self._is_infeasible():
-                return Halt.TROUBLE
         a.write(a.price_weights, np.ones(a.variables))
         a.write(a.weights, np.ones(a.rows))  # pivots of the primal leave them behind
         return self._loop.run("primal", most, should_stop)
@@ -204,23 +183,3 @@ class ResidentCore:
         result = a.numbers(a.rows)
         solve(a, self._basis.nucleus, a.device.to_device(right), result)
         return a.host(result)
-
-    def _is_infeasible(self) -> bool:
-        a = self._basis.arrays
-        x, lower, upper = (a.host(v) for v in (a.x_basic, a.lower_basic, a.upper_basic))
-        tolerance = self._tolerance
-        return bool((x < lower - tolerance).any() or (x > upper + tolerance).any())
-
-    def _make_feasible(self, most: int, should_stop: Callable[[], bool]) -> Halt:
-        """Run dual pivots with costs for which the basis is dual feasible."""
-        basis, a = self._basis, self._basis.arrays
-        cost, status = a.host(a.cost), a.host(a.status)
-        made_up = np.random.default_rng(MADE_UP_SEED).uniform(1.0, 2.0, a.variables)
-        made_up[(status == BASIC) | (status == ZERO)] = 0.0
-        a.write(a.cost, np.where(status == UPPER, -made_up, made_up))
-        try:
-            basis.recompute(repair=True)
-            return self._loop.run("dual", most, should_stop)
-        finally:
-            a.write(a.cost, cost)
-            basis.recompute(repair=False)

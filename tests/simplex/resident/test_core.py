@@ -102,14 +102,6 @@ def test_primal_pivots_find_the_optimum(seed):
     check_state(solved)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_primal_pivots_begin_at_an_infeasible_point(seed):
-    problem = random_problem(25, 40, seed)
-    solved = run(problem, cpu(), ("primal",))
-    assert solved.halts == (Halt.DONE,)
-    assert solved.objective == pytest.approx(reference(problem), rel=1e-9)
-
-
 BEALE = Problem.from_arrays(
     [-0.75, 150.0, -0.02, 6.0],
     sp.csr_array([[0.25, -60.0, -0.04, 9.0], [0.5, -90.0, -0.02, 3.0], [0.0, 0.0, 1.0, 0.0]]),
