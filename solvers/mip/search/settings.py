@@ -18,12 +18,6 @@ SMOOTHING = 3e-4
 """Chance to lower the weights of satisfied rows instead of raising those of violated ones at a
 local minimum; Lin, Zou and Cai, CP 2024."""
 
-BUMPED_ROWS = 1000
-"""Violated rows whose weight is raised at one local minimum, at most; more are sampled."""
-
-LARGEST_WEIGHT = 1e9
-"""Weights are all halved when one of them gets there (notes, section 10)."""
-
 INTEGER_BOX = 1e6
 """Free integers start out within this distance of their finite bound or zero; the box widens
 whenever a move hits it (notes, section 10)."""
@@ -32,24 +26,12 @@ CONTINUOUS_BOX = 1e9
 """Free continuous columns stay within this distance: beyond, activities are no longer exact to a
 millionth, and walks on unbounded flows would drift there."""
 
-WIDENING = 10.0
-"""By what the box of a free integer is multiplied when it is hit."""
-
-LARGEST_VALUE = 1e15
-"""No column leaves this distance from zero: beyond, doubles stop telling integers apart."""
-
-SMALLEST_STEP = 1e-9
-"""Shorter steps of continuous columns change nothing worth a move."""
-
-REFRESH_MOVES = 100_000
-"""Moves after which activities are summed anew from the point; sums are compensated besides."""
-
 STAGGER = (1e-4, 1e-3, 1e-2, 5e-2)
 """How far below the best objective walkers aim, relative to it (notes, section 4.4)."""
 
 
 class Parameters(NamedTuple):
-    """What a compiled loop reads of the settings; plain numbers."""
+    """What the loops read of the settings; plain numbers."""
 
     jump: int
     rows: int
@@ -127,7 +109,7 @@ class WalkerSettings:
 
     @property
     def parameters(self) -> Parameters:
-        """The numbers for the compiled loops."""
+        """The numbers for the loops."""
         return Parameters(
             jump=int(self.scoring == "jump"),
             rows=int(self.rows),

@@ -18,7 +18,7 @@ from solvers.problem import FloatArray
 Records = npt.NDArray[np.void]
 LongArray = npt.NDArray[np.int64]
 
-BEST, LEAST = np.int64(0), np.int64(1)
+BEST, LEAST = 0, 1
 """Which of the points kept is the best feasible one, and which the least violated."""
 
 ROW = np.dtype(

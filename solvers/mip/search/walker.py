@@ -8,11 +8,10 @@ import numpy as np
 
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.search.layout import matrix_of, state_of, working_bounds
-from solvers.mip.search.moves import refresh
 from solvers.mip.search.settings import BALANCED, WalkerSettings
 from solvers.mip.search.starts import perturbed, starting_point
 from solvers.mip.search.state import BEST, LEAST
-from solvers.mip.search.steps import aim_below, run_slice
+from solvers.native.mip_search import aim_below, refresh, run_slice
 from solvers.problem import FloatArray
 
 FAILED_RECORDS = 3
