@@ -10,6 +10,7 @@ MINUTES ?= 10
 SEED ?= 0
 PROCESSES ?= 2
 CAMPAIGN_ARGS ?=
+GENERATIONS ?= 80 86 89 90 100 120
 comma := ,
 
 # The first Python of at least 3.10 on the path.
@@ -37,9 +38,12 @@ demo: $(VENV)/installed-demo
 build: $(VENV)/installed-develop
 	$(VENV)/bin/python -c 'import solvers.native'
 
-wheel: $(VENV)/build-tools
+# GPU code of earlier builds is kept: only sources that changed are compiled again.
+wheel: $(VENV)/installed-develop
+	$(VENV)/bin/python -m solvers.kernels.ahead build/gpu-code --generations $(GENERATIONS)
 	PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip wheel --quiet \
-		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
+		--config-settings cmake.define.GPU_CODE=$(abspath build/gpu-code) .
 	$(VENV)/bin/python -m tests.wheel dist
 
 test: $(VENV)/installed-develop

@@ -5,8 +5,8 @@ holds ``extern "C"`` kernels and ``step_cpu.py`` their twins, with the same name
 in the same order. An engine imports the declaration only and calls ``family["name"](...)``;
 whether the ``.cu`` or the twin runs follows from where the arrays live.
 
-Device code is compiled at the first launch on a GPU, once per (family, number type, index type,
-GPU); twins at their first call, and kept on disk by Numba.
+Device code comes with the wheel (:mod:`solvers.kernels.ahead`), or is compiled at the first launch
+on a GPU, once per (family, number type, index type, GPU).
 """
 
 from __future__ import annotations
@@ -176,12 +176,21 @@ class Family:
     kernels : sequence of Kernel
     cooperative : bool
         The kernels wait for each other's blocks, so all blocks of a launch have to run at once.
+    foreseen : sequence of mappings
+        Arguments of :meth:`types` for which a wheel holds compiled code.
     """
 
     def __init__(
-        self, package: str, stem: str, kernels: Sequence[Kernel], *, cooperative: bool = False
+        self,
+        package: str,
+        stem: str,
+        kernels: Sequence[Kernel],
+        *,
+        cooperative: bool = False,
+        foreseen: Sequence[Mapping[str, str]] = ({},),
     ) -> None:
         self.package = package
+        self.foreseen = foreseen
         self.stem = stem
         self.cooperative = cooperative
         self.kernels = {kernel.name: kernel for kernel in kernels}
@@ -272,6 +281,12 @@ class Family:
             return found
 
     def _compile(self, cupy: Any, types: Types) -> Any:
+        from solvers.kernels import ahead
+
+        generation = int(cupy.cuda.Device().compute_capability)
+        ready = ahead.find(self, types, generation)
+        if ready is not None:
+            return cupy.RawModule(path=str(ready), enable_cooperative_groups=self.cooperative)
         module = cupy.RawModule(
             code=self.source(),
             options=compile_options(types),
@@ -292,6 +307,19 @@ def native_name(package: str, stem: str) -> str:
     """Return the submodule of ``solvers.native`` with a family's CPU kernels."""
     folders = [one for one in package.split(".")[1:] if one != "kernels"]
     return "_".join((*folders, stem))
+
+
+def stored_types(*prefixes: str) -> tuple[Mapping[str, str], ...]:
+    """Return the types in which a matrix's entries may be stored, for ``foreseen``.
+
+    ``prefixes`` name the matrices that a kernel gets, all stored alike.
+    """
+    return tuple(
+        {f"{prefix}indices": index for prefix in prefixes}
+        | {f"{prefix}values": value for prefix in prefixes}
+        for value in ("float64", "float32", "uint8", "uint16")
+        for index in ("int32", "uint16")
+    )
 
 
 def packed_macro(name: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import solvers
+from solvers.kernels import nvrtc
 from solvers.kernels.family import compile_options, load_source
-from tests.kernels import nvrtc
 from tests.kernels.test_declarations import family_of
 
 ROOT = Path(solvers.__file__).parent
@@ -67,20 +67,20 @@ def check(path, types, generation, *, assembled=False):
     assembled = assembled and (generation == TARGETS[0][0] or "asm volatile" in source)
     kind = "sm" if assembled else "compute"
     options = (*compile_options(types), f"--gpu-architecture={kind}_{generation}")
-    compiled, log = nvrtc.compile_source(LIBRARY, source, path.name, options)
-    assert compiled, log
-    assert "warning" not in log, log
+    compiled = nvrtc.compile_source(LIBRARY, source, path.name, options)
+    assert compiled.code, compiled.log
+    assert "warning" not in compiled.log, compiled.log
 
 
 @needs_nvrtc
 def test_compiler_messages_point_at_the_file_on_disk():
     source = read(SOURCES[0]) + '\nextern "C" __global__ void broken() { undeclared = 1; }\n'
-    compiled, log = nvrtc.compile_source(
+    compiled = nvrtc.compile_source(
         LIBRARY,
         source,
         "joined.cu",
         (*compile_options(family_of(SOURCES[0]).types()), "-arch=sm_80"),
     )
     lines = len(SOURCES[0].read_text().splitlines())
-    assert not compiled
-    assert f"{SOURCES[0].name}({lines + 2})" in log
+    assert compiled.code is None
+    assert f"{SOURCES[0].name}({lines + 2})" in compiled.log

@@ -18,7 +18,7 @@ bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch
+from solvers.kernels.family import Argument, Family, Kernel, Launch, stored_types
 from solvers.pdlp.kernels.window import ARGUMENTS, BLOCK, window_bytes, window_work
 
 FLOW_STEPS = Kernel(
@@ -35,4 +35,10 @@ FLOW_STEPS = Kernel(
     bytes_moved=window_bytes,
 )
 
-FLOW = Family("solvers.pdlp.kernels", "flow", (FLOW_STEPS,), cooperative=True)
+FLOW = Family(
+    "solvers.pdlp.kernels",
+    "flow",
+    (FLOW_STEPS,),
+    cooperative=True,
+    foreseen=stored_types("row_", "column_"),
+)

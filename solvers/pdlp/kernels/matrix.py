@@ -5,7 +5,7 @@ Device and twin agree up to rounding and the order of summation.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel
+from solvers.kernels.family import Argument, Family, Kernel, stored_types
 from solvers.pdlp.kernels.layout import MATRIX as MATRIX_ARGUMENTS
 from solvers.pdlp.kernels.layout import REAL_BYTES, matrix_bytes, unit_launch, work
 
@@ -75,4 +75,9 @@ BALANCE = Kernel(
     ),
 )
 
-MATRIX = Family("solvers.pdlp.kernels", "matrix", (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE))
+MATRIX = Family(
+    "solvers.pdlp.kernels",
+    "matrix",
+    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE),
+    foreseen=stored_types(""),
+)

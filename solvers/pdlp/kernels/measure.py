@@ -12,7 +12,7 @@ and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Values
+from solvers.kernels.family import Argument, Family, Kernel, Values, stored_types
 from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
 
 SUMS = 7
@@ -91,4 +91,6 @@ def _bytes(values: Values, gathered: str, own: str, gathers: int, vectors: int) 
     return matrix_bytes(values, gathered) + more + REAL_BYTES * vectors * int(values[own].size)
 
 
-MEASURE = Family("solvers.pdlp.kernels", "measure", (MEASURE_ROWS, MEASURE_COLUMNS))
+MEASURE = Family(
+    "solvers.pdlp.kernels", "measure", (MEASURE_ROWS, MEASURE_COLUMNS), foreseen=stored_types("")
+)

@@ -24,7 +24,7 @@ every element has one writer, so that a launch repeated gives the same bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Values
+from solvers.kernels.family import Argument, Family, Kernel, Values, stored_types
 from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
 
 KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
@@ -83,4 +83,4 @@ def _step_bytes(values: Values, gathered: str, own: str, vectors: int) -> int:
     return matrix_bytes(values, gathered) + vectors * REAL_BYTES * int(values[own].size)
 
 
-STEP = Family("solvers.pdlp.kernels", "step", (PRIMAL_STEP, DUAL_STEP))
+STEP = Family("solvers.pdlp.kernels", "step", (PRIMAL_STEP, DUAL_STEP), foreseen=stored_types(""))

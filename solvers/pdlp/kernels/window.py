@@ -12,7 +12,7 @@ bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, stored_types
 from solvers.pdlp.kernels.layout import REAL_BYTES, matrix_arguments, matrix_bytes
 
 BLOCK = 1024
@@ -69,4 +69,10 @@ WINDOW_STEPS = Kernel(
     bytes_moved=window_bytes,
 )
 
-WINDOW = Family("solvers.pdlp.kernels", "window", (WINDOW_STEPS,), cooperative=True)
+WINDOW = Family(
+    "solvers.pdlp.kernels",
+    "window",
+    (WINDOW_STEPS,),
+    cooperative=True,
+    foreseen=stored_types("row_", "column_"),
+)

@@ -11,7 +11,7 @@ Device and twin agree up to the order of summation within a row.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, stored_types
 from solvers.sparse.kernels.storage import STORAGE, storage_bytes
 
 BLOCK = 256
@@ -64,4 +64,4 @@ CSR_MULTIPLY = Kernel(
     ),
 )
 
-CSR = Family("solvers.sparse.kernels", "csr", (CSR_MULTIPLY,))
+CSR = Family("solvers.sparse.kernels", "csr", (CSR_MULTIPLY,), foreseen=stored_types(""))

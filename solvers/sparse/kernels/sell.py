@@ -9,7 +9,7 @@ Device and twin agree up to the contraction of products and sums.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, by_owner
+from solvers.kernels.family import Argument, Family, Kernel, by_owner, stored_types
 from solvers.sparse.kernels.storage import STORAGE, storage_bytes
 
 BLOCK = 128
@@ -39,4 +39,4 @@ SELL_MULTIPLY = Kernel(
     ),
 )
 
-SELL = Family("solvers.sparse.kernels", "sell", (SELL_MULTIPLY,))
+SELL = Family("solvers.sparse.kernels", "sell", (SELL_MULTIPLY,), foreseen=stored_types(""))
