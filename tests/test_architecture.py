@@ -17,7 +17,7 @@ ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy", "llvmlite", "numba"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
 SHARED = {
     *("apart", "device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
-    *("problem", "progress", "threads"),
+    *("native", "problem", "progress", "threads"),
 }
 SHARED |= {"rays", "separation", "sparse", "vectors"}
 MAY_USE = {"mip": {"highs", "pdlp"}}
