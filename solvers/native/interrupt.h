@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "native/arrays.h"
+
 namespace native {
 
 /// Thrown by poll(); becomes solvers.native.Interrupted in Python.
@@ -17,6 +19,11 @@ extern thread_local const volatile std::uint8_t *stop_flag;
 inline void poll() {
     if (stop_flag != nullptr && *stop_flag != 0)
         throw Interrupted();
+}
+
+/// Whether another thread has set a flag (1,) since.
+inline bool is_set(Span<const std::int8_t> flag) {
+    return *static_cast<const volatile std::int8_t *>(flag.data()) != 0;
 }
 
 } // namespace native

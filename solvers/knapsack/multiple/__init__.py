@@ -1,10 +1,10 @@
 """Exact solution of multiple knapsack problems: items that each go into one of several knapsacks.
 
 ``recognise`` finds them among models, ``items`` has the problem and its answer, ``reduce`` makes it
-smaller. ``search`` goes from cheap to dear: ``split`` and ``subset_sum`` divide a choice of items
-among the knapsacks, ``prices`` bounds the profit; ``patterns``, ``listed``, ``cover``, ``node`` and
-``narrow`` search among fillings of single knapsacks, ``tree`` item by item. ``engine`` is the front
-door. Importing this package compiles nothing.
+smaller. ``search`` goes from cheap to dear: ``split.cpp`` and ``subset_sum.h`` divide a choice of
+items among the knapsacks, ``prices`` bounds the profit; ``patterns.cpp``, ``listed``,
+``cover.cpp``, ``node`` and ``narrow.h`` search among fillings of single knapsacks, ``tree`` item by
+item. ``engine`` is the front door.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MultipleKnapsack", "MultiplePacking", "solve_multiple"]
 
 _ENGINE = {"solve_multiple": "solvers.knapsack.multiple.search"}
-"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+"""Names that load the engine; whoever only recognises a model needs none of it."""
 
 
 def __getattr__(name: str) -> Any:

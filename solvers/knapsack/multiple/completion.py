@@ -23,10 +23,10 @@ import numpy as np
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE, BoolArray
-from solvers.knapsack.multiple.patterns import list_patterns
 from solvers.knapsack.multiple.prices import EXACT_BITS, MOST_SCALE_BITS
-from solvers.knapsack.multiple.split import split
 from solvers.knapsack.search import solve_knapsack
+from solvers.native.knapsack_multiple_patterns import list_patterns
+from solvers.native.knapsack_multiple_split import split
 
 MOST_FILLINGS = 4_000
 """Fillings of a knapsack that are listed at most; with more it is not small."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.multiple import cover as covers
 from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE
 from solvers.knapsack.multiple.node import (
@@ -21,12 +20,20 @@ from solvers.knapsack.multiple.node import (
     TARGET,
     TOTAL,
     Cover,
+    Int16Array,
     first_node,
 )
-from solvers.knapsack.multiple.patterns import UNFINISHED, Int16Array, list_patterns
 from solvers.knapsack.multiple.prices import PriceSearch
 from solvers.knapsack.search import solve_knapsack
+from solvers.native.knapsack_multiple_cover import search as search_cover
+from solvers.native.knapsack_multiple_patterns import list_patterns
 from solvers.progress import Progress
+
+FINISHED, PAUSED, NO_ROOM = range(3)
+"""Why a search returns."""
+
+UNFINISHED = -2
+"""What a listing returns after its nodes; another negative number where room is short."""
 
 FIRST_PATTERNS = 1_000
 """Patterns of one kind of knapsack for which there is room at first."""
@@ -139,14 +146,14 @@ def _search(best: Best, search: PriceSearch, cover: Cover, control: IntArray) ->
     while True:
         now = int(control[TARGET])
         before = int(control[NODES])
-        reason = covers.search(cover, stack, control, found, nodes)
+        reason = search_cover(cover, stack, control, found, nodes)
         best.nodes += int(control[NODES]) - before
         if control[TARGET] > now:
             best.improve(_packing(search, cover, found))
-        if reason == covers.FINISHED:
+        if reason == FINISHED:
             best.lower(int(control[TARGET]) - 1, "search of patterns")
             return True
-        if reason == covers.NO_ROOM or best.over:
+        if reason == NO_ROOM or best.over:
             return False
 
 

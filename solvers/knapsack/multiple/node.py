@@ -8,22 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple.patterns import Int16Array
 
+Int16Array = npt.NDArray[np.int16]
 Int32Array = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
-
-FREE, PACKED, OUTSIDE = range(3)
-"""What is known of an item."""
 
 LENGTH, KIND, SLACK, WASTE = range(4)
 """Rows of ``pattern``."""
 
-PROFIT, WEIGHT, PRICE = range(3)
-"""Rows of ``good``."""
-
-START, SIZE, CHOSEN, SPENT, WASTED = range(5)
-"""Columns of ``node``."""
+SIZE = 1
+"""Column of ``node`` with the number of patterns."""
 
 LEVEL, TARGET, NODES, TOTAL, SCALE, SPARE = range(6)
 """Places in ``control``: open levels, smallest profit of interest, nodes so far; the bound and what

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple.items import NOWHERE, BoolArray, MultipleKnapsack
-from solvers.knapsack.multiple.patterns import best_pattern
+from solvers.native.knapsack_multiple_patterns import best_pattern
 from solvers.problem import FloatArray
 
 SMOOTHING = 0.6

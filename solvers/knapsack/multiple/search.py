@@ -6,8 +6,8 @@
 2. Knapsacks are filled again, alone and in pairs, until the bound is reached or nothing helps.
 3. Where some knapsacks are much smaller than others, their fillings are tried (``completion``).
 4. Prices of items give another bound (``prices``), and leave few patterns that a better packing can
-   have; these are listed and searched (``patterns``, ``cover``), for a target next to the bound at
-   first and a lower one where there is none. That is for few items to a knapsack.
+   have; these are listed and searched (``patterns.cpp``, ``cover.cpp``), for a target next to the
+   bound at first and a lower one where there is none. That is for few items to a knapsack.
 5. What is left is searched item by item (``tree``), with more of 2 in between.
 """
 
@@ -26,8 +26,9 @@ from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultipleP
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import EXACT_BITS, PriceSearch
 from solvers.knapsack.multiple.reduce import reduce
-from solvers.knapsack.multiple.split import improve, split
 from solvers.knapsack.search import solve_knapsack
+from solvers.native.knapsack_multiple_split import improve, split
+from solvers.native.knapsack_multiple_tree import search
 from solvers.progress import Progress
 
 SPLITS = 8
@@ -198,7 +199,7 @@ class ItemSearch:
             control[trees.BEST] = max(control[trees.BEST], best.profit)
             before = control[[trees.BEST, trees.NODES]]
             nodes = max(1, self._visits // problem.num_items)
-            reason = trees.search(self._tree, self._choice, nodes, best.stop)
+            reason = search(self._tree, self._choice, nodes, best.stop)
             best.nodes += int(control[trees.NODES] - before[1])
             if control[trees.BEST] > before[0]:
                 place = np.full(problem.num_items, NOWHERE, dtype=np.int64)

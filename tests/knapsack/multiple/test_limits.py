@@ -13,7 +13,8 @@ from solvers.knapsack.multiple import tree as trees
 from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.engine import solve
 from solvers.knapsack.multiple.items import NOWHERE
-from solvers.knapsack.multiple.split import improve
+from solvers.native.knapsack_multiple_split import improve
+from solvers.native.knapsack_multiple_tree import search
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from tests.knapsack.looks import Looks
@@ -78,11 +79,11 @@ def test_compiled_loops_end_where_they_are_told_to():
     assert improve(*numbers, place, 10**9, 100, 1, stop) == 0
     assert (place == NOWHERE).all()
     tree, choice = trees.make_tree(problem, 0), np.zeros(16, dtype=np.int64)
-    assert trees.search(tree, choice, 1000, stop) == trees.PAUSED
+    assert search(tree, choice, 1000, stop) == trees.PAUSED
     assert tree.control[trees.NODES] == 0
     stop[0] = 0
     assert improve(*numbers, place, 10**9, 100, 1, stop) == problem.profit_of(place) > 0
-    trees.search(tree, choice, 1000, stop)
+    search(tree, choice, 1000, stop)
     assert tree.control[trees.NODES] == 1000
 
 
