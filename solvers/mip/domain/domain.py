@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.domain.activities import sum_all
-from solvers.mip.domain.changes import mark, undo
-from solvers.mip.domain.propagate import decide, propagate, wake, wake_all
 from solvers.mip.domain.state import (
     CAPPED,
     CONFLICT,
@@ -22,6 +19,7 @@ from solvers.mip.domain.state import (
     reserved,
 )
 from solvers.mip.model import IndexArray, MipModel
+from solvers.native.mip_domain import decide, mark, propagate, sum_all, undo, wake, wake_all
 from solvers.problem import FloatArray
 
 CAP_PER_NONZERO = 20
@@ -34,8 +32,8 @@ SMALLEST_CAP = 100_000
 class Domain:
     """Bounds of every column with the activities of every row, a trail and a queue of rows.
 
-    Each change is propagated at once. ``matrix`` and ``box`` are for compiled functions
-    (``solvers.mip.domain.propagate``), which have to find room on the trail: :meth:`reserve`.
+    Each change is propagated at once. ``matrix`` and ``box`` are for loops in C++
+    (``propagate.h``), which have to find room on the trail: :meth:`reserve`.
 
     Parameters
     ----------
@@ -96,7 +94,7 @@ class Domain:
             wake_all(self.box)
         else:
             wake(self.box, np.ascontiguousarray(rows, dtype=np.int32))
-        return bool(propagate(self.matrix, self.box, self.cap, STRICT))
+        return propagate(self.matrix, self.box, self.cap, STRICT)
 
     def fix(self, j: int, value: float) -> bool:
         """Fix a column and propagate; False if that leaves no point."""
@@ -108,13 +106,11 @@ class Domain:
         Bounds of integer columns have to be whole.
         """
         self.reserve()
-        return bool(
-            decide(self.matrix, self.box, int(j), float(low), float(high), self.cap, STRICT)
-        )
+        return decide(self.matrix, self.box, int(j), float(low), float(high), self.cap, STRICT)
 
     def mark(self) -> int:
         """Return a place to come back to."""
-        return int(mark(self.box))
+        return mark(self.box)
 
     def undo(self, place: int) -> None:
         """Go back to what :meth:`mark` returned ``place`` for; bounds are the same bit for bit."""

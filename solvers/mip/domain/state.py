@@ -1,13 +1,12 @@
 """The arrays that propagation works on: the matrix, and one box with all that hangs on it.
 
-Both are tuples of arrays, which compiled code takes apart for nothing, so that a whole dive can
-run without Python. Whoever calls the compiled functions makes room on the trail before, with
-:func:`reserved`.
+Both are tuples of arrays, laid out as ``state.h`` has them, so that a whole dive can run without
+Python. Whoever calls its loops makes room on the trail before, with :func:`reserved`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +34,8 @@ CAPPED = 7
 """How often the cap on work ended a propagation early."""
 NUM_COUNTS = 8
 
-STRICT, LENIENT = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))
-"""How to take contradictions: the first ends a propagation, or each is passed over.
-
-Compiled code is to use these and not ``False`` and ``True``, for which Numba would compile every
-function anew.
-"""
-
+STRICT, LENIENT = False, True
+"""How to take contradictions: the first ends a propagation, or each is passed over."""
 
 SMALLEST, LARGEST = 0, 1
 """Places in a row of ``Box.rows``: the finite parts of its smallest and largest activity."""
@@ -60,8 +54,7 @@ ROW_SIZE = 8
 class Matrix(NamedTuple):
     """What never changes: the entries, by rows and by columns, and which columns are integer.
 
-    Names and shapes are those of ``MipModel``. All arrays are read-only, so that every model has
-    the same types.
+    Names and shapes are those of ``MipModel``. All arrays are read-only.
     """
 
     row_start: IndexArray
@@ -167,7 +160,7 @@ def copied(box: Box) -> Box:
 
 
 def _sealed(array: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written to: compiled code tells it from one that can."""
+    """Return a view that cannot be written to."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

@@ -9,10 +9,10 @@ from solvers.mip.domain import Domain
 from solvers.mip.domain.state import WORK
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.choose import Guide
-from solvers.mip.rounding.dive_loops import CURSOR, FULL, RUNNING, Search, dive_leniently
-from solvers.mip.rounding.repair import release, repair
+from solvers.mip.rounding.search import CURSOR, FULL, RUNNING, Search
 from solvers.mip.rounding.strategy import Mode, Value
-from solvers.mip.rounding.walk import MAX_SHIFTS, Walk, collect
+from solvers.mip.rounding.walk import MAX_SHIFTS, Walk
+from solvers.native.mip_rounding_dive import collect, dive_leniently, release, repair
 from solvers.problem import FloatArray
 
 SLICE = 1_000_000
@@ -104,7 +104,7 @@ class Attempt:
             if not self.is_consistent:
                 self.is_consistent = self.repair(SLICE)
         self.charge()
-        return int(collect(box, self.walk))
+        return collect(box, self.walk)
 
     def repair(self, work: int) -> bool:
         """Shift columns of the box until nothing is broken; whether that worked."""
@@ -120,7 +120,7 @@ class Attempt:
             self.domain.cap,
         )
         self.charge()
-        return bool(mended)
+        return mended
 
     def point(self) -> FloatArray:
         """Read the point off the box: the lower bounds, where there are any."""

@@ -17,15 +17,15 @@ import numpy as np
 
 from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
-from solvers.mip.domain.propagate import decide
 from solvers.mip.domain.state import LENIENT, STRICT
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.attempt import SLICE, Attempt
-from solvers.mip.rounding.bulk_loops import draw, fix_bulk, next_open, slack_consumption
 from solvers.mip.rounding.choose import guide_of
-from solvers.mip.rounding.dive_loops import new_search
 from solvers.mip.rounding.random import seeded
+from solvers.mip.rounding.search import new_search
 from solvers.mip.rounding.walk import new_walk
+from solvers.native.mip_domain import decide
+from solvers.native.mip_rounding_bulk import draw, fix_bulk, next_open, slack_consumption
 from solvers.problem import FloatArray
 
 ONE_BY_ONE = 36
@@ -174,15 +174,17 @@ class _Rounding:
         """Drop the columns that are fixed by now, and sort the others by slack consumption."""
         low, high = self.domain.box.bounds
         self.open = self.open[low[self.open] < high[self.open]]
-        consumption = slack_consumption(self.domain.matrix, self.domain.box, self.open)
+        consumption = np.empty(self.open.size)
+        slack_consumption(self.domain.matrix, self.domain.box, self.open, consumption)
         self.open = self.open[np.argsort(-consumption, kind="stable")]
         self._cursor = 0
         self._is_sorted = True
 
     def _round_bulk(self, columns: IndexArray) -> None:
         bounds, random = self.domain.box.bounds, self.attempt.search.random
-        first = draw(self.x, columns, bounds, random)
-        second = draw(self.x, columns, bounds, random)
+        first, second = np.empty(columns.size), np.empty(columns.size)
+        for values in (first, second):
+            draw(self.x, columns, bounds, random, values)
         low = high = np.zeros(0)
         if self.chooser is not None:
             first, second, low, high = self.chooser.choose(
@@ -212,9 +214,7 @@ class _Rounding:
     ) -> bool:
         domain = self.domain
         domain.reserve()
-        return bool(
-            fix_bulk(domain.matrix, domain.box, columns, values, low, high, domain.cap, lenient)
-        )
+        return fix_bulk(domain.matrix, domain.box, columns, values, low, high, domain.cap, lenient)
 
     def _round_one(self, j: int, first: float, second: float) -> None:
         """Fix a column to the first consistent value of its draws and their neighbours."""

@@ -12,7 +12,9 @@ from solvers.mip.domain import Domain
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.rounding.attempt import Attempt
 from solvers.mip.rounding.choose import guide_of
-from solvers.mip.rounding.dive_loops import (
+from solvers.mip.rounding.orders import order_columns
+from solvers.mip.rounding.random import seeded
+from solvers.mip.rounding.search import (
     CONFLICTS,
     CURSOR,
     DONE,
@@ -20,12 +22,10 @@ from solvers.mip.rounding.dive_loops import (
     NODES,
     RUNNING,
     new_search,
-    search_depth_first,
 )
-from solvers.mip.rounding.orders import order_columns
-from solvers.mip.rounding.random import seeded
 from solvers.mip.rounding.strategy import Mode, Strategy
 from solvers.mip.rounding.walk import new_walk
+from solvers.native.mip_rounding_dive import search_depth_first
 from solvers.problem import FloatArray
 
 SEARCH_PER_NONZERO = 30
@@ -179,4 +179,4 @@ def _search(attempt: Attempt, rule: int, mode: int) -> bool:
     if domain.is_infeasible:  # the search has excluded everything that it looks at
         domain.undo(attempt.base)
         search.counts[CURSOR] = 0
-    return bool(status == DONE)
+    return status == DONE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.mip.cliques import Cliques
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.rounding.choose import Guide
 from solvers.mip.rounding.strategy import Order
+from solvers.native.mip_rounding_bulk import cover
 from solvers.problem import FloatArray
 
 NOISE = 0.5
@@ -74,22 +74,3 @@ def _cover(
     value = np.zeros(guide.cost.size)
     cover(cliques.start, cliques.member, first, guide.reference, rank, value)
     return rank, value
-
-
-@compiled
-def cover(
-    start: IndexArray,
-    member: IndexArray,
-    first: np.ndarray,
-    reference: FloatArray,
-    rank: FloatArray,
-    value: FloatArray,
-) -> None:
-    """Rank columns by the cliques, in the order ``first``; a column keeps its first rank."""
-    for number in range(first.size):
-        clique = first[number]
-        for p in range(start[clique], start[clique + 1]):
-            j = member[p] >> 1
-            if rank[j] == np.inf:
-                rank[j] = number
-                value[j] = reference[j] if member[p] & 1 else 1.0 - reference[j]

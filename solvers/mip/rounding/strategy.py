@@ -8,7 +8,7 @@ variety of orders does more than the care taken with any one of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 
 
 class Order(Enum):
@@ -23,7 +23,7 @@ class Order(Enum):
     REFERENCE = "least fractional at the reference point"
 
 
-class Value(Enum):
+class Value(IntEnum):
     """Which value a column is fixed to first. The numbers are those of the compiled loops."""
 
     UP = 0
@@ -35,7 +35,7 @@ class Value(Enum):
     REFERENCE = 6
 
 
-class Mode(Enum):
+class Mode(IntEnum):
     """What happens on a contradiction. The numbers are those of the compiled loops.
 
     Whatever the mode, a dive goes on to its end, passing contradictions over once its search is

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.domain import Domain
-from solvers.mip.domain.activities import sum_all
 from solvers.mip.domain.state import INFINITE, WIDEST, copied
+from solvers.native.mip_domain import sum_all
 from tests.mip.domain.models import INF, model_of, naive_fixed_point, random_model
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.rounding.random import below, seeded, uniform
+from solvers.mip.rounding.random import seeded
+from solvers.native.mip_rounding_bulk import below, uniform
 
 
 def test_numbers_are_the_published_ones():

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.domain import Domain
-from solvers.mip.domain.activities import sum_all
 from solvers.mip.domain.state import WORK, copied
 from solvers.mip.rounding.random import seeded
-from solvers.mip.rounding.repair import repair
-from solvers.mip.rounding.walk import MAX_SHIFTS, collect, new_walk
+from solvers.mip.rounding.walk import MAX_SHIFTS, new_walk
+from solvers.native.mip_domain import sum_all
+from solvers.native.mip_rounding_dive import collect, repair
 from tests.mip.domain.models import INF, model_of, random_model
 
 
