@@ -35,7 +35,6 @@ import highspy
 import numpy as np
 
 import gpu_bridge
-from benchmarks.batch import highs_seconds, random_batch
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import Batch, Problem
 from gpu_bridge.many_simplex import simplex_data
@@ -130,12 +129,31 @@ def main() -> None:
 def make_case(size: str, name: str, arguments: argparse.Namespace, cores: int) -> Case:
     """Draw the LPs and time HiGHS on them."""
     m, n = map(int, size.split("x"))
-    batch = random_batch(arguments.seed, arguments.count, m, n, 1.0, CASES[name])
+    batch = random_batch(arguments.seed, arguments.count, m, n, CASES[name])
     if name != "sweep":
         return Case(size, name, batch, None, highs_seconds(batch, arguments.sample, cores))
     first = gpu_bridge.solve(batch.member(0), method="highs")
     start = Start(basis=first.basis)
     return Case(size, name, batch, start, sweep_seconds(batch, arguments.sample, cores))
+
+
+def random_batch(seed: int, count: int, rows: int, columns: int, vary: tuple[str, ...]) -> Batch:
+    """Return LPs ``A x <= b, 0 <= x <= 1`` with data varying around a feasible base."""
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((rows, columns))
+    sides = A @ generator.uniform(0, 1, columns) + generator.uniform(0, 1, rows)
+    base = Problem.from_arrays(generator.standard_normal(columns), A, -np.inf, sides, upper=1.0)
+    data = {}
+    for name in vary:
+        if name == "coefficients":
+            # not above the base, so that the base's feasible points stay feasible
+            noise = generator.uniform(0.9, 1.0, (count, base.num_nonzeros))
+            data[name] = base.matrix.data * np.where(base.matrix.data > 0, noise, 2.0 - noise)
+        elif name == "cost":
+            data[name] = generator.standard_normal((count, columns))
+        else:
+            data[name] = base.row_upper + generator.uniform(0, 0.5, (count, rows))
+    return Batch(base, **data)
 
 
 def head(batch: Batch, count: int) -> Batch:
@@ -203,6 +221,28 @@ def limits(
     return moved / (BYTES_PER_CLOCK * clocks), operations / (FLOPS_PER_CLOCK * clocks)
 
 
+def highs_seconds(batch: Batch, sample: int, cores: int) -> float:
+    """Return the seconds HiGHS takes for an LP while all cores are at it."""
+    members = [[k % len(batch) for k in range(c, c + sample)] for c in range(cores)]
+    shares = [[batch.member(k) for k in share] for share in members]
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        pool.map(_highs_share, [share[:2] for share in shares], chunksize=1)
+        return statistics.mean(pool.map(_highs_share, shares, chunksize=1))
+
+
+def _highs_share(problems: list[Problem]) -> float:
+    """Solve a share of the LPs one after the other; return the seconds for one."""
+    models = [_model(problem) for problem in problems]
+    began = time.perf_counter()
+    for model in models:
+        highs = highspy.Highs()
+        highs.silent()
+        highs.setOptionValue("threads", 1)
+        highs.passModel(model)
+        highs.run()
+    return (time.perf_counter() - began) / len(problems)
+
+
 def sweep_seconds(batch: Batch, sample: int, cores: int) -> float:
     """Return the seconds HiGHS takes for an LP of a sweep while all cores are at it."""
     sides = batch.row_upper
@@ -233,9 +273,16 @@ def _sweep_share(share: tuple[Problem, Any]) -> float:
 
 
 def _model(problem: Problem) -> highspy.HighsLp:
-    from benchmarks.batch import _model as model
-
-    return model(problem)
+    lp = highspy.HighsLp()
+    A = problem.matrix
+    lp.num_row_, lp.num_col_ = problem.num_rows, problem.num_columns
+    lp.col_cost_, lp.offset_ = problem.cost, problem.offset
+    lp.col_lower_, lp.col_upper_ = problem.lower, problem.upper
+    lp.row_lower_, lp.row_upper_ = problem.row_lower, problem.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = A.indptr, A.indices
+    lp.a_matrix_.value_ = A.data
+    return lp
 
 
 def _seconds(work: Callable[[], Any]) -> float:

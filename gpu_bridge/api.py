@@ -123,18 +123,18 @@ def solve_many(
     """Solve several problems with the same options and return their answers in order.
 
     Linear programs that share one structure, the same places of their coefficients, are solved
-    together: with ``method='pdlp'`` up to 100,000 coefficients each, and by themselves on a GPU
-    where there are enough of them. Whatever the batched engine leaves, and all others, are solved
-    one by one, small linear programs on all cores at once and then without an explanation of
-    infeasibility.
+    together by the simplex method: up to 300,000 rows times columns each, with ``method='simplex'``
+    or ``'pdlp'``, and by themselves on a GPU where there are enough of them. Whatever the batched
+    engine leaves, and all others, are solved one by one, small linear programs on all cores at once
+    and then without an explanation of infeasibility.
 
     Parameters
     ----------
     problems : iterable of Problem or path, or Batch
         A :class:`Batch` holds many problems of one structure as arrays, which is the quickest.
     start : Start, optional
-        Point and row duals, or a basis, from which the members of a batch start, such as those of
-        one of them.
+        A basis from which the members of a batch start, such as that of one of them; those that
+        are solved one by one start at a point and duals, too.
     streams : sequence of text streams
         Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
     **options

@@ -33,10 +33,6 @@ BATCH_FROM = 64
 BATCH_ENTRIES = 200_000
 """Entries of all members together from which it is: less does not make up for its start."""
 
-LARGEST_MEMBER = 100_000
-"""Entries of a member up to which a thread block, or a core, is the right size for it; a larger one
-gets the whole device to itself, where it can be interrupted, too."""
-
 
 def solve_many(
     problems: Iterable[Problem | AnyPath] | Batch,
@@ -130,13 +126,9 @@ def _solve_batch(
     if start is not None:
         start = checked_start(batch.problem, start)
     if _pays(batch.problem, len(batch), options):
-        if options.method == "simplex":
-            from gpu_bridge.many_simplex import solve_by_simplex
+        from gpu_bridge.many_simplex import solve_by_simplex
 
-            return solve_by_simplex(batch, options, progress, start)
-        from gpu_bridge.many_together import solve_together
-
-        return solve_together(batch, options, progress, start)
+        return solve_by_simplex(batch, options, progress, start)
     packed: Part | None = solve_knapsack_batch(batch, options, progress)
     if packed is not None:
         return packed
@@ -155,26 +147,21 @@ def _relaxed(batch: Batch, options: Options) -> Batch:
 
 
 def _pays(problem: Problem, count: int, options: Options) -> bool:
-    """Whether members of this structure are solved together.
+    """Whether members of this structure are solved together, by the simplex method.
 
-    Always if PDLP is asked for and they are not large, or the simplex method for what its dense
-    matrices can hold; by itself on a GPU, where there are enough of them.
+    Always if that or PDLP is asked for and dense matrices can hold them, for it ends sooner than
+    PDLP on small ones; by itself on a GPU, where there are enough of them.
     """
-    if options.method == "simplex":
-        from gpu_bridge.many_simplex import fits
+    from gpu_bridge.many_simplex import fits
 
-        whole = options.simplex_variant == "auto"
-        return whole and count > 0 and not problem.is_mip and fits(problem)
-    possible = (
-        count > 0
-        and 0 < problem.num_nonzeros <= LARGEST_MEMBER
-        and not problem.is_mip
-        and options.method in ("auto", "pdlp")
-        and options.crossover != "on"
-        and options.lp_algorithm == "auto"
-    )
-    if not possible or options.method == "pdlp":
-        return possible
+    if count == 0 or problem.is_mip or not fits(problem):
+        return False
+    if options.method == "simplex":
+        return options.simplex_variant == "auto"
+    if options.method not in ("auto", "pdlp") or options.lp_algorithm != "auto":
+        return False
+    if options.method == "pdlp":
+        return True
     if count < BATCH_FROM:
         return False
     if options.device == "cpu" or count * problem.num_nonzeros < BATCH_ENTRIES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -18,8 +18,6 @@ from solvers.outcome import Basis, Residuals, SolutionStatus, StopReason
 from solvers.problem import FloatArray, Problem
 
 IntArray = npt.NDArray[np.int64]
-
-STATUSES = tuple(SolutionStatus)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +67,7 @@ class Together:
     """Members of a batch, solved together; all arrays are in the model's sense.
 
     ``others`` holds the answers to those members that were not settled together; the arrays
-    hold what they say too. ``basis`` (K, n + m) are statuses of columns and then of rows, of an
-    engine that has them.
+    hold what they say too. ``basis`` (K, n + m) are statuses of columns and then of rows.
     """
 
     batch: Batch
@@ -79,12 +76,10 @@ class Together:
     bound: FloatArray
     residuals: Mapping[str, FloatArray]
     iterations: FloatArray
-    optimal: npt.NDArray[np.bool_]
     device: str
     seconds: float
-    others: dict[int, Outcome] = field(default_factory=dict)
-    engine: str = "pdlp"
-    basis: npt.NDArray[np.int8] | None = None
+    others: dict[int, Outcome]
+    basis: npt.NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -102,7 +97,7 @@ class Together:
             bound=float(self.bound[k]),
             residuals=Residuals(integrality=0.0, **residuals),
             basis=self._basis(k),
-            engine=self.engine,
+            engine="simplex",
             device=self.device,
             seconds=self.seconds,
             statistics={"iterations": int(self.iterations[k])},
@@ -110,9 +105,7 @@ class Together:
             **arrays,
         )
 
-    def _basis(self, k: int) -> Basis | None:
-        if self.basis is None:
-            return None
+    def _basis(self, k: int) -> Basis:
         n = self.batch.problem.num_columns
         status = self.basis[k]
         return Basis(status[:n], status[n:])

@@ -1,6 +1,6 @@
-"""What happens to a batched engine's claims: the gate, and other engines for what it left.
+"""What happens to the batched engine's claims: the gate, and other engines for what it left.
 
-An engine's answer is grouped by what it says of each member. Optimal ones are checked all at once
+Its answer is grouped by what it says of each member. Optimal ones are checked all at once
 (``many_gate``), the others by the gate of single solves, and who passes neither is solved by the
 reference engine.
 """
@@ -8,8 +8,8 @@ reference engine.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,14 @@ from gpu_bridge.many_singles import solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.progress import BridgeProgress
-from solvers.kernels.batch.answer import NOT_REACHED, LpAnswers
+from solvers.kernels.batch.answer import NOT_REACHED
 from solvers.kernels.batch.data import LpArrays
 from solvers.outcome import Outcome as Claim
 from solvers.outcome import SolutionStatus
 from solvers.problem import BoolArray, Problem
+
+if TYPE_CHECKING:
+    from solvers.simplex.batch import BatchAnswer
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What no other engine has to be asked about."""
@@ -39,12 +42,11 @@ Grade = Callable[[Problem, int], Claim]
 def settle(
     batch: Batch,
     data: LpArrays,
-    answer: LpAnswers,
+    answer: BatchAnswer,
     claimed: BoolArray,
     grade: Grade,
     options: Options,
     progress: BridgeProgress,
-    **known: Any,
 ) -> Together:
     """Check an engine's claims, and have the members that it left solved one by one.
 
@@ -53,7 +55,7 @@ def settle(
     batch : Batch
     data : LpArrays
         The batch as arrays.
-    answer : LpAnswers
+    answer : BatchAnswer
         What the engine says.
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
@@ -61,8 +63,6 @@ def settle(
         The gate for one member whose claim is another, or did not hold.
     options, progress
         Of the call.
-    **known
-        More that is known of those settled together: fields of :class:`Together`.
     """
     checked = in_time(
         "check", lambda own: check_claims(data, answer, claimed, options, own), progress
@@ -85,12 +85,12 @@ def settle(
         others,
         maximize=batch.problem.maximize,
     )
-    return _together(batch, answer, arrays, checked, others, progress, known)
+    return _together(batch, answer, arrays, checked, others, progress)
 
 
 def _leftovers(
     batch: Batch,
-    answer: LpAnswers,
+    answer: BatchAnswer,
     members: npt.NDArray[np.int64],
     grade: Grade,
     options: Options,
@@ -130,7 +130,7 @@ def _leftovers(
 
 
 def _what_there_is(
-    batch: Batch, answer: LpAnswers, k: int, nothing: Outcome, grade: Grade
+    batch: Batch, answer: BatchAnswer, k: int, nothing: Outcome, grade: Grade
 ) -> Outcome:
     """Prefer the engine's point to nothing when time ran out: at least it is a candidate."""
     if batch.crossed[k] or answer.ending[k] == NOT_REACHED:
@@ -145,12 +145,11 @@ def _what_there_is(
 
 def _together(
     batch: Batch,
-    answer: LpAnswers,
+    answer: BatchAnswer,
     arrays: MemberArrays,
     checked: Checked,
     others: dict[int, Outcome],
     progress: BridgeProgress,
-    known: Mapping[str, Any],
 ) -> Together:
     """Turn objectives into the model's sense and put the other answers where they belong."""
     figures = checked.figures
@@ -172,9 +171,8 @@ def _together(
         bound=bound,
         residuals={**residuals, "gap": gap},
         iterations=answer.iterations.astype(np.float64),
-        optimal=checked.optimal,
         device=answer.device,
         seconds=progress.seconds,
         others=others,
-        **known,
+        basis=answer.basis,
     )

@@ -15,7 +15,7 @@ from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
 from solvers.outcome import Basis, SolutionStatus, Start, StopReason
 from solvers.outcome import Outcome as Claim
-from solvers.problem import Problem
+from solvers.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from solvers.simplex.batch import BatchAnswer, BatchData
@@ -25,6 +25,10 @@ LARGEST_DICTIONARY = 300_000
 """Rows times columns up to which members are solved together: every pivot passes over a dense
 matrix of that size. On one core sparse Netlib models take HiGHS's time that way up to
 100,000, and two to five times as long at 300,000; dense models take a part of it at any size."""
+
+
+NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
+"""Entries of a ray below these parts of its largest are tried as zeros."""
 
 
 def fits(problem: Problem) -> bool:
@@ -56,8 +60,7 @@ def solve_by_simplex(
     def grade(problem: Problem, k: int) -> Claim:
         return _grade(problem, k, answer, options)
 
-    known: dict[str, Any] = {"engine": "simplex", "basis": answer.basis}
-    return settle(batch, data, answer, claimed, grade, options, progress, **known)
+    return settle(batch, data, answer, claimed, grade, options, progress)
 
 
 def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
@@ -84,7 +87,6 @@ def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
 
 def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> Claim:
     """Take the engine's claim on one member through the gate of single solves."""
-    from gpu_bridge.many_together import cleaned
     from solvers.rays import proves_infeasible
     from solvers.simplex.batch import Ending
 
@@ -119,3 +121,12 @@ def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> C
         **common,
     )
     return verify(problem, claim, options)
+
+
+def cleaned(ray: FloatArray) -> list[FloatArray]:
+    """Return the normalised ray with ever less of it taken for noise."""
+    largest = float(np.max(np.abs(ray), initial=0.0))
+    if not np.isfinite(largest) or largest < np.finfo(float).tiny:
+        return []
+    ray = ray / largest
+    return [np.where(np.abs(ray) > level, ray, 0.0) for level in NOISE_LEVELS]

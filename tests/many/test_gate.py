@@ -18,7 +18,7 @@ from gpu_bridge.progress import BridgeProgress
 from solvers.kernels.batch.kernels.check import FIGURES, INSIDE
 from solvers.progress import Progress
 from solvers.simplex import batch as engine
-from tests.pdlp.batch.families import boxed_family, infeasible_and_unbounded
+from tests.many.families import boxed_family, infeasible_and_unbounded
 
 OPTIONS = make_options(method="simplex", device="cpu", threads=1)
 COUNT = 3 * LOOKED_AT_AGAIN

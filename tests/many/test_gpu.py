@@ -11,13 +11,11 @@ import pytest
 import gpu_bridge
 from gpu_bridge.many_check import find_figures
 from gpu_bridge.many_simplex import simplex_data
-from gpu_bridge.many_together import engine_data
 from gpu_bridge.options import make_options
 from solvers.kernels.batch.kernels.check import FIGURES, INSIDE
-from solvers.pdlp import batch as pdlp
 from solvers.progress import Progress
-from solvers.simplex import batch as simplex
-from tests.pdlp.batch.families import boxed_family, family, infeasible_and_unbounded
+from solvers.simplex import batch as engine
+from tests.many.families import boxed_family, family, infeasible_and_unbounded
 
 pytestmark = pytest.mark.gpu
 
@@ -43,12 +41,10 @@ def test_every_kind_of_row_and_column(tolerance):
 
 
 @pytest.mark.parametrize("varying", [["cost"], ["row_upper", "coefficients", "offset", "lower"]])
-@pytest.mark.parametrize("method", ["pdlp", "simplex"])
-def test_figures_from_the_gpu_are_those_of_the_cpu(method, varying):
+def test_figures_from_the_gpu_are_those_of_the_cpu(varying):
     batch = boxed_family(5, 300, 20, 40, varying)
-    engine = {"pdlp": pdlp, "simplex": simplex}[method]
-    data = engine_data(batch) if method == "pdlp" else simplex_data(batch)
-    options = make_options(method=method, device="cuda")
+    data = simplex_data(batch)
+    options = make_options(method="simplex", device="cuda")
     answer = engine.solve(data, options, Progress(), check=True)
     claimed = ~np.isnan(answer.figures[:, INSIDE])
     assert claimed.sum() > 290

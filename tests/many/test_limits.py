@@ -14,11 +14,11 @@ from gpu_bridge import SolutionStatus, StopReason, many_deadline, many_singles
 from gpu_bridge.deadline import PATIENCE_HIGH, PATIENCE_LOW
 from gpu_bridge.many_deadline import in_time
 from solvers.outcome import Outcome
-from solvers.pdlp import batch as engine
-from solvers.pdlp.batch import Ending
 from solvers.problem import Problem
 from solvers.progress import Progress
-from tests.pdlp.batch.families import boxed_family
+from solvers.simplex import batch as engine
+from solvers.simplex.batch import Ending
+from tests.many.families import boxed_family
 
 
 def test_small_problems_on_all_cores_hear_an_interruption(monkeypatch):
@@ -66,9 +66,8 @@ def first_in_process(monkeypatch):
     monkeypatch.setattr(many_deadline, "_have_run", set())
 
 
-@pytest.mark.parametrize("method", ["pdlp", "simplex"])
 def test_the_reference_engine_stands_in_for_one_that_is_being_compiled(
-    monkeypatch, first_in_process, method
+    monkeypatch, first_in_process
 ):
     """The engine hangs; the limit is far, and yet there are answers."""
     end = threading.Event()
@@ -77,11 +76,11 @@ def test_the_reference_engine_stands_in_for_one_that_is_being_compiled(
         end.wait(120)
         raise RuntimeError("nobody waits for this")
 
-    monkeypatch.setattr(f"solvers.{method}.batch.solve", hangs)
+    monkeypatch.setattr(engine, "solve", hangs)
     monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
     monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
     batch = boxed_family(5, 12, 4, 7, ["cost"])
-    found = gpu_bridge.solve_many(batch, method=method, device="cpu", time_limit=100.0)
+    found = gpu_bridge.solve_many(batch, method="simplex", device="cpu", time_limit=100.0)
     end.set()
     assert {o.engine for o in found} == {"highs"}
     assert {o.solution_status for o in found} == {SolutionStatus.OPTIMAL}
@@ -94,7 +93,7 @@ def test_an_engine_that_does_not_come_back_is_left_behind_at_the_limit(
 ):
     end = threading.Event()
     monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
-    assert in_time("pdlp", lambda own: end.wait(120), Progress(0.05)) is None
+    assert in_time("simplex", lambda own: end.wait(120), Progress(0.05)) is None
     end.set()
 
 
@@ -103,7 +102,8 @@ def test_an_engine_that_is_compiled_is_waited_for(monkeypatch, first_in_process)
     monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
     caller = threading.current_thread()
     threads = [
-        in_time("pdlp", lambda own: threading.current_thread(), Progress(100.0)) for _ in range(2)
+        in_time("simplex", lambda own: threading.current_thread(), Progress(100.0))
+        for _ in range(2)
     ]
     assert caller not in threads
 
@@ -111,10 +111,10 @@ def test_an_engine_that_is_compiled_is_waited_for(monkeypatch, first_in_process)
 def test_nobody_stands_in_for_an_engine_that_was_compiled_before(monkeypatch, first_in_process):
     monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
     monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
-    in_time("pdlp", lambda own: None, Progress(100.0))
+    in_time("simplex", lambda own: None, Progress(100.0))
     monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
     work = threading.Event()
-    assert in_time("pdlp", lambda own: work.wait(0.1) or "done", Progress(100.0)) == "done"
+    assert in_time("simplex", lambda own: work.wait(0.1) or "done", Progress(100.0)) == "done"
 
 
 def test_ctrl_c_does_not_wait_for_a_compiler_but_for_an_engine(monkeypatch, first_in_process):
@@ -130,7 +130,7 @@ def test_what_an_engine_raises_reaches_the_caller(first_in_process):
         raise MemoryError("too large")
 
     with pytest.raises(MemoryError, match="too large"):
-        in_time("pdlp", fails, Progress(100.0))
+        in_time("simplex", fails, Progress(100.0))
 
 
 def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):
@@ -147,7 +147,7 @@ def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):
     monkeypatch.setattr(engine, "solve", interrupted)
     batch = boxed_family(5, 2, 4, 7, ["cost"])
     batch = dataclasses.replace(batch, row_upper=np.full((2, 4), -1e3), row_lower=None)
-    found = gpu_bridge.solve_many(batch, method="pdlp", device="cpu")
+    found = gpu_bridge.solve_many(batch, method="simplex", device="cpu")
     for outcome in found:
         assert outcome.solution_status is SolutionStatus.NOTHING
         assert outcome.stop_reason is StopReason.INTERRUPTED
@@ -170,7 +170,7 @@ def test_a_point_that_misses_its_rows_by_little_is_approximate(monkeypatch):
         Problem.from_arrays([1.0, 2.0, 3.0], np.ones((1, 3)), [4.0], upper=3.0),
         cost=np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]]),
     )
-    found = gpu_bridge.solve_many(batch, method="pdlp", device="cpu")
+    found = gpu_bridge.solve_many(batch, method="simplex", device="cpu")
     assert found.statuses == [SolutionStatus.APPROXIMATE] * 2
     for k, outcome in enumerate(found):
         assert outcome.stop_reason is StopReason.INTERRUPTED

@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 import gpu_bridge
 from gpu_bridge import (
     Batch,
-    OptionError,
     Problem,
     ProblemError,
     SolutionStatus,
     StopReason,
-    many_together,
+    many_simplex,
 )
 from gpu_bridge import many as many_module
 from gpu_bridge.options import make_options
 from gpu_bridge.verify import verify
 from solvers.outcome import Start
-from tests.pdlp.batch.families import boxed_family, family, infeasible_and_unbounded
+from tests.many.families import boxed_family, family, infeasible_and_unbounded
 
 CPU = {"method": "pdlp", "device": "cpu", "threads": 1}
 
@@ -89,7 +88,7 @@ def test_what_is_called_optimal_passes_the_gate_of_single_solves(tolerance):
 
 
 def test_a_wrong_claim_is_not_believed(monkeypatch):
-    from solvers.pdlp import batch as engine
+    from solvers.simplex import batch as engine
 
     honest = engine.solve
 
@@ -103,7 +102,7 @@ def test_a_wrong_claim_is_not_believed(monkeypatch):
     batch = boxed_family(3, 4, 6, 9, ["cost"])
     found = together(batch)
     assert sorted(found._parts[0].others) == [1, 2]
-    assert [found[k].engine for k in range(4)] == ["pdlp", "highs", "highs", "pdlp"]
+    assert [found[k].engine for k in range(4)] == ["simplex", "highs", "highs", "simplex"]
     assert_same_answers(found, singly(batch))
 
 
@@ -111,7 +110,7 @@ def test_infeasible_and_unbounded_members():
     found = together(infeasible_and_unbounded())
     names = [status.name for status in found.statuses]
     assert names == ["OPTIMAL", "INFEASIBLE", "UNBOUNDED", "INFEASIBLE"]
-    assert found[1].engine == "pdlp"
+    assert found[1].engine == "simplex"
     assert found[1].dual_ray is not None
     assert np.isnan(found.objectives[[1, 3]]).all()
     assert np.isnan(found.x[1]).all()
@@ -191,7 +190,7 @@ def test_awkward_rows_and_columns():
     assert_same_answers(together(batch), singly(batch))
 
 
-def test_an_empty_matrix_goes_one_by_one():
+def test_an_empty_matrix():
     base = Problem.from_arrays([1.0, -1.0], np.zeros((1, 2)), -1.0, 1.0, upper=2.0)
     found = together(Batch(base, cost=[[1.0, -1.0], [-1.0, -1.0]]))
     np.testing.assert_allclose(found.objectives, [-2.0, -4.0])
@@ -236,9 +235,9 @@ def test_one_of_another_structure_leaves_the_others_together():
 
 
 def test_large_members_get_the_device_to_themselves():
-    rows, columns = 40, 2600
+    rows, columns = 4, 80_000
     base = Problem.from_arrays(np.ones(columns), np.ones((rows, columns)), 1.0, upper=1.0)
-    assert base.num_nonzeros > many_module.LARGEST_MEMBER
+    assert rows * columns > many_simplex.LARGEST_DICTIONARY
     found = gpu_bridge.solve_many(Batch(base, offset=[0.0, 1.0]), **CPU)
     assert "together" not in found.log
     np.testing.assert_allclose(found.objectives, [1.0, 2.0], rtol=1e-5)
@@ -287,7 +286,7 @@ def test_without_time_every_member_says_so(method):
 
 
 def test_an_interruption_returns_what_is_there(monkeypatch):
-    from solvers.pdlp import batch as engine
+    from solvers.simplex import batch as engine
 
     honest = engine.solve
 
@@ -304,22 +303,9 @@ def test_an_interruption_returns_what_is_there(monkeypatch):
 
 
 def test_the_iteration_limit_leaves_members_to_the_reference_engine():
-    batch = boxed_family(5, 4, 6, 9, ["cost"])
-    found = together(batch, iteration_limit=5)
-    assert {o.engine for o in found} == {"highs"}
-
-
-def test_a_start_is_used_and_checked():
-    batch = boxed_family(7, 6, 10, 20, ["row_upper"])
-    near = batch.row_upper[0] + 1e-3 * (batch.row_upper - batch.row_upper[0])
-    batch = dataclasses.replace(batch, row_upper=near)
-    first = gpu_bridge.solve(batch.member(0))
-    cold = together(batch)
-    warm = together_from(batch, Start(x=first.x, row_dual=first.row_dual))
-    assert warm.iterations.sum() < cold.iterations.sum()
-    assert_same_answers(warm, list(cold))
-    with pytest.raises(OptionError, match="row_dual"):
-        together_from(batch, Start(row_dual=np.zeros(3)))
+    batch = boxed_family(5, 4, 20, 40, ["cost"])
+    found = together(batch, iteration_limit=1)
+    assert "4 of the LPs are left for the reference engine" in found.log
 
 
 @pytest.mark.parametrize("count", [3, 20])
@@ -338,10 +324,6 @@ def test_members_solved_one_by_one_begin_at_the_start_too(count):
         sum(outcome.statistics["simplex_iterations"] for outcome in found) for found in (cold, warm)
     ]
     assert pivots[1] < 0.5 * pivots[0]
-
-
-def together_from(batch, start):
-    return gpu_bridge.solve_many(batch, start=start, **CPU)
 
 
 def test_the_log_tells_of_the_batch(tmp_path, capsys):
@@ -363,7 +345,7 @@ class Gpu:
         (10, {}, False),
         (1000, {"device": "cpu"}, False),
         (1000, {"method": "highs"}, False),
-        (1000, {"crossover": "on"}, False),
+        (1000, {"crossover": "on"}, True),
         (1000, {"lp_algorithm": "simplex"}, False),
         (1, {"method": "pdlp"}, True),
         (0, {"method": "pdlp"}, False),
@@ -376,7 +358,7 @@ def test_who_is_solved_together(monkeypatch, count, options, expected):
 
 
 def test_noise_is_taken_off_rays():
-    rays = many_together.cleaned(np.array([2.0, 1e-4, -1e-9]))
+    rays = many_simplex.cleaned(np.array([2.0, 1e-4, -1e-9]))
     np.testing.assert_array_equal(rays[0], [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(rays[-1], [1.0, 5e-5, -5e-10])
-    assert many_together.cleaned(np.zeros(3)) == []
+    assert many_simplex.cleaned(np.zeros(3)) == []

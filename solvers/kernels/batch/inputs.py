@@ -41,10 +41,6 @@ class Inputs:
         """Return which of these arrays have a row for each LP, a bit for each in their order."""
         return sum(1 << bit for bit, name in enumerate(names) if name in self._own)
 
-    def is_own(self, name: str) -> bool:
-        """Whether each LP has a row of this array."""
-        return name in self._own
-
     def most_in_slice(self, slice_bytes: int = SLICE_BYTES) -> int:
         """Return the LPs of a slice at most for what they bring along."""
         most: int = slice_bytes // max(1, self.own_bytes)

@@ -91,8 +91,6 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     statuses = np.arange(8, dtype=np.int32).reshape(4, 2)
     inputs = Inputs(cpu(), {"cost": own, "lower": shared, "given": statuses})
     assert inputs.varying_of(["given", "lower", "cost"]) == 0b101
-    assert inputs.is_own("cost")
-    assert not inputs.is_own("lower")
     assert inputs.most_in_slice(100) == 100 // (3 * 8 + 2 * 4)
     arrays = inputs.bring(1, 3, Parcel(cpu(), 4))
     cost, lower, given = (arrays[name] for name in ("cost", "lower", "given"))

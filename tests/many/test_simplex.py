@@ -13,7 +13,7 @@ import gpu_bridge
 from gpu_bridge import Batch, OptionError, Problem, SolutionStatus, StopReason
 from solvers.outcome import Basis, BasisStatus, Start
 from solvers.simplex.batch import Ending
-from tests.pdlp.batch.families import boxed_family, family, infeasible_and_unbounded
+from tests.many.families import boxed_family, family, infeasible_and_unbounded
 
 CPU = {"method": "simplex", "device": "cpu", "threads": 1}
 

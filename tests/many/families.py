@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from gpu_bridge.many_batch import VARIABLE_DATA, Batch
-from solvers.pdlp.batch import BatchData
+from gpu_bridge.many_batch import Batch
 from solvers.problem import Problem
 from tests.pdlp.lps import random_lp
 
@@ -60,18 +59,3 @@ def infeasible_and_unbounded() -> Batch:
     row_upper = np.array([[4.0, 0.0], [9.0, 0.0], [4.0, np.inf], [6.0, 4.0]])
     upper = np.array([[3.0, 3.0, np.inf]] * 3 + [[3.0, 3.0, 0.5]])
     return Batch(base, cost=cost, row_lower=row_lower, row_upper=row_upper, upper=upper)
-
-
-def engine_data(batch: Batch, x0=None, y0=None) -> BatchData:
-    """Return what the engine takes."""
-    m, n = batch.problem.matrix.shape
-    values, *rest = (
-        batch.rows_of(name)
-        for name in ("coefficients", *(name for name in VARIABLE_DATA if name != "coefficients"))
-    )
-    cost, lower, upper, row_lower, row_upper, offset = rest
-    return BatchData(
-        len(batch), batch.problem.matrix, values, cost, lower, upper, row_lower, row_upper,
-        np.zeros((1, n)) if x0 is None else x0, np.zeros((1, m)) if y0 is None else y0,
-        offset=offset,
-    )  # fmt: skip
