@@ -200,17 +200,28 @@ class BatchBoxes:
 
     def _run_pairs(self, count: int) -> None:
         """Run pairs of rounds, an even and an odd one."""
-        columns, rows = self.arguments()
         if self.model.device.kind == "cpu":
-            BATCH.twin.rounds_fast(count, columns, rows, self.control)
+            self._run_on_cpu(count)
             return
         if self._queue is None:
+            columns, rows = self.arguments()
             launches: list[Callable[[], None]] = []
             for parity in (0, 1) * count:
                 launches.append(BATCH.bind("batch_columns", parity, *columns))
                 launches.append(BATCH.bind("batch_rows", parity, *rows))
             self._queue = queued(self.model.device, launches)
         self._queue()
+
+    def _run_on_cpu(self, count: int) -> None:
+        here, places = self.model, self.places
+        sizes = (here.num_rows, here.num_columns, places.binaries)
+        by_column = (places.column, here.column_start, here.column_row)
+        by_row = (here.row_start, places.row_split, places.row_place, places.row_weight)
+        sides = (places.row_largest, here.row_lower, here.row_upper, places.whole)
+        changes = (self.row_changed, self.row_list, self.column_changed, self.column_list)
+        BATCH.twin.rounds(
+            count, *sizes, *by_column, *by_row, *sides, *changes, *self._boxes, self.control
+        )
 
     def arguments(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the arguments of ``batch_columns`` and ``batch_rows`` after the parity."""

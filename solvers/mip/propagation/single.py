@@ -113,7 +113,7 @@ class Propagator:
     def run(self) -> None:
         """Make rounds from the loaded arrays until one says to stop."""
         if self._model.device.kind == "cpu":
-            BOX.twin.rounds_fast(*self.arguments().values(), self.control)
+            self._run_on_cpu()
             return
         if self._queue is None:
             self._queue = queued(self._model.device, self._launches() * ROUNDS_PER_LOOK)
@@ -121,6 +121,15 @@ class Propagator:
             self._queue()
             if int(self.control.get()[STOP]):
                 return
+
+    def _run_on_cpu(self) -> None:
+        here, plan = self._model, self._model.plan
+        by_row = (here.row_start, here.row_column, here.row_value, here.row_lower, here.row_upper)
+        by_column = (here.column_start, here.column_row, here.is_integer)
+        heavy = (plan.parts, plan.heavy, self.partial, self.partial_infinite)
+        changes = (self.row_changed, self.column_changed, self.control)
+        bounds = (self.bounds, self.following)
+        BOX.twin.rounds(*by_row, *by_column, plan.order, plan.bins, *heavy, *bounds, *changes)
 
     def _launches(self) -> list[Callable[[], None]]:
         arguments = self.arguments()

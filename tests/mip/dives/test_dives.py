@@ -13,7 +13,7 @@ from solvers.mip.dives.orders import Guide, by_blame
 from solvers.mip.model import is_feasible
 from solvers.mip.propagation import DeviceModel
 from solvers.mip.propagation.kernels.dive import DOWN, RANDOM, REFERENCE, UP
-from solvers.mip.propagation.kernels.dive_cpu import value_of
+from solvers.native.mip_propagation_dive import value_of
 from tests.mip.propagation.models import AWKWARD, INF, model_of, random_model
 
 

@@ -1,45 +1,15 @@
-"""How a model is laid out for propagation, and that device code repeats the right numbers."""
+"""How a model is laid out for propagation."""
 
 from __future__ import annotations
-
-import re
-from importlib import resources
 
 import numpy as np
 import pytest
 
 from solvers.device import cpu
-from solvers.mip.propagation import DeviceModel, tolerances
-from solvers.mip.propagation.kernels import dive, dive_cpu, layout
+from solvers.mip.propagation import DeviceModel
 from solvers.mip.propagation.on_device import BLOCK, HEAVY_ROW, plan_rows
 from solvers.mip.propagation.places import places_of
 from tests.mip.propagation.models import AWKWARD, random_model
-
-DEFINE = re.compile(r"^#define (\w+) ([\w.+-]+)$", re.M)
-
-
-def defined(name):
-    text = resources.files("solvers.mip.propagation.kernels").joinpath(name).read_text()
-    return {key: value for key, value in DEFINE.findall(text)}
-
-
-def test_device_code_repeats_the_tolerances():
-    numbers = {
-        key: float(value) for key, value in defined("bounds.cuh").items() if key != "ALL_LANES"
-    }
-    assert len(numbers) == 11
-    assert numbers == {key: getattr(tolerances, key) for key in numbers}
-
-
-def test_device_code_repeats_the_layout():
-    header, steps = defined("lanes.cuh"), defined("dive.cu")
-    assert {key: int(header[key]) for key in ("LANES", "LONG_ROW", "LONG_COLUMN")} == {
-        "LANES": layout.LANES,
-        "LONG_ROW": layout.LONG_ROW,
-        "LONG_COLUMN": layout.LONG_COLUMN,
-    }
-    assert int(steps["LAST_ONES"]) == dive.LAST_ONES
-    assert float(steps["DRAWN_WIDTH"]) == dive_cpu.DRAWN_WIDTH
 
 
 @pytest.mark.parametrize(

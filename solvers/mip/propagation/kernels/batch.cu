@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) batch_rows(
     for (INDEX at = blockIdx.x; at < long_rows; at += gridDim.x) {
         const INDEX row = row_list[rows - 1 - at];
         const unsigned word = (unsigned)row_changed[row] & live;
-        const Span span = {row_start[row], row_split[row], row_start[row + 1]};
+        const Stretch span = {row_start[row], row_split[row], row_start[row + 1]};
         __syncthreads();  // all have read the word, and the sums of the row before
         if (threadIdx.x == 0) row_changed[row] = 0;
         if (word == 0) continue;
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) batch_rows(
         __syncwarp();
         if (lane == 0) row_changed[row] = 0;
         if (word == 0) continue;
-        const Span span = {row_start[row], row_split[row], row_start[row + 1]};
+        const Stretch span = {row_start[row], row_split[row], row_start[row + 1]};
         const Activity sum = sum_span(batch, span, stages[warp], lane);
         const Room room = room_of(sum, row_lower[row], row_upper[row]);
         const Verdict verdict = verdict_of(room, word, row_largest[row], lane);

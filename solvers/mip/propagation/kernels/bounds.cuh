@@ -1,33 +1,28 @@
-// What one row implies for the bounds of its columns, and how bounds are tightened concurrently.
-//
-// Twin: implied_cpu.py, line by line. Products are rounded before they are added (no fused operation),
-// so that device and twin compute the same bits wherever they add in the same order.
+// What one row implies for the bounds of its columns; for kernels and for the CPU's loops.
 
 #pragma once
 
+#include "both.cuh"
+
 // The numbers of tolerances.py, where each is explained.
-#define ROW_TOLERANCE 1e-6
-#define ROW_RELATIVE 1e-9
-#define ROUNDING 1e-6
-#define CROSSING 1e-6
-#define RELAXATION 1e-9
-#define LARGEST_BOUND 1e15
-#define SMALLEST_ENTRY 1e-9
-#define CANCELLING 1e8
-#define CANCELLED 1e6
-#define SIGNIFICANT 1e-3
-#define SUM_ERROR 1e-12
+constexpr double ROW_TOLERANCE = 1e-6;
+constexpr double ROW_RELATIVE = 1e-9;
+constexpr double ROUNDING = 1e-6;
+constexpr double CROSSING = 1e-6;
+constexpr double RELAXATION = 1e-9;
+constexpr double LARGEST_BOUND = 1e15;
+constexpr double SMALLEST_ENTRY = 1e-9;
+constexpr double CANCELLING = 1e8;
+constexpr double CANCELLED = 1e6;
+constexpr double SIGNIFICANT = 1e-3;
+constexpr double SUM_ERROR = 1e-12;
 
 #define INFINITE (REAL(1) / REAL(0))
-#define ALL_LANES 0xffffffffu
 
-__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ REAL larger(REAL a, REAL b) { return a > b ? a : b; }
-__device__ __forceinline__ REAL magnitude(REAL a) { return a < REAL(0) ? -a : a; }
+BOTH REAL magnitude(REAL a) { return a < REAL(0) ? -a : a; }
 
 // Lower and upper bound of a column, read at once.
-struct __align__(2 * sizeof(REAL)) Interval {
+struct alignas(2 * sizeof(REAL)) Interval {
     REAL lower, upper;
 };
 
@@ -36,14 +31,14 @@ struct Activity {
     REAL low, high;
     int low_infinite, high_infinite;
 
-    __device__ __forceinline__ void add(REAL value, REAL lower, REAL upper) {
+    BOTH void add(REAL value, REAL lower, REAL upper) {
         const REAL at_low = value > REAL(0) ? lower : upper;
         const REAL at_high = value > REAL(0) ? upper : lower;
         if (magnitude(at_low) < INFINITE) low += times(value, at_low); else ++low_infinite;
         if (magnitude(at_high) < INFINITE) high += times(value, at_high); else ++high_infinite;
     }
 
-    __device__ __forceinline__ void join(const Activity& other) {
+    BOTH void join(const Activity& other) {
         low += other.low;
         high += other.high;
         low_infinite += other.low_infinite;
@@ -59,11 +54,11 @@ struct Room {
     bool infeasible, redundant;
 };
 
-__device__ __forceinline__ REAL row_tolerance(REAL side) {
+BOTH REAL row_tolerance(REAL side) {
     return larger(REAL(ROW_TOLERANCE), times(REAL(ROW_RELATIVE), magnitude(side)));
 }
 
-__device__ __forceinline__ Room room_of(const Activity& activity, REAL lower, REAL upper) {
+BOTH Room room_of(const Activity& activity, REAL lower, REAL upper) {
     Room room;
     const bool has_upper = upper < INFINITE, has_lower = lower > -INFINITE;
     room.above = has_upper ? upper - activity.low : INFINITE;
@@ -91,7 +86,7 @@ __device__ __forceinline__ Room room_of(const Activity& activity, REAL lower, RE
 
 // The upper bound that room for a term of this weight implies for a column with bounds
 // [base, bound]; the same bound where it is no news.
-__device__ __forceinline__ REAL tightened(
+BOTH REAL tightened(
     REAL base, REAL bound, REAL room, int infinite, REAL weight, bool is_integer) {
     if (infinite > 1 || !(room < INFINITE)) return bound;
     REAL found;
@@ -117,7 +112,7 @@ __device__ __forceinline__ REAL tightened(
 }
 
 // The bounds that a row with this room implies for the column of an entry.
-__device__ __forceinline__ Interval implied(
+BOTH Interval implied(
     REAL value, REAL lower, REAL upper, const Room& room, bool is_integer) {
     const REAL weight = magnitude(value);
     if (weight < REAL(SMALLEST_ENTRY)) return {lower, upper};
@@ -131,32 +126,9 @@ __device__ __forceinline__ Interval implied(
 }
 
 // Whether bounds contradict each other; those that cross by a rounding error become one number.
-__device__ __forceinline__ bool crossing(REAL& lower, REAL& upper) {
+BOTH bool crossing(REAL& lower, REAL& upper) {
     if (!(lower > upper)) return false;
     if (lower - upper > REAL(CROSSING)) return true;
     lower = upper = times(REAL(0.5), lower + upper);
     return false;
-}
-
-// Maximum and minimum in place. A number's bits grow with it as a signed integer where it is not
-// negative, and fall with it as an unsigned integer where it is; adding zero makes -0 a 0.
-__device__ __forceinline__ void raise_to(double* at, double value) {
-    value += 0.0;
-    if (value >= 0.0) atomicMax((long long*)at, __double_as_longlong(value));
-    else atomicMin((unsigned long long*)at, (unsigned long long)__double_as_longlong(value));
-}
-__device__ __forceinline__ void lower_to(double* at, double value) {
-    value += 0.0;
-    if (value >= 0.0) atomicMin((long long*)at, __double_as_longlong(value));
-    else atomicMax((unsigned long long*)at, (unsigned long long)__double_as_longlong(value));
-}
-__device__ __forceinline__ void raise_to(float* at, float value) {
-    value += 0.0f;
-    if (value >= 0.0f) atomicMax((int*)at, __float_as_int(value));
-    else atomicMin((unsigned*)at, (unsigned)__float_as_int(value));
-}
-__device__ __forceinline__ void lower_to(float* at, float value) {
-    value += 0.0f;
-    if (value >= 0.0f) atomicMin((int*)at, __float_as_int(value));
-    else atomicMax((unsigned*)at, (unsigned)__float_as_int(value));
 }

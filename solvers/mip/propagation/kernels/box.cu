@@ -4,7 +4,7 @@
 // shuffles in a fixed tree, then, while the row is still in cache, for the bounds it implies. The
 // maximum and minimum of those are taken in place; they do not depend on the order of rows.
 
-#include "bounds.cuh"
+#include "in_place.cuh"
 
 #define BLOCK 256
 #define WARPS (BLOCK / 32)

@@ -1,15 +1,9 @@
-// Words with a bit for each of 32 candidates, and lists of what changed; batch.py says how the
-// arrays are laid out.
+// Words and lists of what changed, by many threads at once; batch.py says how the arrays are laid
+// out.
 
 #pragma once
 
-#define LANES 32
-#define LONG_ROW 256
-#define LONG_COLUMN 2048
-
-enum BatchControl {
-    NUM_ROWS = 0, NUM_LONG_ROWS = 2, NUM_COLUMNS = 4, DEAD = 6, WORK = 8, ROUNDS = 9
-};
+#include "layout.cuh"
 
 __device__ __forceinline__ int fetch_or(int* at, unsigned word) { return atomicOr(at, (int)word); }
 __device__ __forceinline__ long long fetch_or(long long* at, unsigned word) {
@@ -25,8 +19,6 @@ __device__ __forceinline__ int fetch_add(int* at, int count) { return atomicAdd(
 __device__ __forceinline__ long long fetch_add(long long* at, int count) {
     return (long long)atomicAdd((unsigned long long*)at, (unsigned long long)count);
 }
-
-__device__ __forceinline__ bool has(unsigned word, int lane) { return (word >> lane) & 1u; }
 
 // One round's words and list of changed columns.
 struct ColumnChanges {

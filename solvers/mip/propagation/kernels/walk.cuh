@@ -4,10 +4,8 @@
 
 #pragma once
 
-#include "bounds.cuh"
+#include "in_place.cuh"
 #include "lanes.cuh"
-
-#define PARTS 32
 
 // An entry as all lanes need it: for a binary column the words of the lanes in which its term adds
 // the coefficient to the smallest and to the largest activity; for others the number among them.
@@ -115,21 +113,8 @@ struct Batch {
     }
 };
 
-// Entries [first, last) of a row whose binary columns end at `split`.
-struct Span {
-    INDEX first, split, last;
-
-    __device__ __forceinline__ Span part(int which) const {
-        const INDEX size = (last - first + PARTS - 1) / PARTS;
-        const INDEX begin = first + which * size < last ? first + which * size : last;
-        const INDEX end = begin + size < last ? begin + size : last;
-        const INDEX middle = split < begin ? begin : (split > end ? end : split);
-        return {begin, middle, end};
-    }
-};
-
 __device__ __forceinline__ Activity sum_span(
-    const Batch& batch, const Span& span, Staged* stage, int lane) {
+    const Batch& batch, const Stretch& span, Staged* stage, int lane) {
     Activity sum = {REAL(0), REAL(0), 0, 0};
     batch.sum_binaries(sum, span.first, span.split, stage, lane);
     batch.sum_wide(sum, span.split, span.last, lane);
@@ -157,7 +142,7 @@ __device__ __forceinline__ Verdict verdict_of(
 }
 
 __device__ __forceinline__ void tighten_span(
-    const Batch& batch, const Span& span, const Room& room, const Verdict& verdict, Staged* stage,
+    const Batch& batch, const Stretch& span, const Room& room, const Verdict& verdict, Staged* stage,
     int lane, const ColumnChanges& changes) {
     if (verdict.active == 0) return;
     if (!verdict.skip_binaries) {
