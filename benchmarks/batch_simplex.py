@@ -2,7 +2,6 @@
 
     python -m benchmarks.batch_simplex [--count 10000] [--sizes 20x40 50x100 100x200]
                                        [--cases fresh own sweep] [--cpu-count 1000]
-                                       [--held 40 20 10] [--entries-per-thread 25]
 
 The LPs are dense and random, with bounds on all columns so that each has an optimum. ``fresh``
 ones differ in costs and sides and start from slacks, ``own`` ones also have a matrix each, and in a
@@ -43,7 +42,7 @@ from solvers.device import Device, cpu, find_device
 from solvers.outcome import Start
 from solvers.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import BatchAnswer, layout
+from solvers.simplex.batch import BatchAnswer
 
 SIZES = ("20x40", "50x100", "100x200")
 CASES = {
@@ -100,8 +99,6 @@ def main() -> None:
     device = find_device(arguments.device)
     cores = len(os.sched_getaffinity(0))
     deadline = time.monotonic() + arguments.stop_after
-    layout.ENTRIES_PER_THREAD = arguments.entries_per_thread
-    layout.WANTED_HELD = tuple(arguments.held)
     rows: list[dict[str, Any]] = []
     for size in arguments.sizes:
         for name in arguments.cases:
@@ -119,8 +116,6 @@ def main() -> None:
         "count": arguments.count,
         "cores": cores,
         "sample": arguments.sample,
-        "held": list(arguments.held),
-        "entries per thread": arguments.entries_per_thread,
         "rows": rows,
     }
     write_record("batch_simplex", content, device=device, seed=arguments.seed)
@@ -298,15 +293,6 @@ def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cpu-count", type=int, default=1000)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     parser.add_argument("--cases", nargs="+", default=tuple(CASES), choices=tuple(CASES))
-    parser.add_argument(
-        "--held",
-        type=int,
-        nargs="*",
-        default=layout.WANTED_HELD,
-        choices=layout.HELD_ENTRIES,
-        help="entries a thread may hold in registers, the first choice first; none for never",
-    )
-    parser.add_argument("--entries-per-thread", type=int, default=layout.ENTRIES_PER_THREAD)
     parser.add_argument("--sample", type=int, default=SAMPLE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")

@@ -15,9 +15,6 @@ from solvers.knapsack.many.run import Found, run
 from solvers.knapsack.search import solve_knapsack
 from solvers.progress import Progress
 
-GPU_FROM = 4096
-"""Problems from which ``device='auto'`` takes a GPU: fewer are done before it is set up."""
-
 STEPS_PER_ITEM = 4
 """Elementary steps of adding an item up."""
 
@@ -26,7 +23,7 @@ def solve_many_knapsacks(
     profits: npt.ArrayLike,
     weights: npt.ArrayLike,
     capacities: npt.ArrayLike,
-    device: str | Device = "auto",
+    device: str | Device,
     progress: Progress | None = None,
     *,
     copies: npt.ArrayLike | None = None,
@@ -45,7 +42,8 @@ def solve_many_knapsacks(
         Of items of which there is one each; both may be zero or negative. Arrays of 16 (unsigned)
         or 32 bits are on a GPU sooner.
     capacities : (k,) array of integers
-    device : {'auto', 'cpu', 'cuda'} or Device
+    device : str or Device
+        A device, or its name.
     progress : Progress, optional
         Keeps the time limit; what is not reached is neither feasible nor proven.
     copies : array of integers like ``profits``, optional
@@ -68,7 +66,7 @@ def solve_many_knapsacks(
     """
     stopping = Progress() if progress is None else progress
     problems = as_problems(profits, weights, capacities, copies, starts)
-    where = _device(device, len(problems))
+    where = device if isinstance(device, Device) else find_device(device)
     split = split_copies(problems)
     binary = problems if split is None else split.binary()
     found = run(binary, where, stopping, threads)
@@ -88,12 +86,6 @@ def solve_many_knapsacks(
     left = np.flatnonzero((found.ending == TOO_LARGE) | (found.ending == OUTGROWN))
     _solve_alone(problems, left, answer, stopping)
     return answer
-
-
-def _device(wanted: str | Device, count: int) -> Device:
-    if isinstance(wanted, Device):
-        return wanted
-    return find_device("cpu" if wanted == "auto" and count < GPU_FROM else wanted)
 
 
 def _checked(

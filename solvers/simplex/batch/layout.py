@@ -28,10 +28,6 @@ ENTRIES_PER_THREAD = 25
 """Entries of a dictionary for each thread, about: enough of them to hide the waits of a pivot's
 choices behind the other blocks of a multiprocessor."""
 
-WANTED_HELD = tuple(reversed(HELD_ENTRIES))
-"""Entries of a dictionary that a thread holds in registers, the first choice first: with many, a
-block is small and a multiprocessor has several, which compute while others choose a pivot."""
-
 SMALLEST_BLOCK, LARGEST_BLOCK = 32, 512
 
 WARP = 32
@@ -46,13 +42,13 @@ dictionaries are in global memory, few blocks keep more of them in the cache."""
 class Layout:
     """Launch arguments of the kernel that depend on sizes only; see ``kernels/simplex.py``.
 
-    ``held`` is none for kernel ``simplex``, else for ``simplex_held``; ``scratch_step`` counts
+    ``held`` says that it is kernel ``simplex_held``; ``scratch_step`` counts
     the numbers of a block's part of ``scratch``.
     """
 
     place: int
     leading: int
-    held: int
+    held: bool
     block: int
     blocks: int
     shared: int
@@ -76,10 +72,9 @@ def find_layout(
         Bytes of shared memory a block may have on it.
     """
     room = shared_memory - DECLARED_SHARED
-    for held in WANTED_HELD:
-        found = _held_layout(rows, columns, held, room, count, processors)
-        if found is not None:
-            return found
+    held = _held_layout(rows, columns, room, count, processors)
+    if held is not None:
+        return held
     block = _threads(rows, columns)
     vectors = vector_bytes(rows, columns, block)
     # an odd number of rows lets the threads that read along a row meet different banks
@@ -96,29 +91,27 @@ def find_layout(
             scratch += vectors // REAL
     most = BLOCKS_PER_PROCESSOR if place == ALL_NEAR else FAR_BLOCKS_PER_PROCESSOR
     blocks = max(1, min(count, most * processors))
-    return Layout(place, leading, 0, block, blocks, shared, scratch)
+    return Layout(place, leading, False, block, blocks, shared, scratch)
 
 
-def _held_layout(
-    rows: int, columns: int, held: int, room: int, count: int, processors: int
-) -> Layout | None:
-    """Return the layout with so many entries in the registers of a thread, where it fits."""
-    shares = -(-columns // held)
+def _held_layout(rows: int, columns: int, room: int, count: int, processors: int) -> Layout | None:
+    """Return the layout with the dictionary in registers, where it fits."""
+    shares = -(-columns // HELD_ENTRIES)
     block = -(-rows * shares // WARP) * WARP
     if not 0 < block <= LARGEST_BLOCK or columns > HELD_COLUMNS:
         return None
     leading = rows | 1
-    shared = vector_bytes(rows, columns, block) + held_bytes(columns, held, block)
+    shared = vector_bytes(rows, columns, block) + held_bytes(columns, block)
     shared += REAL * leading * columns
     if shared > room:
         return None
     blocks = max(1, min(count, BLOCKS_PER_PROCESSOR * processors))
-    return Layout(ALL_NEAR, leading, held, block, blocks, shared, 0)
+    return Layout(ALL_NEAR, leading, True, block, blocks, shared, 0)
 
 
-def held_bytes(columns: int, held: int, block: int) -> int:
+def held_bytes(columns: int, block: int) -> int:
     """Return the bytes of what a block keeps beside a dictionary in registers; see held.cuh."""
-    padded = -(-columns // held) * held
+    padded = -(-columns // HELD_ENTRIES) * HELD_ENTRIES
     alignment = 1
     return REAL * (alignment + 2 * padded + 2 * block)
 

@@ -154,7 +154,6 @@ class _Launcher:
             *self.settings,
             layout.leading,
             layout.place,
-            layout.held,
             layout.block,
             layout.blocks,
             layout.shared,
@@ -190,7 +189,7 @@ class _Launcher:
     def _layout(self) -> Layout:
         m, n = self.shape
         if self.device.kind != "cuda":
-            return Layout(0, m, 0, 1, 1, 0, 0)
+            return Layout(0, m, False, 1, 1, 0, 0)
         limits = gpu_limits(self.device)
         return find_layout(
             m,

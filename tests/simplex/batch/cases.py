@@ -148,7 +148,7 @@ def run_kernel(data: BatchData, run: Run, layout: Layout | None = None) -> dict[
             *(np.array(array.reshape(-1)) for array in arrays), prepared.row_scale,
             prepared.column_scale, prepared.dictionary, prepared.heads, prepared.start,
             DEFAULT.parameters.as_array(), DEFAULT.most_pivots(m, n), layout.leading, layout.place,
-            layout.held, layout.block, layout.blocks, layout.shared, layout.scratch_step,
+            layout.block, layout.blocks, layout.shared, layout.scratch_step,
             scratch,
             np.zeros(1, dtype=np.int32), *written.values(),
         )

@@ -36,7 +36,7 @@ def build(folder: Path) -> ctypes.CDLL:
     source.write_text(
         f'#include "blocks.h"\n{text}\n'
         'extern "C" double* shared_memory() { return memory; }\n'
-        f'extern "C" void emulate(int grid, int threads, {parameters}) {{\n'
+        f'extern "C" void emulate(int grid, int threads, int held, {parameters}) {{\n'
         "    blockDim.x = unsigned(threads);\n"
         "    for (int at = 0; at < grid; ++at) {\n"
         "        blockIdx.x = unsigned(at);\n"
@@ -55,14 +55,14 @@ def build(folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def launch(library: ctypes.CDLL, values: tuple[Any, ...]) -> None:
-    """Run the kernel on host arrays; see that it keeps to the shared memory it asked for."""
+def launch(library: ctypes.CDLL, values: tuple[Any, ...], *, held: bool) -> None:
+    """Run a kernel on host arrays; see that it keeps to the shared memory it asked for."""
     shape = SIMPLEX.launch(SIMPLEX.by_name(values))
     assert shape.shared % 8 == 0
     library.shared_memory.restype = ctypes.POINTER(ctypes.c_double)
     memory = np.ctypeslib.as_array(library.shared_memory(), (MEMORY,))
     memory[:] = UNTOUCHED
-    arguments: list[Any] = [ctypes.c_int(shape.grid), ctypes.c_int(shape.block)]
+    arguments: list[Any] = [ctypes.c_int(n) for n in (shape.grid, shape.block, held)]
     for value in values:
         if isinstance(value, np.ndarray):
             assert value.flags.c_contiguous

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.gpu
 
 PLACES = {
     "held": {},
-    "near": {"WANTED_HELD": ()},
-    "dictionary far": {"WANTED_HELD": (), "far": True},
+    "near": {"HELD_COLUMNS": 0},
+    "dictionary far": {"HELD_COLUMNS": 0, "far": True},
     "all far": {"DECLARED_SHARED": 10**9},
 }
 
@@ -80,10 +80,8 @@ def test_shapes_and_endings(place, shape, whole):
     assert_same(mixed_batch(5, 30, *shape, whole=whole))
 
 
-@pytest.mark.parametrize("held", layout.WANTED_HELD)
 @pytest.mark.parametrize("shape", [(1, 9), (20, 40), (33, 64), (50, 100), (73, 250), (100, 200)])
-def test_entries_in_registers(monkeypatch, held, shape):
-    monkeypatch.setattr(layout, "WANTED_HELD", (held,))
+def test_entries_in_registers(shape):
     assert_same(boxed_batch(7, 40, *shape, ("cost", "row_upper")))
     assert_same(mixed_batch(7, 40, *shape, whole=True))
 

@@ -1,5 +1,5 @@
-// The dual method with the dictionary in registers: a thread holds ENTRIES neighbouring entries of a
-// row, so that a pivot moves two vectors through shared memory instead of the matrix, twice.
+// The dual method with the dictionary in registers: a thread holds HELD_ENTRIES neighbouring entries
+// of a row, so that a pivot moves two vectors through shared memory instead of the matrix, twice.
 //
 // The copy in shared memory is read at the beginning and written at the end; what happens between
 // two runs of pivots works on that. Thread t has row t mod m and the (t / m)-th share of columns.
@@ -19,14 +19,13 @@ struct alignas(2 * sizeof(REAL)) Pair {
 };
 
 // Return entry c of a thread's share and leave zero there.
-template <int ENTRIES>
-__device__ __forceinline__ REAL take_entry(REAL (&entries)[ENTRIES], int c) {
+__device__ __forceinline__ REAL take_entry(REAL (&entries)[HELD_ENTRIES], int c) {
     REAL taken = REAL(0);
 #pragma unroll
-    for (int first = 0; first < ENTRIES; first += SELECTED_AT_ONCE) {
+    for (int first = 0; first < HELD_ENTRIES; first += SELECTED_AT_ONCE) {
         if (c < first || c >= first + SELECTED_AT_ONCE) continue;
 #pragma unroll
-        for (int k = first; k < first + SELECTED_AT_ONCE && k < ENTRIES; ++k) {
+        for (int k = first; k < first + SELECTED_AT_ONCE && k < HELD_ENTRIES; ++k) {
             if (k == c) {
                 taken = entries[k];
                 entries[k] = REAL(0);
@@ -115,14 +114,13 @@ __device__ __forceinline__ void offer_rows() {
 }
 
 // Add the line times the pivot column to a thread's share, and leave parts of its row's sums.
-template <int ENTRIES>
-__device__ __forceinline__ void update_share(REAL (&entries)[ENTRIES], REAL factor, int first) {
+__device__ __forceinline__ void update_share(REAL (&entries)[HELD_ENTRIES], REAL factor, int first) {
     const Pair* const line = (const Pair*)(held.line() + first);
     const Pair* const point = (const Pair*)(held.point() + first);
     REAL squares = REAL(0), other_squares = REAL(0);
     REAL value = REAL(0), other_value = REAL(0);
 #pragma unroll
-    for (int c = 0; c < ENTRIES; c += 2) {
+    for (int c = 0; c < HELD_ENTRIES; c += 2) {
         const Pair change = line[c / 2];
         const Pair at = point[c / 2];
         entries[c] += factor * change.a;
@@ -139,19 +137,18 @@ __device__ __forceinline__ void update_share(REAL (&entries)[ENTRIES], REAL fact
 // Dual pivots from a dual feasible dictionary with merits, like dual() of dual.cuh, but that costs
 // are not perturbed here: TIED asks for that. `checked` counts pivots since the last look at the
 // accuracy.
-template <int ENTRIES>
 __device__ __noinline__ int dual_held(
     const Lp<true> given, Counts& counts, const REAL* parameters, int& checked, int* at) {
-    if (threadIdx.x == 0) set_up_held(given, ENTRIES, parameters, counts, checked);
+    if (threadIdx.x == 0) set_up_held(given, parameters, counts, checked);
     __syncthreads();
     const HeldLp& lp = held.lp;
     const int i = (int)threadIdx.x % lp.m;
     const int share = (int)threadIdx.x / lp.m;
-    const int first = share * ENTRIES;
+    const int first = share * HELD_ENTRIES;
     const bool holds = share < held.count;
-    REAL entries[ENTRIES];
+    REAL entries[HELD_ENTRIES];
 #pragma unroll
-    for (int c = 0; c < ENTRIES; ++c) {
+    for (int c = 0; c < HELD_ENTRIES; ++c) {
         const bool there = holds && first + c < lp.n;
         entries[c] = there ? lp.D()[lp.at(i, first + c)] : REAL(0);
     }
@@ -167,7 +164,7 @@ __device__ __noinline__ int dual_held(
         if (ending != DONE) break;
         if (holds && i == p) {
 #pragma unroll
-            for (int c = 0; c < ENTRIES; c += 2) {
+            for (int c = 0; c < HELD_ENTRIES; c += 2) {
                 *(Pair*)(held.line() + first + c) = {entries[c], entries[c + 1]};
             }
         }
@@ -178,14 +175,14 @@ __device__ __noinline__ int dual_held(
         if (is_first_warp()) choose_pivot(held.fresh + made == 0);
         if (holds && i == p) {  // what replaces the row is added to zeros, made while most wait
 #pragma unroll
-            for (int c = 0; c < ENTRIES; ++c) entries[c] = REAL(0);
+            for (int c = 0; c < HELD_ENTRIES; ++c) entries[c] = REAL(0);
         }
         __syncthreads();
         ending = held.pivot.ending;
         if (ending != DONE) break;
         const int q = held.pivot.q;
         ties = held.pivot.is_tie ? ties + 1 : 0;
-        if (holds && share == q / ENTRIES) lp.column()[i] = take_entry(entries, q - first);
+        if (holds && share == q / HELD_ENTRIES) lp.column()[i] = take_entry(entries, q - first);
         turn_vectors(p, q);
         __syncthreads();
         if (holds) update_share(entries, i == p ? REAL(1) : lp.column()[i], first);
@@ -196,7 +193,7 @@ __device__ __noinline__ int dual_held(
     }
     const bool is_out = ending == NO_PIVOT || ending == INACCURATE;  // row p is, in the line
 #pragma unroll
-    for (int c = 0; c < ENTRIES; ++c) {
+    for (int c = 0; c < HELD_ENTRIES; ++c) {
         if (!holds || first + c >= lp.n) continue;
         lp.D()[lp.at(i, first + c)] = is_out && i == p ? held.line()[first + c] : entries[c];
     }

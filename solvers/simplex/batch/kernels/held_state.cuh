@@ -8,6 +8,7 @@
 
 #define MOST_WARPS 16
 #define OFFERS_AT_ONCE 4
+#define HELD_ENTRIES 40   // neighbouring entries of a row that a thread holds
 #define HELD_COLUMNS 256  // the most that a held dictionary has
 #define TIED 5            // an ending: too many steps of no length
 
@@ -71,7 +72,7 @@ __shared__ HeldState held;
 
 // By one thread, with everything else behind a barrier: make ready for pivots.
 __device__ __forceinline__ void set_up_held(
-    const Lp<true>& lp, int entries, const REAL* parameters, const Counts& counts, int checked) {
+    const Lp<true>& lp, const REAL* parameters, const Counts& counts, int checked) {
     const int by_column = lp.leading * lp.n;
     const int by_row = by_column + COLUMN_VECTORS * lp.n;
     const int by_variable = by_row + ROW_VECTORS * lp.m;
@@ -87,8 +88,8 @@ __device__ __forceinline__ void set_up_held(
     held.until_limit = counts.most - counts.pivots;
     held.until_pause = (int)parameters[CHECK_EVERY] - checked;
     held.fresh = counts.fresh;
-    held.count = (lp.n + entries - 1) / entries;
-    held.padded = held.count * entries;
+    held.count = (lp.n + HELD_ENTRIES - 1) / HELD_ENTRIES;
+    held.padded = held.count * HELD_ENTRIES;
     held.first = (numbers + room + 1) / 2 * 2;
     for (int w = 0; w < MOST_WARPS; ++w) held.merit[w] = REAL(0);
 }

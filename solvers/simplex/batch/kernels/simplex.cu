@@ -102,13 +102,7 @@ __device__ __forceinline__ int pivot_held(
     const AnyLp& lp, Counts& counts, const REAL* parameters, int* at) {
     int checked = 0, ending = TIED;
     while (true) {
-        if (lp.held == 10) {
-            ending = dual_held<10>(as_near(lp), counts, parameters, checked, at);
-        } else if (lp.held == 20) {
-            ending = dual_held<20>(as_near(lp), counts, parameters, checked, at);
-        } else {
-            ending = dual_held<40>(as_near(lp), counts, parameters, checked, at);
-        }
+        ending = dual_held(as_near(lp), counts, parameters, checked, at);
         if (ending != TIED) return ending;
         perturb_costs(lp, ++counts.perturbed, parameters);
     }
@@ -230,11 +224,11 @@ __device__ __forceinline__ void solve_all(
 
 // Where an LP of the block stands; `far` is the block's own part of global memory.
 __device__ __forceinline__ AnyLp place_lp(
-    int m, int n, int leading, int held, int place, REAL* far) {
+    int m, int n, int leading, int place, REAL* far) {
     REAL* const matrix = place == ALL_NEAR ? (REAL*)memory : far;
     REAL* rest = (REAL*)memory;
     if (place != MATRIX_FAR) rest = matrix + (long long)leading * n;
-    return {m, n, leading, held, place == ALL_NEAR, matrix, rest, REAL(0), REAL(0), REAL(0)};
+    return {m, n, leading, place == ALL_NEAR, matrix, rest, REAL(0), REAL(0), REAL(0)};
 }
 
 // Two blocks of 512 threads on a multiprocessor, or more smaller ones.
@@ -246,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) simplex(
     const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
     const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
     const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
-    const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
+    const REAL* __restrict__ parameters, int limit, int leading, int place, int block,
     int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
     INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
     REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
@@ -254,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) simplex(
     const Given common = {starts, indices, values, row_scale, column_scale, cost,
                           lower, upper, row_lower, row_upper, parameters};
     const AnyLp lp = place_lp(
-        (int)rows, (int)columns, leading, 0, place,
+        (int)rows, (int)columns, leading, place,
         scratch + (long long)blockIdx.x * scratch_step);
     solve_all<false>(
         lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,
@@ -270,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) simplex_held(
     const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
     const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
     const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
-    const REAL* __restrict__ parameters, int limit, int leading, int place, int held, int block,
+    const REAL* __restrict__ parameters, int limit, int leading, int place, int block,
     int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
     INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
     REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
@@ -278,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) simplex_held(
     const Given common = {starts, indices, values, row_scale, column_scale, cost,
                           lower, upper, row_lower, row_upper, parameters};
     const AnyLp lp = place_lp(
-        (int)rows, (int)columns, leading, held, place,
+        (int)rows, (int)columns, leading, place,
         scratch + (long long)blockIdx.x * scratch_step);
     solve_all<true>(
         lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,

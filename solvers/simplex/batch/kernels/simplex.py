@@ -38,8 +38,9 @@ MOST_SIZE = 100.0
 ROUNDING = 1e-15
 """Part of the largest cost that reduced costs may be wrong by, whatever the tolerance."""
 
-HELD_ENTRIES = (10, 20, 40)
-"""Entries of a row that a thread may hold in registers."""
+HELD_ENTRIES = 40
+"""Entries of a row that a thread holds in registers: with that many, a block is small and a
+multiprocessor has several, which compute while others choose a pivot."""
 
 HELD_COLUMNS = 256
 """Columns of an LP up to which dictionaries are held."""
@@ -72,7 +73,6 @@ _ARGUMENTS = (
     Argument("limit", "int"),
     Argument("leading", "int"),
     Argument("place", "int"),
-    Argument("held", "int"),
     Argument("block", "int"),
     Argument("blocks", "int"),
     Argument("shared", "int"),
@@ -127,9 +127,9 @@ HELD = Kernel(
     name="simplex_held",
     arguments=_ARGUMENTS,
     contract="The same for LPs that are kept ALL_NEAR, with at least one row and column, where "
-    "each thread holds `held` entries of a row in registers during dual pivots: one of "
-    "HELD_ENTRIES, for no more than HELD_COLUMNS columns, and with `block` at least rows times "
-    "the shares of that size that a row has.",
+    "each thread holds HELD_ENTRIES entries of a row in registers during dual pivots, for no more "
+    "than HELD_COLUMNS columns, and with `block` at least rows times the shares of that size that "
+    "a row has.",
     launch=_launch,
     work=_work,
     bytes_moved=_bytes_moved,

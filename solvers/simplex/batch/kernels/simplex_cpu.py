@@ -254,7 +254,7 @@ def solve_one(data, A, first, start, given, parameters, limit, queue, x, y, ray,
 def simplex(
     count, rows, columns, starts, indices, varying, values, cost, lower, upper, row_lower,
     row_upper, given, row_scale, column_scale, dictionary, heads, start, parameters, limit,
-    leading, place, held, block, blocks, shared, scratch_step, scratch, queue, x, y, ray, basis,
+    leading, place, block, blocks, shared, scratch_step, scratch, queue, x, y, ray, basis,
     ending, iterations,
 ):  # fmt: skip
     """Solve LP after LP."""

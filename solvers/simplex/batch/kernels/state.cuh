@@ -72,11 +72,10 @@ struct Counts {
 
 // Where the LP stands: the dictionary by columns, `leading` numbers apart, and its vectors one after
 // the other. With NEAR both are in shared memory, which the compiler then knows; what is not done in
-// every pivot is compiled once, without. `held` is how many entries a thread holds in registers in
-// dual pivots, none in most layouts.
+// every pivot is compiled once, without.
 template <bool NEAR>
 struct Lp {
-    int m, n, leading, held;
+    int m, n, leading;
     bool near;
     REAL *matrix, *rest;
     REAL primal_tolerance, dual_tolerance, cost_size;
@@ -123,7 +122,7 @@ using AnyLp = Lp<false>;
 
 // The same LP where the compiler is to know that it is in shared memory.
 __device__ __forceinline__ Lp<true> as_near(const AnyLp& lp) {
-    return {lp.m, lp.n, lp.leading, lp.held, true, lp.matrix, lp.rest,
+    return {lp.m, lp.n, lp.leading, true, lp.matrix, lp.rest,
             lp.primal_tolerance, lp.dual_tolerance, lp.cost_size};
 }
 
