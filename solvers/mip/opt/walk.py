@@ -9,6 +9,7 @@ import numpy as np
 from solvers.mip.model import ByteArray, IndexArray, MipModel
 from solvers.mip.opt.kernels.moves import MOVES
 from solvers.mip.propagation import DeviceModel
+from solvers.native.mip_opt import apply_pairs, apply_shifts, columns_of
 from solvers.problem import BoolArray, FloatArray
 
 STEADY = 1e-9
@@ -82,26 +83,18 @@ class Walk:
 
     def shift(self, columns: IndexArray) -> tuple[int, float]:
         """Move columns in this order; return moves of integer columns, and the gain of all."""
-        from solvers.mip.opt.apply import apply_shifts
-
-        moves, gained = apply_shifts(columns, self.least_gain, *self._state())
-        return int(moves), float(gained)
+        return apply_shifts(columns, self.least_gain, *self._state())
 
     def shift_pairs(
         self, columns: IndexArray, partner: IndexArray, partner_step: FloatArray
     ) -> tuple[int, float]:
         """Move pairs in this order; return moves with integer columns, and the gain of all."""
-        from solvers.mip.opt.apply import apply_pairs
-
-        moves, gained = apply_pairs(columns, partner, partner_step, self.least_gain, *self._state())
-        return int(moves), float(gained)
+        return apply_pairs(columns, partner, partner_step, self.least_gain, *self._state())
 
     def touched_columns(self) -> BoolArray:
         """Return the columns (n,) of rows changed since the last call."""
-        from solvers.mip.opt.apply import columns_of
-
         wanted = np.zeros(self.model.num_columns, dtype=np.uint8)
-        columns_of(self.changed, *self._matrix[:2], wanted)
+        columns_of(self.changed, self.model.row_start, self.model.row_column, wanted)
         self.changed[:] = 0
         return wanted.astype(np.bool_)
 
@@ -127,22 +120,9 @@ class Walk:
 
 
 def _static(at: MipModel | DeviceModel) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """Return matrix, sides and columns of a model where it lies; on the host, all read-only.
-
-    Compiled loops tell arrays that may be written to from others, and are compiled for each.
-    """
+    """Return matrix, sides and columns of a model where it lies."""
     matrix = (
         at.row_start, at.row_column, at.row_value, at.column_start, at.column_row, at.column_value,
     )  # fmt: skip
     is_integer = at.is_integer if isinstance(at, DeviceModel) else at.is_integer.astype(np.int32)
-    columns = (at.cost, at.lower, at.upper, is_integer)
-    sides = (at.row_lower, at.row_upper)
-    return tuple(map(_sealed, matrix)), tuple(map(_sealed, sides)), tuple(map(_sealed, columns))
-
-
-def _sealed(array: Any) -> Any:
-    if not isinstance(array, np.ndarray):
-        return array
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    return matrix, (at.row_lower, at.row_upper), (at.cost, at.lower, at.upper, is_integer)
