@@ -23,17 +23,10 @@ from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer
 from solvers.mip.search.exchanges.groups import Groups
-from solvers.mip.search.exchanges.loops import (
-    ENERGY,
-    MOVES,
-    NOTHING,
-    WORK,
-    State,
-    anneal,
-    sum_up,
-)
+from solvers.mip.search.exchanges.state import ENERGY, MOVES, NOTHING, WORK, State
 from solvers.mip.search.settings import VIOLATION_TOLERANCE
 from solvers.mip.search.walk import Near
+from solvers.native.mip_search_exchanges import anneal, sum_up
 from solvers.problem import FloatArray
 
 SOURCE = "exchanges"

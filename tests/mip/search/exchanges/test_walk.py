@@ -8,8 +8,9 @@ import pytest
 from solvers.mip.budget import Budget
 from solvers.mip.model import is_feasible
 from solvers.mip.search.exchanges import Exchanges, find_groups
-from solvers.mip.search.exchanges.loops import ENERGY, MOVES, anneal, sum_up
+from solvers.mip.search.exchanges.state import ENERGY, MOVES
 from solvers.mip.search.walk import Walk
+from solvers.native.mip_search_exchanges import anneal, sum_up
 from tests.mip.domain.models import model_of
 from tests.mip.search.exchanges.squares import placing
 

@@ -15,16 +15,10 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
 from solvers.mip.pool import Offer
-from solvers.mip.search.exchanges.costs.loops import (
-    COST,
-    MOVES,
-    SUM,
-    WORK,
-    anneal_costs,
-    sum_up_costs,
-)
+from solvers.mip.search.exchanges.costs.state import COST, MOVES, SUM, WORK
 from solvers.mip.search.exchanges.costs.structure import Structure
 from solvers.mip.search.exchanges.walk import SOURCE
+from solvers.native.mip_search_exchanges_costs import anneal_costs, sum_up_costs
 from solvers.problem import FloatArray
 
 FIRST_TRIALS, LONGEST = 2_000, 20_000_000

@@ -8,7 +8,6 @@ import numpy as np
 
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.search.exchanges.costs.choices import Choices, find_choices
-from solvers.mip.search.exchanges.costs.loops import NOTHING, CostState, sum_up_costs
 from solvers.mip.search.exchanges.costs.slacks import (
     LOWER,
     UPPER,
@@ -16,7 +15,9 @@ from solvers.mip.search.exchanges.costs.slacks import (
     find_slacks,
     may_be_slack,
 )
+from solvers.mip.search.exchanges.costs.state import NOTHING, CostState
 from solvers.mip.search.exchanges.groups import LARGEST_TABLE, LEAST_GROUPS
+from solvers.native.mip_search_exchanges_costs import sum_up_costs
 from solvers.problem import BoolArray, FloatArray
 
 COVERED_PART = 0.9

@@ -10,8 +10,9 @@ import pytest
 from solvers.mip.budget import Budget
 from solvers.mip.model import is_feasible
 from solvers.mip.search.exchanges.costs import CostExchanges, find_structure
-from solvers.mip.search.exchanges.costs.loops import COST, HARD, sum_up_costs
+from solvers.mip.search.exchanges.costs.state import COST, HARD
 from solvers.mip.search.exchanges.costs.turns import LEAST_SHARE, SHARE, CostExchangeTurns
+from solvers.native.mip_search_exchanges_costs import sum_up_costs
 from tests.mip.domain.models import model_of
 from tests.mip.search.exchanges.costs.models import assignment, selection, with_slacks
 from tests.mip.shared_of import shared_of

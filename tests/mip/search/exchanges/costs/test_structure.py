@@ -8,7 +8,8 @@ import pytest
 from solvers.highs import solve
 from solvers.mip.model import is_feasible
 from solvers.mip.search.exchanges.costs import find_structure
-from solvers.mip.search.exchanges.costs.loops import COST, HARD, sum_up_costs
+from solvers.mip.search.exchanges.costs.state import COST, HARD
+from solvers.native.mip_search_exchanges_costs import sum_up_costs
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem

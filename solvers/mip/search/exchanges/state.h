@@ -1,0 +1,29 @@
+// What an annealing over groups holds (see state.py).
+#pragma once
+
+#include <cstdint>
+
+#include "native/arrays.h"
+
+namespace mip::exchanges {
+
+using native::Grid;
+using native::Span;
+
+/// Places of ``numbers``.
+constexpr std::int64_t ENERGY = 0, WORK = 1, MOVES = 2, STAMP = 3;
+
+struct State {
+    Span<const std::int32_t> column_start, column_row;
+    Span<const double> column_value;
+    Span<const std::int32_t> start, column, value;
+    Grid<const std::int32_t> table;
+    Span<const double> lower, upper, weight;
+    Span<double> activity, delta;
+    Span<std::int64_t> stamp;
+    Span<std::int32_t> touched, holder, current, best;
+    Span<double> numbers;
+    Span<std::uint64_t> random;
+};
+
+} // namespace mip::exchanges
