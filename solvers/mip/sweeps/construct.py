@@ -19,7 +19,7 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.learning.wishes import plain_wishes
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.sweeps.loops import give_back, mend_rows
+from solvers.native.mip_sweeps import give_back, mend_rows
 from solvers.problem import FloatArray
 
 SOURCE = "sweep"
@@ -122,24 +122,7 @@ def _pass(model: MipModel, distance: FloatArray, x: FloatArray, budget: Budget, 
     moved = np.zeros(model.num_columns, dtype=np.uint8)
     row = 0
     while row < model.num_rows and not budget.spent():
-        row, work = mend_rows(
-            model.row_start,
-            model.row_column,
-            model.row_value,
-            model.column_start,
-            model.column_row,
-            model.column_value,
-            model.lower,
-            model.upper,
-            model.is_integer,
-            model.cost,
-            distance,
-            x,
-            moved,
-            row,
-            most,
-            SLICE,
-        )
+        row, work = mend_rows(model, distance, x, moved, row, most, SLICE)
         budget.charge(float(work))
 
 
@@ -148,15 +131,4 @@ def _make_cheaper(model: MipModel, distance: FloatArray, x: FloatArray) -> None:
     cheapest = np.where(model.cost > 0.0, model.lower, model.upper)
     dear = np.flatnonzero((model.cost != 0.0) & (x != cheapest))
     order = dear[np.argsort(-np.abs(model.cost[dear]), kind="stable")].astype(np.int32)
-    give_back(
-        model.column_start,
-        model.column_row,
-        model.column_value,
-        model.lower,
-        model.upper,
-        model.is_integer,
-        model.cost,
-        distance,
-        x,
-        order,
-    )
+    give_back(model, distance, x, order)
