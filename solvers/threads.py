@@ -1,11 +1,12 @@
-"""The one way in which work goes to a thread of its own: whatever it raises is told to somebody.
+"""How many threads there can be, and the one way in which work goes to a thread of its own.
 
-A thread that raises would print a traceback over the user's screen, and whoever waits for it would
-wait for ever, or take what is missing for an answer.
+Whatever it raises is told to somebody: a thread that raises would print a traceback over the user's
+screen, and whoever waits for it would wait for ever, or take what is missing for an answer.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -52,3 +53,10 @@ def start_thread(
             "('ulimit -u') or on memory."
         ) from error
     return thread
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from solvers.highs.task import Setting
 from solvers.options import EngineOptions
+from solvers.threads import usable_cores
 
 TIGHTEST = 1e-10
 """HiGHS takes no feasibility tolerance below this."""
@@ -65,13 +64,6 @@ def mip_settings(options: EngineOptions) -> dict[str, Setting]:
     if options.node_limit is not None:
         values["mip_max_nodes"] = min(options.node_limit, 2**31 - 1)
     return values
-
-
-def usable_cores() -> int:
-    """Return the number of cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _common(options: EngineOptions) -> dict[str, Setting]:

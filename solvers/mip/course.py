@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.errors import EngineError
-from solvers.highs.settings import usable_cores
 from solvers.left_behind import leave
 from solvers.mip.answer import infeasible
 from solvers.mip.budget import Budget
@@ -18,7 +17,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
 from solvers.progress import Progress
-from solvers.threads import start_thread
+from solvers.threads import start_thread, usable_cores
 
 PATIENCE = 0.3
 """Seconds to wait at the end for threads to hear that it is over; after that they are left."""

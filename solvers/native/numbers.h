@@ -10,7 +10,7 @@
 /// when the library is loaded. Sums keep their order and nothing is fused, so all give the same
 /// bits.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(NATIVE_CHECKED)
-#define NATIVE_HOT __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#define NATIVE_HOT __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define NATIVE_HOT
 #endif

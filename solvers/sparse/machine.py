@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from solvers.device import Device, cpu
 from solvers.sparse.kernels.bandwidth import BANDWIDTH
 from solvers.sparse.timing import seconds_per_call
+from solvers.threads import usable_cores
 
 GPU_READERS = 2**18
 """Threads that keep every multiprocessor of a large GPU busy."""
@@ -76,7 +76,7 @@ def _measure(device: Device) -> Machine:
     free = _free_bytes(device)
     sizes = (GPU_MEMORY_SIZE, GPU_CACHE_SIZE, GPU_READERS)
     if device.kind == "cpu":
-        sizes = (CPU_MEMORY_SIZE, CPU_CACHE_SIZE * _cores(), _cores())
+        sizes = (CPU_MEMORY_SIZE, CPU_CACHE_SIZE * usable_cores(), usable_cores())
     memory_size, cache_size, readers = sizes
     while memory_size * REAL_BYTES * MEMORY_SHARE > free and memory_size > readers:
         memory_size //= 2
@@ -105,17 +105,16 @@ def _gpu_read(device: Device, size: int, passes: int) -> float:
 
 def _cpu_read(device: Device, size: int, passes: int) -> float:
     """Return bytes per second that one core reads, or all together if that is more."""
-    return max(_cores_read(device, size, passes, parts) for parts in {1, _cores()})
+    return max(_cores_read(device, size, passes, parts) for parts in {1, usable_cores()})
 
 
 def _cores_read(device: Device, size: int, passes: int, parts: int) -> float:
     """Return bytes per second of so many cores, each reading its part ``passes`` times."""
-    from solvers.kernels.twin import run_twin
-
     source, sums = np.zeros(size, dtype=np.int64), np.zeros(parts, dtype=np.int64)
-    values: tuple[Any, ...] = (parts, size // parts, passes, source, sums)
-    loop = BANDWIDTH.twin.read_fast
-    seconds = seconds_per_call(device, lambda: run_twin(loop, values, parts), pick=min)
+    read_fast = BANDWIDTH.twin.read_fast
+    seconds = seconds_per_call(
+        device, lambda: read_fast(parts, size // parts, passes, source, sums, parts), pick=min
+    )
     return REAL_BYTES * (size // parts) * parts * passes / seconds
 
 
@@ -138,10 +137,3 @@ def _free_bytes(device: Device) -> int:
     if device.kind == "cuda":
         return int(device.xp.cuda.Device(device.index).mem_info[0])
     return cpu().memory_free or USUAL_MEMORY
-
-
-def _cores() -> int:
-    import numba
-
-    cores: int = numba.config.NUMBA_NUM_THREADS
-    return cores

@@ -100,14 +100,15 @@ def pack(values: FloatArray, rows: int, columns: int) -> Packed:
 
     Codes for few distinct values (nnz,), float32 where that is exact, else float64.
     """
-    from solvers.sparse.slices_cpu import distinct_values
+    from solvers.native.sparse_slices import distinct_values
 
     short = max(rows, columns) <= np.iinfo(np.uint16).max + 1
     index_kind = np.uint16 if short and values.size >= SHORT_INDICES_FROM else np.int32
-    found = distinct_values(values, MANY_VALUES)
-    if found.size < MANY_VALUES:
-        kind = np.uint8 if found.size < FEW_VALUES else np.uint16
-        return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found)]))
+    found = np.empty(MANY_VALUES)
+    count = distinct_values(values, found)
+    if count < MANY_VALUES:
+        kind = np.uint8 if count < FEW_VALUES else np.uint16
+        return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found[:count])]))
     single = values.astype(np.float32)
     exact = bool((single.astype(np.float64) == values).all())
     return Packed(np.float32 if exact else np.float64, index_kind)
@@ -234,13 +235,13 @@ def in_slices(
     """
     if plan.height == 1:
         return _as_rows(matrix)
-    from solvers.sparse.slices_cpu import fill
+    from solvers.native.sparse_slices import fill
 
     shape = _shape(np.diff(matrix.starts)[order], plan)
     values = np.zeros(shape.entries, dtype=packed.kind)
     indices = np.zeros(shape.entries, dtype=packed.index_kind)
     fill(
-        matrix.starts,
+        matrix.starts.astype(matrix.indices.dtype, copy=False),
         matrix.indices,
         matrix.values,
         packed.table,

@@ -76,22 +76,30 @@ def test_infinite_elements_reach_only_the_rows_that_have_an_entry_there(form):
     assert np.array_equal(~np.isfinite(product), reached)
 
 
-@pytest.mark.parametrize("compilation", ["serial", "parallel"])
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("chunk", [32, 64, 256, 4096])
-def test_parallel_twins_of_coo_agree_for_any_chunk(chunk, compilation):
+def test_chunks_of_any_size_give_the_product(chunk, threads):
     source = MATRICES["mixed rows"]
     matrix = to_coo(from_scipy(source, cpu()), chunk=chunk)
     vector, product = vector_for(source.shape[1]), np.full(source.shape[0], np.nan)
-    twin, entries = COO.twin, matrix.nonzeros
-    getattr(twin.coo_clear, compilation)(matrix.rows, product)
-    getattr(twin.coo_segments, compilation)(
-        entries, chunk, matrix.row_indices, matrix.indices, matrix.values, vector, product,
-        matrix.carries,
-    )  # fmt: skip
-    getattr(twin.coo_carries, compilation)(
-        entries, chunk, matrix.row_indices, matrix.carries, product
+    loops, entries = COO.twin, (matrix.nonzeros, chunk, matrix.row_indices)
+    loops.coo_clear(matrix.rows, product, threads)
+    loops.coo_segments(
+        *entries, matrix.indices, matrix.values, vector, product, matrix.carries, threads
     )
+    loops.coo_carries(*entries, matrix.carries, product, threads)
     np.testing.assert_allclose(product, source @ vector, **CLOSE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_threads_give_the_same_bits(form, monkeypatch):
+    from solvers.kernels import twin
+
+    matrix = made(form, MATRICES["of halves"])
+    vector = vector_for(matrix.columns)
+    alone = multiply(matrix, vector, threads=1)
+    monkeypatch.setattr(twin, "threads_for", lambda work, threads: threads)
+    assert np.array_equal(multiply(matrix, vector, threads=3), alone)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros(200, dtype=np.float32)])

@@ -190,5 +190,5 @@ def test_stream_read_sums_what_it_says():
     expected = [sum(source[(i + r * 4) % 10] for r in range(5)) for i in range(4)]
     assert list(sums) == expected
     whole = np.zeros(2, dtype=np.int64)
-    BANDWIDTH.twin.read_fast.serial(2, 5, 1, np.arange(10), whole)
+    BANDWIDTH.twin.read_fast(2, 5, 1, np.arange(10), whole, 1)
     assert list(whole) == [10, 35]

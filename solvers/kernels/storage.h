@@ -1,0 +1,37 @@
+// What device/storage.cuh does, on the CPU: stored values and column indices turned back.
+//
+// A stored value is a double, an exact float, or an unsigned code of 8 or 16 bits into a
+// dictionary. A stored index is of 32 or 64 bits, or 16 bits counted from a base that 2^shift
+// neighbouring owners have in common. Which it is follows from the type.
+#pragma once
+
+#include <type_traits>
+
+#include "native/variants.h"
+
+/// Values of a matrix as they may be stored.
+using StoredValues =
+    native::AnySpan<const double, const float, const std::uint8_t, const std::uint16_t>;
+
+/// Column indices as they may be stored where the others of the matrix are of type Index.
+template <class Index> using StoredIndices = native::AnySpan<const Index, const std::uint16_t>;
+
+/// A stored number: itself, or what its code means in the dictionary.
+template <class Value>
+inline double value_at(native::Span<const Value> values, std::int64_t entry,
+                       native::Span<const double> dictionary) {
+    if constexpr (std::is_integral_v<Value>)
+        return dictionary[values[entry]];
+    else
+        return values[entry];
+}
+
+/// A stored column index: itself, or counted from the base of its owners.
+template <class Stored, class Index>
+inline std::int64_t column_at(native::Span<const Stored> indices, std::int64_t entry,
+                              native::Span<const Index> bases, std::int64_t owner, int shift) {
+    if constexpr (std::is_same_v<Stored, std::uint16_t>)
+        return static_cast<std::int64_t>(bases[owner >> shift]) + indices[entry];
+    else
+        return indices[entry];
+}
