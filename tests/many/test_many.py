@@ -270,6 +270,16 @@ def test_small_problems_share_the_cores():
     assert {o.engine for o in found} == {"highs"}
 
 
+def test_first_order_methods_are_not_for_small_problems(monkeypatch):
+    """Whether a dense matrix can hold them or not."""
+    batch = boxed_family(5, 8, 4, 7, ["cost"])
+    assert {o.engine for o in together(batch)} == {"simplex"}
+    monkeypatch.setattr(many_simplex, "LARGEST_DICTIONARY", 27)
+    found = together(batch)
+    assert {o.engine for o in found} == {"highs"}
+    assert_same_answers(found, singly(batch))
+
+
 def test_files_may_be_given():
     path = Path(__file__).parent.parent / "data" / "afiro.mps.gz"
     found = gpu_bridge.solve_many([path, path])
