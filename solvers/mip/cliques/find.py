@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.mip.cliques.table import Cliques, clique_table
 from solvers.mip.model import MipModel
+from solvers.native.mip_cliques import collect
 
 MEMBER_LIMIT = 10_000_000
 """Literals kept in all cliques together: 80 MB with the index; rows beyond it are left out."""
@@ -27,22 +28,18 @@ def find_cliques(model: MipModel, limit: int = MEMBER_LIMIT) -> Cliques:
     limit : int
         Most literals in all cliques together; once they are reached, later rows are not read.
     """
-    from solvers.mip.cliques import loops
-
     binary = model.is_binary.astype(np.uint8)
     in_rows = int(np.count_nonzero(model.is_binary[model.row_column]))
     sides = np.isfinite(model.row_lower).astype(int) + np.isfinite(model.row_upper)
-    longest = int(np.max(np.diff(model.row_start), initial=0))
     capacity = min(limit, in_rows * int(np.max(sides, initial=0)))
     most = int(min(sides.sum(), capacity // 2))
     start = np.zeros(most + 1, dtype=np.int32)
     member = np.empty(capacity, dtype=np.int32)
     is_equality = np.empty(most, dtype=np.uint8)
     row = np.empty(most, dtype=np.int32)
-    count = loops.collect(
+    count = collect(
         model.row_start, model.row_column, model.row_value, model.row_lower, model.row_upper,
         model.lower, model.upper, binary, start, member, is_equality, row,
-        np.empty(longest), np.empty(longest, dtype=np.int32), np.empty(longest),
     )  # fmt: skip
     return clique_table(
         start[: count + 1],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.mip.model import ByteArray, IndexArray
+from solvers.native.mip_cliques import by_literal, undominated
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +76,14 @@ def clique_table(
     num_columns : int
         Number of columns n of the model.
     """
-    from solvers.mip.cliques import loops
-
     arrays = (
         np.ascontiguousarray(start, dtype=np.int32),
         np.ascontiguousarray(member, dtype=np.int32),
         np.array(is_equality, dtype=np.uint8),
     )
-    by_literal = loops.by_literal(arrays[0], arrays[1], num_columns)
-    keep = loops.undominated(*arrays, *by_literal)
+    index = _by_literal(arrays[0], arrays[1], num_columns)
+    keep = np.empty(arrays[2].size, dtype=np.bool_)
+    undominated(*arrays, *index, keep)
     if not keep.all():
         row = row[keep]
         length = np.diff(arrays[0])
@@ -92,5 +92,15 @@ def clique_table(
             arrays[1][np.repeat(keep, length)],
             arrays[2][keep],
         )
-        by_literal = loops.by_literal(arrays[0], arrays[1], num_columns)
-    return Cliques(*arrays, np.ascontiguousarray(row, dtype=np.int32), *by_literal)
+        index = _by_literal(arrays[0], arrays[1], num_columns)
+    return Cliques(*arrays, np.ascontiguousarray(row, dtype=np.int32), *index)
+
+
+def _by_literal(
+    start: IndexArray, member: IndexArray, num_columns: int
+) -> tuple[IndexArray, IndexArray]:
+    """Return where the cliques of each literal begin (2n+1,), and their numbers."""
+    literal_start = np.empty(2 * num_columns + 1, dtype=np.int32)
+    literal_clique = np.empty(member.size, dtype=np.int32)
+    by_literal(start, member, literal_start, literal_clique)
+    return literal_start, literal_clique

@@ -10,6 +10,7 @@ from solvers.mip.domain import Domain
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.probing.prober import DomainProber, Probes
 from solvers.mip.propagation import ALL, BatchBoxes, DeviceModel
+from solvers.native.mip_probing_lanes import count, fill
 from solvers.problem import FloatArray
 
 ROUND_LIMIT = 30
@@ -106,8 +107,6 @@ class BatchProber:
 
     def _read(self, columns: IndexArray, dead: int) -> Probes:
         """Fetch the boxes and list what differs from the global one."""
-        from solvers.mip.probing.lanes import count, fill
-
         to_host = self._device.to_host
         boxes = (
             to_host(self._boxes.masks),

@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.mip.cliques import Cliques
 from solvers.mip.model import IndexArray, MipModel
+from solvers.native.mip_probing import choose
 from solvers.problem import FloatArray
 
 Choice = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -109,13 +110,11 @@ class ProbingCache:
             is one, and bounds (n,) that hold where the columns have the first bulk's values:
             with these fixed, as far as the bounds allow them, and tightened by what they imply.
         """
-        from solvers.mip.probing import loops
-
         first = np.array(first_values, dtype=np.float64)
         second = np.array(second_values, dtype=np.float64)
         low = np.array(lower, dtype=np.float64)
         high = np.array(upper, dtype=np.float64)
-        loops.choose(
+        choose(
             np.ascontiguousarray(columns, dtype=np.int32), first, second, low, high,
             self.first_upper, self.second_lower, self.start, self.column, self.low, self.high,
         )  # fmt: skip

@@ -16,30 +16,50 @@ import numpy.typing as npt
 from solvers.mip.cliques import Cliques, clique_table
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.probing.cache import ProbingCache
+from solvers.native.mip_probing_grow import apart, grow
+from solvers.problem import BoolArray
 
 Pairs = npt.NDArray[np.int64]
+
+LONGEST = 64
+"""Literals of a clique put together from pairs: testing a literal takes a search for each."""
+
+ROOM = 6
+"""Literals of all cliques together, for each entry of a pair that needs one. Cliques may overlap,
+so that this is not always enough for the longest ones."""
 
 
 def with_conflicts(model: MipModel, cache: ProbingCache) -> ProbingCache:
     """Return the cache with its conflicts, and cliques put together from them."""
-    from solvers.mip.probing.grow import apart, grow
-
     pairs = _pairs(model, cache)
     rows = cache.cliques
-    new = apart(pairs, rows.literal_start, rows.literal_clique)
+    new = np.empty(pairs.shape[0], dtype=np.bool_)
+    apart(pairs, rows.literal_start, rows.literal_clique, new)
     if not new.any():
         return cache
     both = np.concatenate([pairs, pairs[:, ::-1]])
     order = np.lexsort((both[:, 1], both[:, 0]))
     count = np.bincount(both[:, 0], minlength=2 * model.num_columns)
     start = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
-    known = np.concatenate([~new, ~new])
-    sizes, members = grow(start, both[order, 1], known[order])
+    known = np.concatenate([~new, ~new])[order]
+    sizes, members = _grown(start, both[order, 1], known)
     return replace(
         cache,
         conflicts=pairs[new].astype(np.int32),
         cliques=_joined(model, rows, sizes, members),
     )
+
+
+def _grown(start: Pairs, other: Pairs, covered: BoolArray) -> tuple[Pairs, IndexArray]:
+    """Return sizes (k,) and literals of cliques that hold every pair not covered yet.
+
+    Literal l excludes ``other[start[l]:start[l+1]]``, rising, and they exclude it.
+    """
+    left = covered.size - int(np.count_nonzero(covered))  # every pair stands there both ways
+    sizes = np.empty(left, dtype=np.int64)
+    members = np.empty(ROOM * left + LONGEST, dtype=np.int32)
+    cliques, used = grow(start, other, covered, sizes, members)
+    return sizes[:cliques], members[:used].copy()
 
 
 def _pairs(model: MipModel, cache: ProbingCache) -> Pairs:

@@ -7,6 +7,7 @@ from enum import Enum
 import numpy as np
 
 from solvers.mip.model import IndexArray, MipModel
+from solvers.native.mip_probing_rank import conflicts, neighbours
 
 
 class Priority(Enum):
@@ -35,22 +36,23 @@ def prioritised(model: MipModel, rule: Priority = Priority.NEIGHBOURS, seed: int
     seed : int
         For the order of columns that the rule finds equal.
     """
-    from solvers.mip.probing import rank
-
     columns = model.integers[model.lower[model.integers] < model.upper[model.integers]]
     columns = np.random.default_rng(seed).permutation(columns)
     free = np.isinf(model.lower[columns]) & np.isinf(model.upper[columns])
     if rule is Priority.NEIGHBOURS:
-        score = rank.neighbours(
+        score = np.empty(columns.size, dtype=np.int64)
+        neighbours(
             columns, model.row_start, model.row_column, model.is_integer,
-            model.column_start, model.column_row,
+            model.column_start, model.column_row, score,
         )  # fmt: skip
         keys: tuple[np.ndarray, ...] = (-score, free)
     else:
-        violated, excess, slack = rank.conflicts(
+        violated = np.empty(columns.size, dtype=np.int64)
+        excess, slack = np.empty(columns.size), np.empty(columns.size)
+        conflicts(
             columns, model.row_start, model.row_column, model.row_value, model.row_lower,
             model.row_upper, model.column_start, model.column_row, model.column_value,
-            model.lower, model.upper,
+            model.lower, model.upper, violated, excess, slack,
         )  # fmt: skip
         keys = (slack, -excess, -violated, free)
     return np.ascontiguousarray(columns[np.lexsort(keys)], dtype=np.int32)

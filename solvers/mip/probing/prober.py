@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.mip.domain import Domain
 from solvers.mip.model import ByteArray, IndexArray, MipModel
+from solvers.native.mip_probing import collect
 from solvers.problem import FloatArray
 
 CAP = 300_000
@@ -161,16 +162,12 @@ class DomainProber:
 
     def _probe_side(self, j: int, low: float, high: float, at: int) -> int:
         """Write what a side implies from place ``at`` on; return the end, -1 if infeasible."""
-        from solvers.mip.probing.loops import collect
-
         domain = self._domain
         place = domain.mark()
         consistent = domain.tighten(j, low, high)
         if consistent:
-            at = int(
-                collect(
-                    domain.matrix, domain.box, place, j, at, self._column, self._low, self._high
-                )
+            at = collect(
+                domain.matrix, domain.box, place, j, at, self._column, self._low, self._high
             )
         domain.undo(place)
         return at if consistent else -1

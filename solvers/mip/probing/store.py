@@ -10,6 +10,7 @@ from solvers.mip.cliques import Cliques
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.probing.cache import ProbingCache, Substitutions, empty_cache
 from solvers.mip.probing.prober import Probes
+from solvers.native.mip_probing_merge import merge
 from solvers.problem import FloatArray
 
 CAPACITY = 2_000_000
@@ -55,8 +56,6 @@ class Store:
             Columns that are narrower whichever side holds, and their bounds; None if a column has
             no feasible side.
         """
-        from solvers.mip.probing.merge import merge
-
         entries, k = probes.column.size, columns.size
         hull = np.empty(entries + k, dtype=np.int32)
         hull_low, hull_high = np.empty(entries + k), np.empty(entries + k)
