@@ -1,12 +1,12 @@
 """Exact solution of knapsack problems with several capacities.
 
 ``recognise`` finds them among models, ``items`` has the problem, what can be left out of it, and
-its answer. ``node`` and ``relaxation`` are linear programs with few rows, ``tree`` the search
+its answer. ``node`` and ``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search
 below one node, ``trees``, ``crew`` and ``search`` many of them side by side, ``subproblems`` the
 cases by number of items, ``greedy`` a packing to begin with. ``scouts`` are searches for packings
-beside the trees: ``tabu`` and ``walk``, ``ladders`` of walkers in the numbers of ``scaled``, on a
-GPU or the CPU, and ``breeding``, which combines ``elites`` by exact searches in each
-``neighbourhood``. ``engine`` is the front door. Importing this package compiles nothing.
+beside the trees: ``tabu.cpp`` and ``walk``, ``ladders`` of walkers in the numbers of ``scaled``, on
+a GPU or the CPU, and ``breeding``, which combines ``elites`` by exact searches in each
+``neighbourhood``. ``engine`` is the front door.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RowsKnapsack", "RowsPacking", "recognise_rows", "solve", "solve_rows"]
 
 _ENGINE = {"solve": "solvers.knapsack.rows.engine", "solve_rows": "solvers.knapsack.rows.search"}
-"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+"""Names that load the engine; whoever only recognises a model needs none of it."""
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,8 @@ from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.node import Int8Array, copy_node
 from solvers.knapsack.rows.scouts import Scouts
 from solvers.knapsack.rows.subproblems import Subproblems, core_threshold
-from solvers.knapsack.rows.tree import settle
 from solvers.knapsack.rows.trees import Tree, run_tree, split, steps_per_node
+from solvers.native.knapsack_rows_tree import settle
 from solvers.progress import Progress
 
 TREES = 8

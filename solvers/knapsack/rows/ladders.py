@@ -16,11 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.device import Device
-from solvers.kernels.twin import run_twin, threads_for
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.kernels.anneal import (
-    ANNEAL,
     FAMILY,
     LANES,
     MOST_LANE_ROWS,
@@ -209,9 +207,7 @@ class _Walkers:
             turn,
         )
         if self._device.kind == "cpu":  # one of many jobs: no threads of its own
-            run_twin(
-                FAMILY.twin.anneal, values, threads_for(ANNEAL.work(ANNEAL.by_name(values)), 1)
-            )
+            FAMILY.twin.anneal(*values, 1)
         else:
             FAMILY["anneal"](*values)
         self._exchange(self._device.to_host(self._energy), random)

@@ -16,22 +16,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.node import (
-    FREE,
+    FINISHED,
     NODES,
     Int8Array,
-    Node,
-    Rows,
     copy_node,
     make_levels,
     make_rows,
     root_node,
 )
-from solvers.knapsack.rows.relaxation import reoptimise
-from solvers.knapsack.rows.tree import FINISHED, decide, explore
 from solvers.knapsack.rows.trees import steps_per_node
+from solvers.native.knapsack_rows_tree import decide_others, explore, reoptimise
 from solvers.problem import FloatArray
 
 MOST_NODES = 4_000
@@ -65,18 +61,6 @@ class Searched:
 
     x: BoolArray | None
     steps: int
-
-
-@compiled
-def _decide_others(rows: Rows, node: Node, is_free: Int8Array, x: Int8Array) -> None:
-    """Decide all items but some, as they are in a packing."""
-    place = 0
-    while place < node.counts[FREE]:
-        item = node.free[place]
-        if is_free[item]:
-            place += 1
-        else:
-            decide(rows, node, place, x[item])
 
 
 class Neighbourhoods:
@@ -123,7 +107,7 @@ class Neighbourhoods:
         The search ends where ``stop[0]`` is set, or after ``MOST_NODES`` nodes.
         """
         rows, node = self._rows, copy_node(self._root)
-        _decide_others(rows, node, free.astype(np.int8), x.astype(np.int8))
+        decide_others(rows, node, free, x)
         best = np.array([target], dtype=np.int64)
         packing: Int8Array = np.zeros(x.size, dtype=np.int8)
         status = explore(rows, node, make_levels(node), best, packing, MOST_NODES, stop)

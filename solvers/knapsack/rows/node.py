@@ -30,6 +30,13 @@ AT_LOWER, AT_UPPER, BASIC = 0, 1, 2
 UNDECIDED = -1
 """Value of an item that is free."""
 
+OPTIMAL, CUT_OFF, STUCK = range(3)
+"""What solving a relaxation ends with: an optimal basis; a proof that the node holds nothing better
+than the target; or neither, because digits are lost."""
+
+FINISHED, PAUSED = range(2)
+"""Why exploring a tree ends: it is done, or the nodes it was given are."""
+
 Int8Array = npt.NDArray[np.int8]
 Int32Array = npt.NDArray[np.int32]
 

@@ -31,10 +31,10 @@ from solvers.knapsack.rows.items import (
     reduce_rows,
 )
 from solvers.knapsack.rows.node import Int8Array, make_rows, root_node
-from solvers.knapsack.rows.relaxation import reoptimise
 from solvers.knapsack.rows.scouts import Scouts
 from solvers.knapsack.rows.subproblems import by_count
 from solvers.knapsack.search import solve_knapsack
+from solvers.native.knapsack_rows_tree import reoptimise
 from solvers.progress import Progress
 
 CORES = (10, 20, 30, 45)

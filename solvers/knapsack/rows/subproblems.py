@@ -13,8 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.knapsack.rows.items import RowsKnapsack
-from solvers.knapsack.rows.node import AT_UPPER, Node, Rows, copy_node, make_rows, root_node
-from solvers.knapsack.rows.relaxation import CUT_OFF, reoptimise
+from solvers.knapsack.rows.node import (
+    AT_UPPER,
+    CUT_OFF,
+    Node,
+    Rows,
+    copy_node,
+    make_rows,
+    root_node,
+)
+from solvers.native.knapsack_rows_tree import reoptimise
 from solvers.progress import Progress
 
 

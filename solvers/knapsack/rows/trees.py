@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.knapsack.rows.items import BoolArray
-from solvers.knapsack.rows.levels import open_bound
 from solvers.knapsack.rows.node import (
     DEPTH,
+    FINISHED,
     NODES,
     UNDECIDED,
     Int8Array,
@@ -17,7 +17,7 @@ from solvers.knapsack.rows.node import (
     make_levels,
     node_at,
 )
-from solvers.knapsack.rows.tree import FINISHED, decide_item, explore
+from solvers.native.knapsack_rows_tree import decide_item, explore
 
 PASSES, FREE_ITEMS = 4, 40
 """Passes over the free items of a node and its basis, and how many items are free in the mean."""
@@ -37,9 +37,12 @@ class Tree:
     @property
     def bound(self) -> float:
         """A bound on what the tree may still find."""
+        bound = float(self.node.bound[0])
         if self.levels is None:
-            return float(self.node.bound[0])
-        return float(open_bound(self.node, self.levels))
+            return bound
+        depth = int(self.node.counts[DEPTH])
+        is_open = self.levels.other[:depth] != UNDECIDED
+        return float(self.levels.bound[:depth, 0].max(where=is_open, initial=bound))
 
     @property
     def nodes(self) -> int:

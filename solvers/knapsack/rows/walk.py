@@ -9,7 +9,7 @@ import numpy as np
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.rows.items import BoolArray, RowsKnapsack
 from solvers.knapsack.rows.node import Int8Array
-from solvers.knapsack.rows.tabu import tabu_search
+from solvers.native.knapsack_rows_tabu import tabu_search
 from solvers.problem import FloatArray
 
 CHARGES = (0.95, 0.8, 0.98, 0.9)

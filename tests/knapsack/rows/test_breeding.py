@@ -15,8 +15,8 @@ from solvers.knapsack.rows.elites import MOST_ELITES, Elites
 from solvers.knapsack.rows.greedy import greedy
 from solvers.knapsack.rows.neighbourhood import Neighbourhoods
 from solvers.knapsack.rows.node import make_rows, root_node
-from solvers.knapsack.rows.relaxation import reoptimise
 from solvers.knapsack.rows.scouts import BREEDINGS, PATIENCE, Scouts
+from solvers.native.knapsack_rows_tree import reoptimise
 from solvers.progress import Progress
 from tests.knapsack.rows.instances import best_profit, drawn
 

@@ -10,7 +10,7 @@ from solvers.knapsack.rows import solve_rows
 from solvers.knapsack.rows.kernels.anneal import FAMILY
 from solvers.knapsack.rows.ladders import LIFE, TRIALS, Ladders
 from solvers.knapsack.rows.node import make_rows, root_node
-from solvers.knapsack.rows.relaxation import reoptimise
+from solvers.native.knapsack_rows_tree import reoptimise
 from solvers.progress import Progress
 from tests.knapsack.rows.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.rows.instances import drawn

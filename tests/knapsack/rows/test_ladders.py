@@ -10,8 +10,8 @@ from solvers.knapsack.rows.items import RowsKnapsack
 from solvers.knapsack.rows.kernels.anneal import ANNEAL, FAMILY, LANES, LARGEST_RISE
 from solvers.knapsack.rows.ladders import LIFE, NONE, TRIALS, Ladders
 from solvers.knapsack.rows.node import make_rows, root_node
-from solvers.knapsack.rows.relaxation import reoptimise
 from solvers.knapsack.rows.scaled import exponential_draws, flags_of, scaled, words_of
+from solvers.native.knapsack_rows_tree import reoptimise
 from tests.knapsack.rows.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.rows.instances import best_profit, drawn
 
