@@ -8,15 +8,20 @@
 
 #ifdef __CUDACC__
 #define BOTH __device__ __forceinline__
+#define UNROLLED _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 BOTH double times(double a, double b) { return __dmul_rn(a, b); }
 BOTH float times(float a, float b) { return __fmul_rn(a, b); }
 BOTH double plus(double a, double b) { return __dadd_rn(a, b); }
 #else
 #define BOTH inline
+#define UNROLLED
+#define ROLLED
 BOTH double times(double a, double b) { return a * b; }
 BOTH float times(float a, float b) { return a * b; }
 BOTH double plus(double a, double b) { return a + b; }
 #endif
 
-template <class T> BOTH T larger(T a, T b) { return a > b ? a : b; }
-template <class T> BOTH T smaller(T a, T b) { return a < b ? a : b; }
+// max and min of Python: the first of equals, so that zeros keep their signs.
+template <class T> BOTH T larger(T a, T b) { return b > a ? b : a; }
+template <class T> BOTH T smaller(T a, T b) { return b < a ? b : a; }

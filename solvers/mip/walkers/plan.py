@@ -17,7 +17,7 @@ BLOCK_LADDER = (132, 264, 528)
 """Numbers of block walkers to choose from (notes 4.4)."""
 
 CPU_WALKERS = 4
-"""Walkers of the twin: enough for epochs, few enough to get anywhere."""
+"""Walkers on the CPU: enough for epochs, few enough to get anywhere."""
 
 LONG_MEAN = 200.0
 """Mean entries of rows or columns from which a block walks instead of a warp (notes 4.4)."""

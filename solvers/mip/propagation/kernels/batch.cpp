@@ -190,8 +190,8 @@ inline bool narrow(INDEX place, INDEX binaries, int k, REAL lower, REAL upper,
     if (place >= binaries) {
         REAL &low = next_wide(place - binaries, 0, k), &high = next_wide(place - binaries, 1, k);
         const bool changed = lower > low || upper < high;
-        low = larger(lower, low);
-        high = smaller(upper, high);
+        low = larger(low, lower);
+        high = smaller(high, upper);
         return changed;
     }
     const INDEX bit = static_cast<INDEX>(bit_of(k));

@@ -2,7 +2,11 @@
 //
 // All threads of a group call each operation together. What comes back is the same for all of
 // them except for rank(), so that branches on it are uniform. Sums are taken in an order that
-// the Numba twin follows: a butterfly within each warp, then warp after warp.
+// single.h follows on the CPU: a butterfly within each warp, then warp after warp.
+
+#pragma once
+
+#include "model.cuh"
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
@@ -16,6 +20,9 @@ struct Mailbox {  // shared memory of a group of several warps
 template <int LANES>
 struct Group {
     static constexpr int WARPS = LANES / 32;
+    static constexpr int STRIDE = LANES;  // what one thread does not, the others do
+    static constexpr int TOGETHER = LANES;
+    static constexpr int FETCHED = 4;     // entries whose rows are fetched together
     int lane;
     Mailbox<LANES>* mail;
 
@@ -123,4 +130,57 @@ struct Group {
         __syncthreads();
         return value;
     }
+
+    // The sum over the lanes of what ``part`` (first, stride) returns, or, ``alone``, this lane's.
+    template <class Part>
+    __device__ Score total_score(bool alone, Part part) const {
+        const Score own = part(alone ? 0 : lane, alone ? 1 : LANES);
+        return alone ? own : Score{sum(own.progress), sum(own.bonus)};
+    }
+
+    template <class Part>
+    __device__ double total(Part part) const { return sum(part(lane, LANES)); }
+
+    // The same for the least.
+    template <class Part>
+    __device__ double least_of(bool alone, Part part) const {
+        const double own = part(alone ? 0 : lane, alone ? 1 : LANES);
+        return alone ? own : least(own);
+    }
+
+    // The rows of lanes that raise their flags, which go down, from the lowest lane on, and then -1.
+    __device__ int next_of(int row, bool& flag, bool) const {
+        const int source = first(flag);
+        if (source < 0) return -1;
+        const int found = from(source, row);
+        if (lane == source) flag = false;
+        return found;
+    }
+
+    // Lanes of which each looks at entries of its own, in their order.
+    template <class Look>
+    __device__ void each_lane(Look look) const { look(lane); }
+
+    __device__ void poll() const {}
 };
+
+__device__ inline unsigned long long ordered(double value) {  // keeps the order of numbers
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+    return (bits >> 63) ? ~bits : bits | 0x8000000000000000ull;
+}
+
+template <int LANES>
+__device__ Choice best_of(const Group<LANES>& group, const Choice& own) {
+    bool active = own.tie != 0u;
+    const unsigned long long progress = ordered(own.progress);
+    const unsigned keys[5] = {unsigned(progress >> 32), unsigned(progress),
+                              unsigned(int(own.bonus)) + 0x80000000u, ~own.stamp, own.tie};
+    for (int place = 0; place < 5; ++place) {
+        const unsigned top = group.largest(active ? keys[place] : 0u);
+        active = active && keys[place] == top;
+        if (place == 0 && top == 0u) return Choice{0.0, 0.0, 0u, -1, REAL(0), 0u};
+    }
+    const int source = group.first(active);
+    return Choice{group.from(source, own.progress), 0.0, 1u, group.from(source, own.column),
+                  REAL(group.from(source, double(own.value))), 0u};
+}

@@ -1,5 +1,7 @@
 // Numbers that a walker keeps between launches; fields.py has them by the same names and order.
 
+#pragma once
+
 enum Field {
     STEP, ORIGIN, REFRESH, OBJECTIVE, VIOLATED, WEIGHTED, OBJECTIVE_WEIGHT, TARGET, LIMIT, BEST,
     KEPT, CURSOR, IDLE, LAST, LAST_UP, MOVES, MINIMA, VISITED, ROWS, TENURE, SPREAD, SMOOTHING,
@@ -20,7 +22,6 @@ constexpr int LIFT_WINDOW = 64;
 constexpr int LIFT_PATIENCE = 1024;
 constexpr int FORCED_BREAKTHROUGHS = 32;
 constexpr int BUMPED_ROWS = 256;
-constexpr int FETCHED = 4;             // entries whose rows are fetched together
 constexpr int LONG_COLUMN = 256;       // columns and rows longer than this are read by all lanes
 constexpr int LONG_ROW = 256;
 constexpr double CLOCK_LIMIT = 4e6;    // moves after which stamps start anew, exact in 32 bits

@@ -5,6 +5,7 @@
 // are value and stamp of a column, so that an entry that is scored costs one sector of state. What
 // decides branches is the same for all lanes of a walker.
 
+#include "group.cuh"
 #include "walker.cuh"
 
 constexpr int WARP = 32, BLOCK = 256;
@@ -16,11 +17,10 @@ __device__ void run_walker(int walker, int steps, int seed, const Model& model, 
     const long long columns = (long long)walker * model.columns;
     const long long rows = (long long)walker * model.rows;
     const Group<LANES> group = {int(threadIdx.x), &mail};
-    const unsigned long long origin =
-        ((unsigned long long)(unsigned)seed << 32) | (unsigned long long)walker;
-    Walker<LANES> state = {model, group, sample, {mix(origin + 0x9e3779b97f4a7c15ull)},
-                           (Pair*)values + columns, (Pair*)cells + rows, place + rows,
-                           violated + rows, kept + columns, records + (long long)walker * RECORD};
+    Walker<Group<LANES>> state = {model, group, sample, random_of(seed, walker, 1),
+                                  (Pair*)values + columns, (Pair*)cells + rows, place + rows,
+                                  violated + rows, kept + columns,
+                                  records + (long long)walker * RECORD};
     state.run(steps);
 }
 

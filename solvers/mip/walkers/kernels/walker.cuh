@@ -1,11 +1,12 @@
-// What a walker does in a step, by a group of threads; walk.py says what and why.
+// What a walker does in a step, by a group of threads, or by one for all of them (single.h); walk.py
+// says what and why.
 //
 // It is one struct in one file although it is long: its state lives in registers, which only works
 // while everything that touches it is put into one function. Members that a group calls together
 // say so by calling the group's operations; the others are a lane's own business.
 
-#include "record.cuh"
-#include "group.cuh"
+#pragma once
+
 #include "model.cuh"
 
 struct Sample {  // rows whose entries are tried in this step, in shared memory
@@ -13,10 +14,11 @@ struct Sample {  // rows whose entries are tried in this step, in shared memory
     double need[MOST_ROWS];  // by how much the activity has to change
 };
 
-template <int LANES>
+template <class Group>
 struct Walker {
+    static constexpr int STRIDE = Group::STRIDE, FETCHED = Group::FETCHED;
     const Model& model;
-    Group<LANES> group;
+    Group group;
     Sample& sample;
     Random random;
     Pair* values;
@@ -25,26 +27,27 @@ struct Walker {
     INDEX* violated;
     REAL* kept;
     RECORDS_T* record;
-    long long step, origin, moves, visited;
-    int count, last, minima;  // violated rows, column changed last, local minima
-    bool last_up, pending, jump;
-    double objective, objective_weight, target, limit, best, copies, scale;
+    long long step = 0, origin = 0, moves = 0, visited = 0;
+    int count = 0, last = 0, minima = 0;  // violated rows, column changed last, local minima
+    bool last_up = false, pending = false, jump = false;
+    double objective = 0.0, objective_weight = 0.0, target = 0.0, limit = 0.0, best = 0.0;
+    double copies = 0.0, scale = 0.0;
 
-    __device__ bool has_target() const { return target < NONE; }
-    __device__ double range(int row) const { return model.range(row); }
+    BOTH bool has_target() const { return target < NONE; }
+    BOTH double range(int row) const { return model.range(row); }
 
     // Least weight of a row: for jumps its violation is measured in its entries.
-    __device__ REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
+    BOTH REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
 
     // ---- moves --------------------------------------------------------------------------------
 
-    __device__ REAL clipped(int j, double value) const {
+    BOTH REAL clipped(int j, double value) const {
         const Pair bounds = model.bounds[j];
-        return REAL(fmin(fmax(value, double(bounds.first)), double(bounds.second)));
+        return REAL(smaller(larger(value, double(bounds.first)), double(bounds.second)));
     }
 
     // Value at which a row's activity has changed by ``need``; integers go as far as needed.
-    __device__ REAL tight(int j, double x, double a, double need) const {
+    BOTH REAL tight(int j, double x, double a, double need) const {
         double move = need / a;
         if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
         if (j < model.integers) {
@@ -55,7 +58,7 @@ struct Walker {
     }
 
     // Value at which column ``j`` alone would bring the objective to the target.
-    __device__ REAL breaking(int j, double x) const {
+    BOTH REAL breaking(int j, double x) const {
         const double cost = double(model.costs[j]);
         double move = (target - objective) / cost;
         if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
@@ -63,7 +66,7 @@ struct Walker {
         return clipped(j, x + move);
     }
 
-    __device__ bool forbidden(int j, double delta, double stamp, bool weak) const {
+    BOTH bool forbidden(int j, double delta, double stamp, bool weak) const {
         if (weak) return j == last && (delta > 0.0) != last_up;
         return fabs(stamp) > double(step - origin) && (delta > 0.0) != (stamp > 0.0);
     }
@@ -71,7 +74,7 @@ struct Walker {
     // ---- scores -------------------------------------------------------------------------------
 
     // What a change of the objective is worth: it counts as a row that holds at the target.
-    __device__ double objective_progress(double change) const {
+    BOTH double objective_progress(double change) const {
         if (!has_target()) return 0.0;
         if (jump) return -times(objective_weight, times(change, scale));
         const double after = plus(objective, change);
@@ -80,7 +83,7 @@ struct Walker {
         return change < 0.0 ? objective_weight : change > 0.0 ? -objective_weight : 0.0;
     }
 
-    __device__ Score objective_score(int j, double delta) const {
+    BOTH Score objective_score(int j, double delta) const {
         const double change = times(double(model.costs[j]), delta);
         const bool lower = has_target() && change < 0.0 && plus(objective, change) < limit;
         return Score{objective_progress(change), lower ? objective_weight : 0.0};
@@ -88,23 +91,23 @@ struct Walker {
 
     // Entries first, first + stride, ... of column ``j`` moving by ``delta``. Some entries' rows and
     // cells are fetched before the first is scored, as each fetch waits for the one before.
-    __device__ Score rows_score(int j, REAL delta, int first, int stride) const {
+    BOTH Score rows_score(int j, REAL delta, int first, int stride) const {
         Score score = {0.0, 0.0};
         const int end = int(model.column_start[j + 1]);
         for (int e = int(model.column_start[j]) + first; e < end; e += FETCHED * stride) {
             int row[FETCHED];
             REAL value[FETCHED];
             Pair cell[FETCHED];
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k) {
                 const int at = e + k * stride;
                 row[k] = at < end ? int(model.column_row[at]) : -1;
                 value[k] = at < end ? model.column_value[at] : REAL(0);
             }
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k)
                 if (row[k] >= 0) cell[k] = cells[row[k]];
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k) {
                 if (row[k] < 0) break;
                 const REAL after = cell[k].first - times(value[k], delta);
@@ -116,10 +119,10 @@ struct Walker {
     }
 
     // Coefficient of column ``j`` in a row, 0 if it is not there; rows of a column rise.
-    __device__ REAL coefficient(int j, int row) const {
+    BOTH REAL coefficient(int j, int row) const {
         int low = int(model.column_start[j]), high = int(model.column_start[j + 1]);
         const int end = high;
-        #pragma unroll 1
+        ROLLED
         while (low < high) {
             const int middle = (low + high) >> 1;
             if (int(model.column_row[middle]) < row) low = middle + 1;
@@ -129,10 +132,10 @@ struct Walker {
     }
 
     // What moving column ``j`` adds after ``first`` has moved by ``first_delta``.
-    __device__ Score second_score(int j, REAL delta, int first, REAL first_delta) const {
+    BOTH Score second_score(int j, REAL delta, int first, REAL first_delta) const {
         Score score = {0.0, 0.0};
         const int end = int(model.column_start[j + 1]);
-        #pragma unroll 1
+        ROLLED
         for (int e = int(model.column_start[j]); e < end; ++e) {
             const int row = int(model.column_row[e]);
             const Pair cell = cells[row];
@@ -150,7 +153,7 @@ struct Walker {
     // ---- candidates ---------------------------------------------------------------------------
 
     // Puts a row at a place of the sample; a long one begins at a random entry.
-    __device__ void put(int at, int row, double need, int purpose) const {
+    BOTH void put(int at, int row, double need, int purpose) const {
         const int start = int(model.row_start[row]);
         const int length = int(model.row_start[row + 1]) - start;
         sample.start[at] = start;
@@ -159,14 +162,13 @@ struct Walker {
         sample.need[at] = need;
     }
 
-    __device__ double need_of(int row) const {
+    BOTH double need_of(int row) const {
         const double slack = double(cells[row].first);
         return slack < 0.0 ? slack : slack - range(row);
     }
 
-    __device__ void draw_rows(int rows) const {
-        if (group.lane < rows) {
-            const int at = group.lane;
+    BOTH void draw_rows(int rows) const {
+        for (int at = group.lane; at < rows; at += STRIDE) {
             const int part = count / rows, more = count % rows;  // one row of each part of the list
             const int position = at * part + min(at, more) +
                                  random.below(step, DRAW_ROW + at, part + (at < more));
@@ -175,13 +177,13 @@ struct Walker {
         }
     }
 
-    __device__ int sampled(int rows) const {  // number of entries in the sample
+    BOTH int sampled(int rows) const {  // number of entries in the sample
         group.sync();
-        if (group.lane <= rows) {
-            int total = 0;
-            #pragma unroll 1
-            for (int at = 0; at < group.lane; ++at) total += min(sample.length[at], ROW_ENTRIES);
-            sample.before[group.lane] = total;
+        int total = 0, done = 0;
+        for (int at = group.lane; at <= rows; at += STRIDE) {
+            ROLLED
+            for (; done < at; ++done) total += min(sample.length[done], ROW_ENTRIES);
+            sample.before[at] = total;
         }
         group.sync();
         return sample.before[rows];
@@ -189,12 +191,15 @@ struct Walker {
 
     // Column of an entry of the sample and the value that it should take. In a long row the first
     // of some entries is taken whose column can move.
-    __device__ int sampled_column(int rows, int candidate, REAL& value, Pair& state) const {
+    BOTH int sampled_column(int rows, int candidate, REAL& value, Pair& state) const {
         int at = 0;
-        for (int next = 1; next < rows; ++next) at += candidate >= sample.before[next];
+        if constexpr (STRIDE > 1)
+            for (int next = 1; next < rows; ++next) at += candidate >= sample.before[next];
+        else
+            while (at + 1 < rows && candidate >= sample.before[at + 1]) ++at;
         const int length = sample.length[at];
         int j = 0, number = candidate - sample.before[at];
-        #pragma unroll 1
+        ROLLED
         for (int look = 0; look < LOOKS && (look == 0 || number < length); ++look) {
             int entry = sample.offset[at] + number;
             if (entry >= length) entry -= length;
@@ -208,24 +213,24 @@ struct Walker {
         return j;
     }
 
-    __device__ int objective_column(int start, int number) const {
+    BOTH int objective_column(int start, int number) const {
         const int at = start + number;
         return int(model.objective_columns[at < model.objectives ? at : at - model.objectives]);
     }
 
-    __device__ Choice choice(int j, REAL value, const Score& rows, const Score& cost,
+    BOTH Choice choice(int j, REAL value, const Score& rows, const Score& cost,
                              unsigned tie, REAL stamp) const {
-        const double bonus = fmin(fmax(rows.bonus + cost.bonus, -1e9), 1e9);
+        const double bonus = smaller(larger(rows.bonus + cost.bonus, -1e9), 1e9);
         return Choice{plus(plus(rows.progress, cost.progress), 0.0), bonus, tie, j, value,
                       unsigned(fabs(double(stamp)))};
     }
 
     // The best of the sample's entries and of ``breaks`` moves that lower the objective.
-    __device__ Choice search(int rows, int entries, int breaks, bool weak, int tie_purpose) {
+    BOTH Choice search(int rows, int entries, int breaks, bool weak, int tie_purpose) {
         const unsigned base = random.draw(step, tie_purpose);
         const int start = breaks ? random.below(step, DRAW_BREAK, model.objectives) : 0;
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
-        for (int first = 0; first < entries + breaks; first += LANES) {
+        Choice best_move = no_choice();
+        for (int first = 0; first < entries + breaks; first += STRIDE) {
             const int candidate = first + group.lane;
             int j = -1;
             REAL value = REAL(0), delta = REAL(0), stamp = REAL(0);
@@ -251,15 +256,16 @@ struct Walker {
             const unsigned tie = tie_rank(base, candidate);
             bool waiting = length > LONG_COLUMN;
             int source = -1;
-            #pragma unroll 1
+            ROLLED
             do {
                 const bool alone = source < 0;
                 const int column = alone ? (waiting ? -1 : j) : group.from(source, j);
                 const REAL move = alone ? delta : REAL(group.from(source, double(delta)));
                 Score score = {0.0, 0.0};
                 if (column >= 0)
-                    score = rows_score(column, move, alone ? 0 : group.lane, alone ? 1 : LANES);
-                if (!alone) score = Score{group.sum(score.progress), group.sum(score.bonus)};
+                    score = group.total_score(alone, [&](int begin, int stride) {
+                        return rows_score(column, move, begin, stride);
+                    });
                 if (alone ? column >= 0 : group.lane == source) {
                     const Choice found =
                         choice(j, value, score, objective_score(j, double(delta)), tie, stamp);
@@ -273,7 +279,7 @@ struct Walker {
     }
 
     // How far column ``j`` can go in direction ``sign`` with every row kept.
-    __device__ double room(int j, double sign, int first, int stride) const {
+    BOTH double room(int j, double sign, int first, int stride) const {
         double most = NONE;
         const double excess = j < model.integers ? 0.5 * TOLERANCE : 0.0;
         const int end = int(model.column_start[j + 1]);
@@ -282,12 +288,12 @@ struct Walker {
             const double slack = double(cells[row].first);
             const double pace = sign * double(model.column_value[e]);
             const double left = pace > 0.0 ? slack : range(row) - slack;
-            most = fmin(most, fmax(left + excess, 0.0) / fabs(pace));
+            most = smaller(most, larger(left + excess, 0.0) / fabs(pace));
         }
         return most;
     }
 
-    __device__ Choice lifted(int j, double most, unsigned tie) const {
+    BOTH Choice lifted(int j, double most, unsigned tie) const {
         const double cost = double(model.costs[j]), x = double(values[j].first);
         const double sign = cost > 0.0 ? -1.0 : 1.0;
         if (j < model.integers) most = floor(most);
@@ -298,10 +304,10 @@ struct Walker {
     }
 
     // The best step of one objective column that keeps every row.
-    __device__ Choice lift(int start, int window) {
+    BOTH Choice lift(int start, int window) {
         const unsigned base = random.draw(step, DRAW_LIFT_TIE);
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
-        for (int first = 0; first < window; first += LANES) {
+        Choice best_move = no_choice();
+        for (int first = 0; first < window; first += STRIDE) {
             const int candidate = first + group.lane;
             const int j = candidate < window ? objective_column(start, candidate) : -1;
             const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
@@ -309,16 +315,17 @@ struct Walker {
             const unsigned tie = tie_rank(base, candidate);
             bool waiting = length > LONG_COLUMN;
             int source = -1;
-            #pragma unroll 1
+            ROLLED
             do {  // as in search: short columns first, then the long ones together
                 const bool alone = source < 0;
                 const int column = alone ? (waiting ? -1 : j) : group.from(source, j);
                 double most = NONE;
                 if (column >= 0) {
                     const double sign = double(model.costs[column]) > 0.0 ? -1.0 : 1.0;
-                    most = room(column, sign, alone ? 0 : group.lane, alone ? 1 : LANES);
+                    most = group.least_of(alone, [&](int begin, int stride) {
+                        return room(column, sign, begin, stride);
+                    });
                 }
-                if (!alone) most = group.least(most);
                 if (alone ? column >= 0 : group.lane == source) {
                     const Choice found = lifted(j, most, tie);
                     if (found.tie && better(found, best_move)) best_move = found;
@@ -331,22 +338,25 @@ struct Walker {
     }
 
     // The row that a move would break whose weight is largest, or -1; ``need`` repairs it.
-    __device__ int broken_row(int j, REAL delta, double& need) {
+    BOTH int broken_row(int j, REAL delta, double& need) {
         const unsigned base = random.draw(step, DRAW_BROKEN_TIE);
         const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
-        Choice worst = {0.0, 0.0, 0u, -1, REAL(0), 0u};
-        #pragma unroll 1
-        for (int e = begin + group.lane; e < end; e += LANES) {
-            const int row = int(model.column_row[e]);
-            const Pair cell = cells[row];
-            const double between = range(row);
-            const double after = double(REAL(cell.first - times(model.column_value[e], delta)));
-            if (violation(double(cell.first), between) > 0.0 || violation(after, between) == 0.0)
-                continue;
-            const Choice found = {double(cell.second), 0.0, tie_rank(base, (e - begin) % MOST_TIES),
-                                  row, REAL(after), 0u};
-            if (better(found, worst)) worst = found;
-        }
+        Choice worst = no_choice();
+        group.each_lane([&](int lane) {
+            ROLLED
+            for (int e = begin + lane; e < end; e += Group::TOGETHER) {
+                const int row = int(model.column_row[e]);
+                const Pair cell = cells[row];
+                const double between = range(row);
+                const double after = double(REAL(cell.first - times(model.column_value[e], delta)));
+                if (violation(double(cell.first), between) > 0.0 ||
+                    violation(after, between) == 0.0)
+                    continue;
+                const unsigned tie = tie_rank(base, (e - begin) % MOST_TIES);
+                const Choice found = {double(cell.second), 0.0, tie, row, REAL(after), 0u};
+                if (better(found, worst)) worst = found;
+            }
+        });
         const Choice found = best_of(group, worst);
         if (found.column < 0) return -1;
         const double slack = double(found.value);
@@ -355,18 +365,18 @@ struct Walker {
     }
 
     // The best column to move after ``first`` has moved, so that a row it breaks holds again.
-    __device__ Choice partner(const Choice& first) {
+    BOTH Choice partner(const Choice& first) {
         const REAL first_delta = first.value - values[first.column].first;
         double need = 0.0;
         const int row = broken_row(first.column, first_delta, need);
-        if (row < 0) return Choice{0.0, 0.0, 0u, -1, REAL(0), 0u};
+        if (row < 0) return no_choice();
         group.sync();
         if (group.lane == 0) put(0, row, need, DRAW_PAIR_OFFSET);
         const int entries = sampled(1);
         const unsigned base = random.draw(step, DRAW_PAIR_TIE);
         const double first_cost = double(model.costs[first.column]);
-        Choice best_move = {0.0, 0.0, 0u, -1, REAL(0), 0u};
-        for (int candidate = group.lane; candidate < entries; candidate += LANES) {
+        Choice best_move = no_choice();
+        for (int candidate = group.lane; candidate < entries; candidate += STRIDE) {
             REAL value;
             Pair state;
             const int j = sampled_column(1, candidate, value, state);
@@ -389,7 +399,7 @@ struct Walker {
     }
 
     // What the second column changes of the pair's objective score.
-    __device__ double pair_correction(double first_cost, double first_delta, int j,
+    BOTH double pair_correction(double first_cost, double first_delta, int j,
                                       double delta) const {
         const double one = times(first_cost, first_delta);
         const double both = plus(one, times(double(model.costs[j]), delta));
@@ -398,8 +408,9 @@ struct Walker {
 
     // ---- changes of state ---------------------------------------------------------------------
 
-    // Appends the rows that became violated and takes the others from the list, in lane order.
-    __device__ void relist(int row, bool entered, bool left) {
+    // Appends the rows that became violated and takes the others from the list, in lane order;
+    // ``ends`` with the last of the entries that lanes look at together.
+    BOTH void relist(int row, bool entered, bool left, bool ends) {
         int total = 0;
         const int rank = group.rank(entered, total);
         if (entered) {
@@ -408,8 +419,8 @@ struct Walker {
         }
         count += total;
         group.sync();
-        for (int source = group.first(left); source >= 0; source = group.first(left)) {
-            const int gone = group.from(source, row);
+        for (int gone = group.next_of(row, left, ends); gone >= 0;
+             gone = group.next_of(row, left, ends)) {
             --count;
             if (group.lane == 0) {
                 const INDEX moved = violated[count];
@@ -417,24 +428,23 @@ struct Walker {
                 violated[at] = moved;
                 place[moved] = at;
             }
-            if (group.lane == source) left = false;
         }
         group.sync();
     }
 
-    __device__ void keep() {  // copy out the best point before leaving it
+    BOTH void keep() {  // copy out the best point before leaving it
         if (pending && count == 0) {
-            for (int j = group.lane; j < model.columns; j += LANES) kept[j] = values[j].first;
+            for (int j = group.lane; j < model.columns; j += STRIDE) kept[j] = values[j].first;
             best = objective;
             copies += 1.0;
         }
         pending = false;
     }
 
-    __device__ void apply(int j, REAL value, int tenure_purpose) {
+    BOTH void apply(int j, REAL value, int tenure_purpose) {
         const REAL delta = value - values[j].first;
         const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
-        for (int first = begin; first < end; first += LANES) {
+        for (int first = begin; first < end; first += STRIDE) {
             const int e = first + group.lane;
             bool entered = false, left = false;
             int row = 0;
@@ -449,7 +459,7 @@ struct Walker {
                 entered = is && !was;
                 left = was && !is;
             }
-            relist(row, entered, left);
+            relist(row, entered, left, e + 1 == end || (e + 1 - begin) % Group::TOGETHER == 0);
         }
         objective = plus(objective, times(double(model.costs[j]), double(delta)));
         last = j;
@@ -463,9 +473,9 @@ struct Walker {
         ++moves;
     }
 
-    __device__ void smooth() {
-        #pragma unroll 1
-        for (int row = group.lane; row < model.rows; row += LANES) {
+    BOTH void smooth() {
+        ROLLED
+        for (int row = group.lane; row < model.rows; row += STRIDE) {
             const Pair cell = cells[row];
             const REAL unit = unit_of(row);
             if (cell.second > unit && violation(double(cell.first), range(row)) == 0.0)
@@ -475,11 +485,11 @@ struct Walker {
         group.sync();
     }
 
-    __device__ void bump() {
+    BOTH void bump() {
         const int rows = min(count, BUMPED_ROWS);
         const int start = count > BUMPED_ROWS ? random.below(step, DRAW_BUMP, count) : 0;
-        #pragma unroll 1
-        for (int number = group.lane; number < rows; number += LANES) {
+        ROLLED
+        for (int number = group.lane; number < rows; number += STRIDE) {
             int at = start + number;
             if (at >= count) at -= count;
             const int row = int(violated[at]);
@@ -493,12 +503,12 @@ struct Walker {
 
     // At a feasible point: note it if it is better, and look for a step down the objective inside
     // the rows. Returns whether the step ends here when there is none.
-    __device__ bool descend(Choice& found) {
-        if (objective < limit - LEAST_GAIN * fmax(1.0, fabs(limit))) {
+    BOTH bool descend(Choice& found) {
+        if (objective < limit - LEAST_GAIN * larger(1.0, fabs(limit))) {
             limit = objective;
             pending = true;
-            const double step_down = double(record[FRACTION]) * fmax(1.0, fabs(objective));
-            target = objective - fmax(step_down, double(record[GRANULARITY]));
+            const double step_down = double(record[FRACTION]) * larger(1.0, fabs(objective));
+            target = objective - larger(step_down, double(record[GRANULARITY]));
         }
         if (model.objectives == 0) return true;
         const int window = min(LIFT_WINDOW, model.objectives);
@@ -521,7 +531,7 @@ struct Walker {
 
     // No single move helps: change weights, and put one violated row into the sample for a move
     // that is made all the same.
-    __device__ int change_weights() {
+    BOTH int change_weights() {
         const bool smoothing = random.chance(step, DRAW_SMOOTH, double(record[SMOOTHING]));
         if (smoothing) smooth();
         else bump();
@@ -534,12 +544,12 @@ struct Walker {
     }
 
     // The step's move ``one`` and the move ``two`` that goes with it, where there are any.
-    __device__ void choose(Choice& one, Choice& two) {
+    BOTH void choose(Choice& one, Choice& two) {
         int rows = min(int(record[ROWS]), count);
         int breaks = has_target() && objective > target
                          ? min(int(record[BREAKTHROUGHS]), model.objectives) : 0;
         draw_rows(rows);
-        #pragma unroll 1
+        ROLLED
         for (int attempt = 0; attempt < 2; ++attempt) {
             const int entries = rows ? sampled(rows) : 0;
             one = search(rows, entries, breaks, attempt == 1, attempt ? DRAW_FORCED_TIE : DRAW_TIE);
@@ -557,15 +567,15 @@ struct Walker {
         }
     }
 
-    __device__ void advance() {
+    BOTH void advance() {
         ++step;
-        Choice one = {0.0, 0.0, 0u, -1, REAL(0), 0u}, two = one;
+        Choice one = no_choice(), two = one;
         if (count == 0 && descend(one) && one.column < 0) return;
         if (one.column < 0) {
             choose(one, two);
             if (one.column >= 0) keep();
         }
-        #pragma unroll 1
+        ROLLED
         for (int number = 0; number < 2; ++number) {
             const int column = number ? two.column : one.column;
             if (column < 0) return;
@@ -576,7 +586,7 @@ struct Walker {
 
     // ---- begin and end of a launch ------------------------------------------------------------
 
-    __device__ double activity(int begin, int end, int first, int stride) const {
+    BOTH double activity(int begin, int end, int first, int stride) const {
         double total = 0.0;
         for (int e = begin + first; e < end; e += stride)
             total = plus(total, times(double(model.row_value[e]),
@@ -585,9 +595,9 @@ struct Walker {
     }
 
     // Slack, list of violated rows and objective anew from the values.
-    __device__ void refresh() {
+    BOTH void refresh() {
         count = 0;
-        for (int base = 0; base < model.rows; base += LANES) {
+        for (int base = 0; base < model.rows; base += STRIDE) {
             const int row = base + group.lane;
             int begin = 0, end = 0;
             if (row < model.rows) {
@@ -597,9 +607,10 @@ struct Walker {
             bool waiting = end - begin > LONG_ROW;
             double total = waiting ? 0.0 : activity(begin, end, 0, 1);
             for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
-                const double whole = group.sum(activity(group.from(source, begin),
-                                                        group.from(source, end), group.lane,
-                                                        LANES));
+                const int from = group.from(source, begin), to = group.from(source, end);
+                const double whole = group.total([&](int first, int stride) {
+                    return activity(from, to, first, stride);
+                });
                 if (group.lane == source) {
                     total = whole;
                     waiting = false;
@@ -611,34 +622,38 @@ struct Walker {
                 cells[row].first = slack;
                 entered = violation(double(slack), range(row)) > 0.0;
             }
-            relist(row, entered, false);
+            relist(row, entered, false, true);
         }
-        double part = 0.0;
-        for (int j = group.lane; j < model.columns; j += LANES)
-            part = plus(part, times(double(model.costs[j]), double(values[j].first)));
-        objective = group.sum(part);
+        objective = group.total([&](int first, int stride) {
+            double part = 0.0;
+            for (int j = first; j < model.columns; j += stride)
+                part = plus(part, times(double(model.costs[j]), double(values[j].first)));
+            return part;
+        });
         group.sync();
     }
 
-    __device__ void restart_clock() {
-        #pragma unroll 1
-        for (int j = group.lane; j < model.columns; j += LANES) values[j].second = REAL(0);
+    BOTH void restart_clock() {
+        ROLLED
+        for (int j = group.lane; j < model.columns; j += STRIDE) values[j].second = REAL(0);
         origin = step;
         group.sync();
     }
 
-    __device__ double weighted() const {
-        double part = 0.0;
-        #pragma unroll 1
-        for (int at = group.lane; at < count; at += LANES) {
-            const int row = int(violated[at]);
-            part = plus(part, times(double(cells[row].second),
-                                    violation(double(cells[row].first), range(row))));
-        }
-        return group.sum(part);
+    BOTH double weighted() const {
+        return group.total([&](int first, int stride) {
+            double part = 0.0;
+            ROLLED
+            for (int at = first; at < count; at += stride) {
+                const int row = int(violated[at]);
+                part = plus(part, times(double(cells[row].second),
+                                        violation(double(cells[row].first), range(row))));
+            }
+            return part;
+        });
     }
 
-    __device__ void load() {
+    BOTH void load() {
         step = (long long)record[STEP];
         origin = (long long)record[ORIGIN];
         moves = (long long)record[MOVES];
@@ -658,7 +673,7 @@ struct Walker {
         scale = double(record[SCALE]);
     }
 
-    __device__ void store(double weight_of_violation, long long entries) {
+    BOTH void store(double weight_of_violation, long long entries) {
         if (group.lane) return;
         record[STEP] = (RECORDS_T)(step);
         record[ORIGIN] = (RECORDS_T)(origin);
@@ -678,12 +693,13 @@ struct Walker {
         record[VISITED] = (RECORDS_T)(double(record[VISITED]) + double(entries));
     }
 
-    __device__ void run(int steps) {
+    BOTH void run(int steps) {
         load();
         if (double(record[REFRESH]) > 0.0) refresh();
         if (double(step - origin) > CLOCK_LIMIT) restart_clock();
         for (int number = 0; number < steps; ++number) {
             if (count == 0 && model.objectives == 0 && !(objective < limit)) break;
+            group.poll();
             advance();
         }
         keep();
