@@ -52,10 +52,10 @@ def holds_exactly(problem: Problem, x: FloatArray) -> bool:
     whole = x[problem.integrality]
     if bound_violations(problem, x).any() or (whole != np.round(whole)).any():
         return False
-    A = problem.matrix
-    activity = A @ x
+    A = problem.entries
+    activity = A.times(x)
     terms = np.diff(A.indptr)
-    error = (terms + 1) * EPS * (abs(A) @ np.abs(x))
+    error = (terms + 1) * EPS * A.magnitudes.times(np.abs(x))
     low, high = problem.row_lower, problem.row_upper
     if np.any((activity + error < low) | (activity - error > high)):
         return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpu_bridge.explain import Conflict
 from gpu_bridge.outcome import Outcome
 from solvers.errors import CrossedBoundsError
 from solvers.outcome import SolutionStatus, StopReason
@@ -10,6 +9,8 @@ from solvers.outcome import SolutionStatus, StopReason
 
 def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
     """Return the *infeasible* answer, with the error's sentence as the reason."""
+    from gpu_bridge.explain import Conflict
+
     return Outcome(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,

@@ -1,11 +1,8 @@
-"""From a problem to a verified answer: choose an engine, run it, check it, and say so.
+"""From a problem to a verified answer in the sense of its model, and the log of how it came about.
 
-    Problem -> choose -> (presolve -> engine -> crossover -> undo) -> verify -> Outcome
+    Problem -> at_once, or engines -> Outcome
 
-On larger linear programs several engines race for the first verified answer (``race.py``, with
-``race_lanes.py`` for which they are). An answer that does not pass ``verify.py`` gets a second
-opinion from the reference engine while there is time; what is left then is reported for what it
-is.
+Whatever a model that is settled at once has no use for is imported by the others only.
 """
 
 from __future__ import annotations
@@ -19,55 +16,21 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 import solvers.outcome
-from gpu_bridge.choosing import Choice, choose
-from gpu_bridge.deadline import in_time, within_limit
-from gpu_bridge.improvement import Watcher
+from gpu_bridge.at_once import DECISION, is_settled, is_worth_a_try, try_at_once
 from gpu_bridge.interrupt import interruptible
-from gpu_bridge.knapsack_road import knapsack_road
 from gpu_bridge.log_streams import asked_streams
-from gpu_bridge.magnitudes import unsafe_reason, without_far_limits
 from gpu_bridge.memory_limit import check_memory_limits
-from gpu_bridge.mip_road import go_on, mip_road
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pdlp_road import PDLP_SHARE, pdlp_road
 from gpu_bridge.pool import pool_solutions
 from gpu_bridge.progress import BridgeProgress
-from gpu_bridge.race import better, race
-from gpu_bridge.race_lanes import make_lanes
-from gpu_bridge.simplex_road import simplex_road
 from gpu_bridge.starts import checked_start
-from gpu_bridge.trust import (
-    SETTLED,
-    careful_options,
-    carried_over,
-    exact_answer,
-    is_doubtful,
-    is_small,
-    sounder,
-)
-from gpu_bridge.verify import verify
-from solvers.device import Device, find_device, seen_gpu
-from solvers.errors import EngineError
-from solvers.outcome import SolutionStatus, Start, StopReason
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
+from solvers.device import cpu
+from solvers.outcome import SolutionStatus, Start
+from solvers.problem import Problem
 
 if TYPE_CHECKING:
-    from gpu_bridge.explain import Conflict
-
-EXPLANATION_SHARE = 0.5
-"""An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
-
-MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
-"""Part of the time left that the exact engine may take for a multiple knapsack problem with
-``auto``, and seconds without a limit. Its packings and bounds are better than those of branch and
-bound from the first second, but where a few items go into each knapsack it may not end; then branch
-and bound has the rest, from the best packing."""
-
-KNAPSACK_PATIENCE = 0.9
-"""Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
-within a second, and what it has is worth it."""
+    from gpu_bridge.improvement import Watcher
 
 
 def solve(
@@ -106,7 +69,11 @@ def solve(
         problem = problem.relaxation()
     if start is not None:
         start = checked_start(problem, start)
-    choice = choose(problem, options)
+    choice = None
+    if not is_worth_a_try(problem, options):
+        from gpu_bridge.choosing import choose
+
+        choice = choose(problem, options)
     with ExitStack() as stack:
         progress = BridgeProgress(
             np.inf if options.time_limit is None else options.time_limit,
@@ -118,16 +85,17 @@ def solve(
         )
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))
-        progress.header(problem, options, _device_name(choice))
-        progress.decision(f"{choice.title}: {choice.reason}")
-        answer, conflict = in_time(
-            lambda relay: _explained(problem, options, choice, relay, start),
-            progress,
-            lambda stopped, x: (
-                _without_engine(problem, options, choice, stopped, start, x, progress.held),
-                None,
-            ),
-        )
+        answer, conflict = None, None
+        if choice is None:
+            answer = _at_once(problem, options, progress, start)
+        if answer is None or not is_settled(answer):
+            from gpu_bridge.engines import run_engines
+
+            answer, conflict = run_engines(problem, options, choice, progress, start, answer)
+        elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
+            from gpu_bridge.engines import explained_in_time
+
+            conflict = explained_in_time(problem, progress)
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
             answer, problem, conflict=conflict, iterations=progress.iterations
@@ -135,7 +103,22 @@ def solve(
         if problem.is_mip:
             outcome = _with_answer_in_pool(outcome)
         progress.footer(outcome)
-        return dataclasses.replace(outcome, log=progress.text)
+        return dataclasses.replace(outcome, written=progress.written)
+
+
+def _at_once(
+    problem: Problem, options: Options, progress: BridgeProgress, start: Start | None
+) -> solvers.outcome.Outcome | None:
+    """Return what is known of a small model after some milliseconds, if anything."""
+    progress.header(problem, options, cpu().name)
+    progress.decision(DECISION)
+    if progress.should_stop() is not None:
+        return None
+    answer = try_at_once(problem, options, progress, start)
+    if answer is not None and answer.solution_status.has_point:
+        progress.incumbent(answer.objective, answer.engine, answer.x)
+        progress.bound(answer.bound, answer.engine)
+    return answer
 
 
 def _with_answer_in_pool(outcome: Outcome) -> Outcome:
@@ -149,220 +132,4 @@ def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()
         progress = BridgeProgress(streams=[*streams, *asked_streams(options, stack)])
         stack.enter_context(progress)
         progress.footer(outcome)
-        return dataclasses.replace(outcome, log=progress.text)
-
-
-def _explained(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> tuple[solvers.outcome.Outcome, Conflict | None]:
-    """Return the verified answer, and why there is none if there is none."""
-    answer = _answer(problem, options, choice, progress, start)
-    if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
-        return answer, _explain(problem, progress)
-    return answer, None
-
-
-def _without_engine(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    stopped: StopReason,
-    start: Start | None,
-    x: FloatArray | None = None,
-    held: solvers.outcome.Outcome | None = None,
-) -> solvers.outcome.Outcome:
-    """Return what is known where no engine has answered: a start, or what one held on its way."""
-    if x is None and start is not None:
-        x = start.x
-    nothing = solvers.outcome.Outcome(
-        SolutionStatus.NOTHING,
-        stopped,
-        candidate=x,
-        engine="" if choice.lanes else choice.method,
-        device=choice.device,
-    )
-    known = verify(problem, nothing, options)
-    if held is None:
-        return known
-    return better(verify(problem, dataclasses.replace(held, stop_reason=stopped), options), known)
-
-
-def _answer(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.outcome.Outcome:
-    """Run the chosen engine and verify it; ask the reference engine where that fails."""
-    stopped = progress.should_stop()
-    if stopped is not None:
-        return _without_engine(problem, options, choice, stopped, start)
-    answer = _first_opinion(problem, options, choice, progress, start)
-    if answer.solution_status.has_point:
-        progress.incumbent(answer.objective, answer.engine)
-        progress.bound(answer.bound, answer.engine)
-    stopped = progress.should_stop()
-    if stopped is not None and answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
-        return dataclasses.replace(answer, stop_reason=stopped)
-    if stopped is not None or not _gave_up(answer, progress):
-        return answer
-    who = "Every engine" if choice.lanes else answer.engine
-    told = answer.message or f"{who} ended short of the tolerances."
-    progress.log(f"{told} Asking for a second opinion.")
-    progress.hold(answer)
-    return _second_opinion(problem, options, answer, progress, start)
-
-
-def _first_opinion(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.outcome.Outcome:
-    """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
-    exact = None
-    in_doubles = not choice.method.startswith("knapsack")
-    if in_doubles and is_doubtful(problem, options):
-        exact = exact_answer(problem, options, progress, None if start is None else start.x)
-        if exact is not None and exact.solution_status in SETTLED:
-            return exact
-    options = careful_options(problem, options, progress)
-    relaxed = without_far_limits(problem) if in_doubles else problem
-    answer = None
-    if relaxed is not problem:
-        progress.log("Limits that are far off are left out; the answer is checked with them.")
-        answer = carried_over(problem, _run(relaxed, options, choice, progress, start), options)
-    if answer is None:
-        answer = _run(problem, options, choice, progress, start)
-    return answer if exact is None else sounder(problem, answer, exact, options)
-
-
-def _second_opinion(
-    problem: Problem,
-    options: Options,
-    answer: solvers.outcome.Outcome,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.outcome.Outcome:
-    """Return the better of an answer and what the reference engine says without presolve."""
-    if problem.is_mip and answer.solution_status.has_point:
-        start = Start(x=answer.x)
-    if is_small(problem, options) and not answer.is_exact:
-        exact = exact_answer(problem, options, progress, None if start is None else start.x)
-        if exact is not None and exact.solution_status in SETTLED:
-            return exact
-    if problem.is_mip and unsafe_reason(problem):
-        return answer  # another opinion in doubles would be trusted no more
-    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
-    try:
-        second = verify(problem, _run_highs(problem, careful, progress, start), options)
-    except EngineError as failure:  # what the first engine has is not lost
-        progress.log(f"The reference engine has no answer: {failure}")
-        return answer
-    return better(answer, second)
-
-
-def _gave_up(answer: solvers.outcome.Outcome, progress: Progress) -> bool:
-    """Whether an engine ended short of an answer with time to spare."""
-    if answer.stop_reason is StopReason.TIME_LIMIT:
-        # PDLP is given a part of the time only, and crossover may end early.
-        return progress.time_left > (1.0 - PDLP_SHARE) / 2 * progress.time_limit
-    return answer.stop_reason is StopReason.NUMERICAL_TROUBLE
-
-
-def _run(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.outcome.Outcome:
-    """Run the chosen engine or engines and return a verified answer."""
-    if choice.lanes:
-        lanes = make_lanes(choice.lanes, choice.device, problem, options, start)
-        try:
-            return race(problem, lanes, options, progress)
-        except EngineError as failure:  # of every one of them; there is a second opinion
-            progress.log(f"No engine has an answer: {failure}")
-            nothing = SolutionStatus.NOTHING
-            return solvers.outcome.Outcome(nothing, StopReason.NUMERICAL_TROUBLE, engine="race")
-    if choice.method == "pdlp":
-        there = dataclasses.replace(options, device=choice.device)
-        answer = within_limit(
-            lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
-        )
-    elif choice.method == "simplex":
-        answer = simplex_road(problem, options, progress, start)
-    elif choice.method.startswith("knapsack"):
-        answer = _run_exactly(problem, options, choice, progress)
-    elif choice.method == "mip":
-        answer = mip_road(problem, options, progress, start)
-    else:
-        answer = _run_highs(problem, options, progress, start)
-    return verify(problem, answer, options)
-
-
-def _run_highs(
-    problem: Problem, options: Options, progress: Progress, start: Start | None
-) -> solvers.outcome.Outcome:
-    from solvers import highs
-
-    return highs.solve(problem, options, progress, start)
-
-
-def _run_exactly(
-    problem: Problem, options: Options, choice: Choice, progress: Progress
-) -> solvers.outcome.Outcome:
-    """Run a knapsack engine, and branch and bound if that is to go on."""
-    exactly = dataclasses.replace(options, rel_gap=0.0, threads=1)
-
-    def stand_in(deputy: Progress) -> solvers.outcome.Outcome:
-        return _run_highs(problem, exactly, deputy, None)
-
-    allowed = progress.time_left
-    if choice.then:
-        allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
-    with progress.budget(allowed):
-        answer = within_limit(
-            lambda deputy: _run_knapsack(problem, options, choice, deputy),
-            progress,
-            choice.method,
-            KNAPSACK_PATIENCE,
-            stand_in if options.method == "auto" and not options.deterministic else None,
-        )
-    if not choice.then or progress.should_stop() is not None:
-        return answer
-    verified = verify(problem, answer, options)
-    settled = verified.solution_status not in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
-    return answer if settled else go_on(problem, verified, options, progress)
-
-
-def _run_knapsack(
-    problem: Problem, options: Options, choice: Choice, progress: Progress
-) -> solvers.outcome.Outcome:
-    there = dataclasses.replace(options, device=choice.device)
-    as_in_the_paper = choice.method == "knapsack-bb"
-    return knapsack_road(problem, there, progress, breadth_first=as_in_the_paper)
-
-
-def _explain(problem: Problem, progress: Progress) -> Conflict | None:
-    from gpu_bridge.explain import explain
-
-    allowed = min(progress.time_left, 2.0 + EXPLANATION_SHARE * progress.seconds)
-    conflict = explain(problem, allowed)
-    if conflict is not None:
-        progress.log(str(conflict))
-    return conflict
-
-
-def _device_name(choice: Choice) -> str:
-    later = bool(choice.lanes) or choice.method == "mip"  # not every such solve needs CuPy
-    seen = seen_gpu() if later and choice.device == "cuda" else None
-    device: Device = find_device(choice.device) if seen is None else seen
-    return device.name
+        return dataclasses.replace(outcome, written=progress.written)

@@ -73,13 +73,13 @@ def between(low: float, middle: str, high: float, sides: int) -> str:
 
 def row_terms(problem: Problem, row: int) -> str:
     """Return a row's left-hand side, such as ``3 x + 2 y - z``."""
-    begin, end = problem.matrix.indptr[row : row + 2]
+    begin, end = problem.entries.indptr[row : row + 2]
     if begin == end:
         return "0"
     text = ""
     for k in range(begin, min(end, begin + LONGEST_ROW)):
-        value = float(problem.matrix.data[k])
-        name = problem.column_label(int(problem.matrix.indices[k]))
+        value = float(problem.entries.data[k])
+        name = problem.column_label(int(problem.entries.indices[k]))
         size = "" if abs(value) == 1 else f"{number(abs(value))} "
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
         text += f"{sign}{size}{name}"

@@ -12,6 +12,25 @@ DROPPED = "The log's stream "
 """How the note on a stream begins that broke."""
 
 
+Line = str | Callable[[], str]
+"""A line or several, or what composes them once somebody reads them."""
+
+
+class LogText:
+    """The text of a log, composed when it is first read: for small models that takes too long."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = list(lines)
+
+    def __str__(self) -> str:
+        composed = [line if isinstance(line, str) else line() for line in self._lines]
+        self._lines = list(composed)
+        return "".join(line + "\n" for line in composed)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
 class LogOutput:
     """Writes lines to streams, each once, above the live line where there is one.
 
@@ -25,7 +44,7 @@ class LogOutput:
 
     def __init__(self, streams: Iterable[TextIO], live_text: Callable[[], str] | None) -> None:
         found = [safe(stream) for stream in streams if stream is not None]
-        self._lines: list[str] = []
+        self._lines: list[Line] = []
         self._streams = list({id(stream.stream): stream for stream in found}.values())
         self._live: LiveLine | None = None
         terminals = [stream for stream in self._streams if stream.isatty()]
@@ -33,9 +52,18 @@ class LogOutput:
             self._live = LiveLine(terminals[0], live_text)
 
     @property
-    def text(self) -> str:
+    def text(self) -> LogText:
         """All lines so far."""
-        return "".join(line + "\n" for line in self._lines)
+        return LogText(self._lines)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether lines go anywhere as they come."""
+        return bool(self._streams)
+
+    def keep(self, line: Line) -> None:
+        """Keep a line that nobody is shown as it comes."""
+        self._lines.append(line)
 
     @property
     def has_live_line(self) -> bool:

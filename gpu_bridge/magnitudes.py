@@ -61,10 +61,9 @@ class Span:
 
 def widest_span(problem: Problem) -> Span:
     """Return the widest span of a row: coefficients, integer columns at their bounds."""
-    A = problem.matrix
-    if not A.nnz or not A.data.all():
-        A = A.copy()
-        A.eliminate_zeros()
+    A = problem.entries
+    if not A.data.all():
+        A = A.canonical()
     filled = np.flatnonzero(np.diff(A.indptr))
     if not filled.size:
         return Span(0, 1.0, 1.0)
@@ -137,9 +136,9 @@ def _farthest(problem: Problem, most: float) -> FloatArray:
 
 def _farthest_side(problem: Problem) -> FloatArray:
     largest = np.zeros(problem.num_rows)
-    filled = np.diff(problem.matrix.indptr) > 0
-    begins = problem.matrix.indptr[:-1][filled]
-    largest[filled] = np.maximum.reduceat(np.abs(problem.matrix.data), begins)
+    filled = np.diff(problem.entries.indptr) > 0
+    begins = problem.entries.indptr[:-1][filled]
+    largest[filled] = np.maximum.reduceat(np.abs(problem.entries.data), begins)
     return FARTHEST * np.where(largest > 0, largest, 1.0)
 
 

@@ -13,6 +13,7 @@ from solvers.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.explain import Conflict
+    from gpu_bridge.log_output import LogText
     from gpu_bridge.paths import AnyPath
 
 __all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
@@ -39,8 +40,8 @@ class Outcome(solvers.outcome.Outcome):
     ----------
     problem : Problem
         What was solved, for names and sizes.
-    log : str
-        The whole log of the solve.
+    written : LogText or str
+        The whole log of the solve; ``log`` is its text.
     conflict : Conflict, optional
         Constraints and bounds that contradict each other, when infeasible.
     iterations : tuple of IterationRecord
@@ -48,9 +49,14 @@ class Outcome(solvers.outcome.Outcome):
     """
 
     problem: Problem | None = None
-    log: str = ""
+    written: LogText | str = ""
     conflict: Conflict | None = None
     iterations: tuple[IterationRecord, ...] = ()
+
+    @property
+    def log(self) -> str:
+        """The whole log of the solve."""
+        return str(self.written)
 
     @classmethod
     def in_model_sense(

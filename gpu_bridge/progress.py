@@ -23,7 +23,7 @@ from gpu_bridge import log_text
 from gpu_bridge.attribution import found_by, same_value
 from gpu_bridge.footer_text import footer_lines
 from gpu_bridge.improvement import Sighting, Watcher
-from gpu_bridge.log_output import LogOutput
+from gpu_bridge.log_output import Line, LogOutput, LogText
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.statistics import model_statistics
@@ -100,6 +100,11 @@ class BridgeProgress(Progress):
     @property
     def text(self) -> str:
         """The whole log so far."""
+        return str(self.written)
+
+    @property
+    def written(self) -> LogText:
+        """The whole log so far, to be composed when somebody reads it."""
         with self._lock:
             return self._output.text
 
@@ -144,23 +149,17 @@ class BridgeProgress(Progress):
         device : str
             Name of the device for the reader.
         """
-        statistics = model_statistics(problem)
-        lines = [version_line(), "", *log_text.model_lines(statistics)]
-        lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
-        changed = log_text.changed_options(options)
-        if changed:
-            lines.append(log_text.labelled("Options", changed))
-        lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
         if self._watcher is not None:
             self._watcher.begin(problem, options, self._end_by_watcher)
         with self._lock:
             self._is_mip = problem.is_mip
-            self.log("\n".join(lines))
+            self._tell(lambda: _header(problem, options, device))
             self._output.show_live()
 
     def decision(self, text: str) -> None:
         """Write which engine was chosen, and why."""
-        self.log(log_text.labelled("Engine", text))
+        with self._lock:
+            self._tell(lambda: log_text.labelled("Engine", text))
 
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
         """Report a feasible point; return whether it is better than all before it."""
@@ -227,7 +226,7 @@ class BridgeProgress(Progress):
         self._finish_watching(outcome)
         with self._lock:
             self.close()
-            self.log("\n".join(["", *footer_lines(outcome)]))
+            self._tell(lambda: "\n".join(["", *footer_lines(outcome)]))
 
     def close(self) -> None:
         """Show what was withheld and take the live line away; may be called more than once."""
@@ -269,7 +268,7 @@ class BridgeProgress(Progress):
         self._shown_incumbent = event.incumbent
         if self.maximize:
             event = log_text.in_model_sense(event)
-        self._row(log_text.EVENT_TITLE, log_text.event_line(event, is_better))
+        self._row(log_text.EVENT_TITLE, lambda: log_text.event_line(event, is_better))
 
     def _is_better(self, event: Event) -> bool:
         """Whether an event has a better incumbent than the last row shown."""
@@ -284,13 +283,20 @@ class BridgeProgress(Progress):
             line = log_text.iteration_line(record.seconds, record.count, cells)
             self._row(log_text.iteration_title(cells), line)
 
-    def _row(self, title: str, line: str) -> None:
+    def _row(self, title: str, line: Line) -> None:
         """Write a row of a table, below its title if another table stood there before."""
         if title != self._title:
             self._title = title
             self._output.write("")
             self._output.write(title)
-        self._output.write(line)
+        self._tell(line)
+
+    def _tell(self, lines: Line) -> None:
+        """Show lines, or keep what composes them where nobody looks on."""
+        if self._output.is_shown or self._withheld_iteration is not None:
+            self.log(lines if isinstance(lines, str) else lines())
+        else:
+            self._output.keep(lines)
 
     def _live_text(self) -> str:
         """Return the text of the live line; runs in its thread and takes no lock."""
@@ -312,6 +318,17 @@ class BridgeProgress(Progress):
         if self.interrupted:
             parts.append("stopping")
         return "   ".join(parts)
+
+
+def _header(problem: Problem, options: Options, device: str) -> str:
+    statistics = model_statistics(problem)
+    lines = [version_line(), "", *log_text.model_lines(statistics)]
+    lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
+    changed = log_text.changed_options(options)
+    if changed:
+        lines.append(log_text.labelled("Options", changed))
+    lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
+    return "\n".join(lines)
 
 
 def _threads(wanted: int) -> str:

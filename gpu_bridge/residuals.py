@@ -56,7 +56,7 @@ def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
     What a sum of doubles cannot resolve is no violation where continuous columns are in it: there
     may be no doubles that meet the row. Rows of integer columns are added up without rounding.
     """
-    activity = problem.matrix @ x
+    activity = problem.entries.times(x)
     rows = row_violations(problem, activity)
     if rows.any():
         rows = np.maximum(0.0, rows - _resolution(problem, x, rows))
@@ -67,13 +67,13 @@ def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
 
 def _resolution(problem: Problem, x: FloatArray, violation: FloatArray) -> FloatArray:
     """Return what rounding may make of the violation of each row (m,)."""
-    size = abs(problem.matrix)
-    rounding: FloatArray = ROUNDINGS * EPS * (size @ np.abs(x))
+    size = problem.entries.magnitudes
+    rounding: FloatArray = ROUNDINGS * EPS * size.times(np.abs(x))
     whole = problem.integrality & (x == np.round(x))
     in_doubt = np.flatnonzero((violation > 0) & (violation <= rounding))
     if not whole.any() or not in_doubt.size:
         return rounding
-    continuous = ROUNDINGS * EPS * (size @ np.where(whole, 0.0, np.abs(x)))
+    continuous = ROUNDINGS * EPS * size.times(np.where(whole, 0.0, np.abs(x)))
     for i in in_doubt[:MOST_IN_DOUBT].tolist():
         outside = float(exact_violation(problem, i, x))
         rounding[i] = violation[i] - max(0.0, outside - continuous[i])
@@ -82,7 +82,7 @@ def _resolution(problem: Problem, x: FloatArray, violation: FloatArray) -> Float
 
 def exact_violation(problem: Problem, row: int, x: FloatArray) -> Fraction:
     """Return by how much a row leaves its sides, without a rounding error."""
-    A = problem.matrix
+    A = problem.entries
     part = slice(A.indptr[row], A.indptr[row + 1])
     pairs = zip(A.data[part].tolist(), x[A.indices[part]].tolist(), strict=True)
     activity = sum((Fraction(a) * Fraction(v) for a, v in pairs if v), Fraction(0))
@@ -100,7 +100,7 @@ def dual_point(problem: Problem, row_dual: FloatArray) -> DualPoint:
     """
     y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
     y = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
-    z = problem.cost - problem.matrix.T @ y
+    z = problem.cost - problem.entries.transposed_times(y)
     supported = np.where(np.isfinite(problem.lower), z, np.minimum(z, 0.0))
     supported = np.where(np.isfinite(problem.upper), supported, np.maximum(supported, 0.0))
     value = _support(y, problem.row_lower, problem.row_upper)
@@ -118,7 +118,8 @@ def lp_residuals(
 
     ``row_activity`` (m,) is A x, where the caller has computed it.
     """
-    rows = row_violations(problem, problem.matrix @ x if row_activity is None else row_activity)
+    activity = problem.entries.times(x) if row_activity is None else row_activity
+    rows = row_violations(problem, activity)
     columns = bound_violations(problem, x)
     sides = side_sizes(problem.row_lower, problem.row_upper)
     primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))

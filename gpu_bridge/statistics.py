@@ -110,8 +110,8 @@ def model_statistics(problem: Problem) -> ModelStatistics:
     fixed = boxed & (problem.lower == problem.upper)
     integer = problem.integrality
     binary = is_binary(problem)
-    row_lengths = np.diff(problem.matrix.indptr)
-    column_lengths = np.bincount(problem.matrix.indices, minlength=problem.num_columns)
+    row_lengths = np.diff(problem.entries.indptr)
+    column_lengths = np.bincount(problem.entries.indices, minlength=problem.num_columns)
     return ModelStatistics(
         name=problem.name,
         maximize=problem.maximize,
@@ -130,7 +130,7 @@ def model_statistics(problem: Problem) -> ModelStatistics:
         fixed_columns=_count(fixed),
         boxed_columns=_count(boxed & ~fixed),
         empty_columns=_count(column_lengths == 0),
-        matrix_range=coefficient_range(problem.matrix.data),
+        matrix_range=coefficient_range(problem.entries.data),
         cost_range=coefficient_range(problem.cost),
         bound_range=coefficient_range(problem.lower, problem.upper),
         side_range=coefficient_range(low, high),
@@ -156,7 +156,7 @@ def memory_needed(problem: Problem) -> tuple[MemoryNeed, ...]:
     and more still as its tree grows.
     """
     m, n, nonzeros = problem.num_rows, problem.num_columns, problem.num_nonzeros
-    index_bytes = problem.matrix.indices.dtype.itemsize
+    index_bytes = problem.entries.indices.dtype.itemsize
     matrix = nonzeros * (8 + index_bytes) + (m + 1) * index_bytes
     transposed = nonzeros * (8 + index_bytes) + (n + 1) * index_bytes
     vectors = 8 * (PDLP_COLUMN_VECTORS * n + PDLP_ROW_VECTORS * m)

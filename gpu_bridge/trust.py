@@ -77,7 +77,7 @@ def carried_over(problem: Problem, relaxed: Outcome, options: Options) -> Outcom
 
 def _within_far_limits(problem: Problem, x: FloatArray) -> bool:
     """Whether a point that was checked without the far limits keeps them."""
-    near, activity = without_far_limits(problem), problem.matrix @ x
+    near, activity = without_far_limits(problem), problem.entries.times(x)
     beyond = bound_violations(problem, x) > bound_violations(near, x)
     rows_beyond = row_violations(problem, activity) > row_violations(near, activity)
     return not (beyond.any() or rows_beyond.any())

@@ -188,7 +188,7 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     dual = (
         dual_point(problem, outcome.row_dual) if usable and outcome.row_dual is not None else None
     )
-    row_activity = problem.matrix @ x
+    row_activity = problem.entries.times(x)
     found = lp_residuals(problem, x, dual, row_activity)
     tolerance = options.tolerance
     bound = -np.inf
@@ -245,7 +245,7 @@ def _refuted(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineO
 def _grade_mip(
     problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions
 ) -> Outcome:
-    row_activity = problem.matrix @ x
+    row_activity = problem.entries.times(x)
     rows = row_violations(problem, row_activity)
     columns = bound_violations(problem, x)
     objective = problem.objective_at(x)
@@ -350,8 +350,8 @@ def _is_rounding(problem: Problem, y: FloatArray | None) -> bool:
     """
     if y is None or problem.is_mip or not np.isfinite(y).all():
         return False
-    g = problem.matrix.T @ y
-    rounding = ROUNDING * (abs(problem.matrix).T @ np.abs(y))
+    g = problem.entries.transposed_times(y)
+    rounding = ROUNDING * problem.entries.magnitudes.transposed_times(np.abs(y))
     farthest = np.where(g > 0, problem.upper, problem.lower)
     if np.any(~np.isfinite(farthest) & (np.abs(g) > rounding)):
         return False  # a column that may go on for ever: not what is looked for here

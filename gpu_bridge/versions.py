@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import version
 
 import gpu_bridge
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return versions by name, without importing any engine."""
     return {

@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from solvers.errors import CrossedBoundsError, ProblemError
+from solvers.rows import SMALL, SparseRows
 from solvers.vectors import inner
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -98,7 +101,7 @@ class Problem:
             if names is not None and len(names) != size:
                 raise ProblemError(f"{len(names)} {axis} names were given for {size} {axis}s.")
         self._check_objective()
-        set_field(self, "matrix", self._canonical_matrix(m, n))
+        self._take_matrix(m, n)
         self._settle()
 
     @classmethod
@@ -125,10 +128,10 @@ class Problem:
         """
         c = _vector(cost, np.size(cost), "cost")
         n = c.size
-        A = sp.csr_array((0, n)) if matrix is None else matrix
-        if not sp.issparse(A):
+        A = np.zeros((0, n)) if matrix is None else matrix
+        if not _is_sparse(A):
             A = _table(A)
-        if np.ndim(A) != 2 and not sp.issparse(A):
+        if np.ndim(A) != 2 and not _is_sparse(A):
             raise ProblemError(
                 f"The constraint matrix must have rows and columns; a {type(A).__name__} of "
                 f"{np.ndim(A)} dimensions was given."
@@ -212,12 +215,27 @@ class Problem:
     @property
     def num_nonzeros(self) -> int:
         """Number of stored entries of A."""
-        return int(self.matrix.nnz)
+        return self.entries.nnz
 
     @property
     def is_mip(self) -> bool:
         """Whether any column must be integer."""
         return bool(self.integrality.any())
+
+    @cached_property
+    def entries(self) -> SparseRows:
+        """A, on the arrays of ``matrix``, for whom SciPy would be loaded in vain."""
+        A = self.matrix
+        return SparseRows(A.data, A.indices, A.indptr, A.shape)
+
+    def __getattr__(self, name: str) -> Any:
+        """Make ``matrix`` of the entries when it is first asked for."""
+        if name == "matrix" and "entries" in self.__dict__:
+            made = self.entries.csr
+            made.has_canonical_format = True
+            object.__setattr__(self, "matrix", made)
+            return made
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @cached_property
     def matrix_csc(self) -> sp.csc_array:
@@ -258,7 +276,7 @@ class Problem:
         self._settle_bounds("lower", "upper", self.column_label)
         for array in (self.cost, self.row_lower, self.row_upper, self.lower, self.upper):
             array.flags.writeable = False
-        for array in (self.matrix.data, self.matrix.indices, self.matrix.indptr):
+        for array in (self.entries.data, self.entries.indices, self.entries.indptr):
             array.flags.writeable = False
         self.integrality.flags.writeable = False
 
@@ -273,30 +291,36 @@ class Problem:
         if not np.isfinite(self.offset):
             raise ProblemError(f"The objective's constant is {self.offset}; make it finite.")
 
-    def _canonical_matrix(self, m: int, n: int) -> sp.csr_array:
-        try:
-            A = sp.csr_array(self.matrix, dtype=np.float64, copy=True)
-        except (TypeError, ValueError) as error:
-            raise ProblemError(f"The constraint matrix cannot be read: {error}") from error
-        if A.shape != (m, n):
+    def _take_matrix(self, m: int, n: int) -> None:
+        """Bring the matrix into the one form, a small one without SciPy."""
+        given: Any = self.matrix
+        if isinstance(given, np.ndarray) and given.ndim == 2:
+            given = SparseRows.of_table(given)
+        if np.shape(given) != (m, n) and np.ndim(given) == 2:
+            rows, columns = np.shape(given)
             raise ProblemError(
-                f"The constraint matrix is {A.shape[0]} x {A.shape[1]}, but there are {m} rows "
+                f"The constraint matrix is {rows} x {columns}, but there are {m} rows "
                 f"and {n} columns."
             )
-        A.sum_duplicates()
-        bad = np.flatnonzero(~np.isfinite(A.data))
+        if isinstance(given, SparseRows) and given.nnz <= SMALL:
+            entries = given.canonical()
+            self._check_coefficients(entries)
+            self.__dict__.pop("matrix")
+            self.__dict__["entries"] = entries
+            return
+        matrix = _canonical_matrix(given.csr if isinstance(given, SparseRows) else given)
+        object.__setattr__(self, "matrix", matrix)
+        self._check_coefficients(self.entries)
+
+    def _check_coefficients(self, entries: SparseRows) -> None:
+        bad = np.flatnonzero(~np.isfinite(entries.data))
         if bad.size:
             k = int(bad[0])
-            i = int(np.searchsorted(A.indptr, k, side="right")) - 1
             raise ProblemError(
-                f"The coefficient of '{self.column_label(int(A.indices[k]))}' in row "
-                f"'{self.row_label(i)}' is {A.data[k]}; give it a finite number or leave it out."
+                f"The coefficient of '{self.column_label(int(entries.indices[k]))}' in row "
+                f"'{self.row_label(int(entries.row[k]))}' is {entries.data[k]}; give it a finite "
+                "number or leave it out."
             )
-        A.eliminate_zeros()
-        if A.nnz <= np.iinfo(np.int32).max and A.indices.dtype != np.int32:
-            A.indices = A.indices.astype(np.int32)
-            A.indptr = A.indptr.astype(np.int32)
-        return A
 
     def _settle_bounds(self, low_field: str, high_field: str, label: Any) -> None:
         """Read 1e20 as infinite, close crossings within rounding and refuse the rest."""
@@ -366,6 +390,26 @@ def _table(values: Any) -> Any:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"The constraint matrix cannot be read: {error}.") from error
+
+
+def _canonical_matrix(given: Any) -> sp.csr_array:
+    """Return float64 rows with ascending columns, each entry once and none of them zero."""
+    import scipy.sparse as sp
+
+    try:
+        A = sp.csr_array(given, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"The constraint matrix cannot be read: {error}") from error
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    if A.nnz <= np.iinfo(np.int32).max and A.indices.dtype != np.int32:
+        A.indices = A.indices.astype(np.int32)
+        A.indptr = A.indptr.astype(np.int32)
+    return A
+
+
+def _is_sparse(values: Any) -> bool:
+    return isinstance(values, SparseRows) or type(values).__module__.startswith("scipy.sparse")
 
 
 def _flags(values: npt.ArrayLike, size: int) -> BoolArray:

@@ -39,9 +39,9 @@ def proves_infeasible(problem: Problem, y: FloatArray) -> bool:
     if not np.isfinite(np.where(y > 0, problem.row_lower, problem.row_upper)[y != 0]).all():
         return False
     y = y / np.max(np.abs(y))
-    g = problem.matrix.T @ y
+    g = problem.entries.transposed_times(y)
     unsupported = ~np.isfinite(np.where(g > 0, problem.upper, problem.lower)) & (g != 0)
-    terms = abs(problem.matrix).T @ np.abs(y)
+    terms = problem.entries.magnitudes.transposed_times(np.abs(y))
     if np.any(np.abs(g[unsupported]) > CANCELLATION * terms[unsupported]):
         return False
     rows, columns = (problem.row_lower, problem.row_upper), (problem.lower, problem.upper)
@@ -59,11 +59,11 @@ def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
         return False
     if np.any(d[np.isfinite(problem.lower)] < 0) or np.any(d[np.isfinite(problem.upper)] > 0):
         return False
-    activity = problem.matrix @ d
+    activity = problem.entries.times(d)
     slope = inner(problem.cost, d)
     size = inner(np.abs(problem.cost), np.abs(d))
     # What rounding leaves of the rows, undone at a price of the cost's size, must not eat the gain.
-    terms = abs(problem.matrix) @ np.abs(d)
+    terms = problem.entries.magnitudes.times(np.abs(d))
     wrong = np.where(_one_sided(problem, activity), np.abs(activity), 0.0)
     leftover = float(np.max(wrong / np.where(terms > 0, terms, 1.0), initial=0.0))
     return -slope > MARGIN * size and leftover * size <= LEFTOVER * -slope

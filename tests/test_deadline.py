@@ -197,7 +197,7 @@ def compiler_at_work() -> Iterator[None]:
     thread.join()
 
 
-@pytest.mark.parametrize("place", ["gpu_bridge.presolve.apply", "gpu_bridge.dispatch.verify"])
+@pytest.mark.parametrize("place", ["gpu_bridge.presolve.apply", "gpu_bridge.engines.verify"])
 @pytest.mark.parametrize("method", ["pdlp", "simplex", "highs", "auto"])
 def test_a_limit_holds_wherever_a_compiler_is_waited_for(
     place: str, method: str, compiler_at_work: None, monkeypatch: pytest.MonkeyPatch

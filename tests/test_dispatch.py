@@ -13,7 +13,7 @@ import pytest
 
 import gpu_bridge
 import solvers.outcome
-from gpu_bridge import dispatch, presolve
+from gpu_bridge import choosing, presolve
 from gpu_bridge.choosing import ENGINES, Choice, choose
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import METHODS, Options, make_options
@@ -113,14 +113,14 @@ def test_time_limit_zero_stops_at_once() -> None:
 
 
 def test_the_clock_runs_while_the_model_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = dispatch.choose
+    real = choosing.choose
 
     def choose_slowly(problem: Problem, options: Options) -> Choice:
         threading.Event().wait(0.1)
         return real(problem, options)
 
-    monkeypatch.setattr(dispatch, "choose", choose_slowly)
-    outcome = gpu_bridge.solve(INTEGER[0].problem, time_limit=0.05)
+    monkeypatch.setattr(choosing, "choose", choose_slowly)
+    outcome = gpu_bridge.solve(INTEGER[0].problem, method="mip", time_limit=0.05)
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.seconds >= 0.1
 
@@ -177,7 +177,7 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_log_says_what_was_picked_and_why() -> None:
     stream = io.StringIO()
     outcome = gpu_bridge.solve(LINEAR[0].problem, streams=[stream])
-    assert "highs on cpu: a linear program" in stream.getvalue()
+    assert "highs on cpu: a small model" in stream.getvalue()
     assert stream.getvalue() == outcome.log
 
 
@@ -299,7 +299,7 @@ def test_a_shortfall_at_the_time_limit_is_a_time_limit(monkeypatch: pytest.Monke
         )
 
     monkeypatch.setattr("solvers.highs.solve", come_short)
-    outcome = gpu_bridge.solve(LINEAR[0].problem, time_limit=60)
+    outcome = gpu_bridge.solve(LINEAR[0].problem, method="highs", time_limit=60)
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.stop_reason is StopReason.TIME_LIMIT
 

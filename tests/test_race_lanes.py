@@ -163,7 +163,7 @@ def test_any_engine_may_be_the_only_sound_one(alone: str, monkeypatch: pytest.Mo
         lanes = real(*arguments)  # type: ignore[arg-type]
         return [lane if lane.name == alone else replace(lane, run=crash) for lane in lanes]
 
-    monkeypatch.setattr("gpu_bridge.dispatch.make_lanes", with_traps)
+    monkeypatch.setattr("gpu_bridge.engines.make_lanes", with_traps)
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
     assert outcome.basis is not None
@@ -384,7 +384,7 @@ def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -
         lanes = real(*arguments)  # type: ignore[arg-type]
         return [lane if alone in (None, lane.name) else replace(lane, run=crash) for lane in lanes]
 
-    monkeypatch.setattr("gpu_bridge.dispatch.make_lanes", with_traps)
+    monkeypatch.setattr("gpu_bridge.engines.make_lanes", with_traps)
     for _ in range(2):  # before and after CuPy is loaded
         outcome = gpu_bridge.solve(ADLITTLE)
         assert "race of pdlp on cuda, simplex and ipm" in outcome.log

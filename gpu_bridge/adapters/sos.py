@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import overload
 
 import numpy as np
-import scipy.sparse as sp
 
 from gpu_bridge.adapters.implied_bounds import imply_bounds
 from solvers.errors import UnsupportedModelError
 from solvers.problem import FloatArray, Problem
+from solvers.rows import SparseRows
 
 
 @dataclass(frozen=True)
@@ -161,16 +161,19 @@ def _add_member(
 def _joined(problem: Problem, new: _Additions) -> Problem:
     height, width = len(new.row_names), len(new.column_names)
     rows, columns, factors = zip(*new.triplets, strict=True)
-    below = sp.coo_array((factors, (rows, columns)), shape=(height, new.first_column + width))
-    wider = sp.csr_array(
-        (problem.matrix.data, problem.matrix.indices, problem.matrix.indptr),
-        shape=(problem.num_rows, new.first_column + width),
+    A = problem.entries
+    ends = A.nnz + np.cumsum(np.bincount(rows, minlength=height))
+    matrix = SparseRows(
+        np.append(A.data, factors),
+        np.append(A.indices, columns),
+        np.append(A.indptr, ends),
+        (problem.num_rows + height, new.first_column + width),
     )
     names, row_names = problem.column_names, problem.row_names
     return replace(
         problem,
         cost=np.append(problem.cost, np.zeros(width)),
-        matrix=sp.vstack([wider, below], format="csr"),
+        matrix=matrix,
         row_lower=np.append(problem.row_lower, new.lower),
         row_upper=np.append(problem.row_upper, new.upper),
         lower=np.append(problem.lower, np.zeros(width)),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from solvers.highs.channel import Offers
+from solvers.errors import EngineError
+from solvers.highs.channel import Brief, Offers
+from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
-from solvers.highs.place import run_task
+from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
 from solvers.highs.task import Reply, Task
 from solvers.options import EngineOptions
@@ -69,8 +73,37 @@ def solve(
         return _no_integer(problem, prepared.empty_column)
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
+    from solvers.highs.place import run_task  # what starts child processes
+
     task = make_task(prepared, options, start)
     return to_outcome(run_task(task, progress, offers, apart=apart, retry=retry), prepared)
+
+
+def solve_briefly(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    seconds: float,
+) -> Outcome | None:
+    """Try a small problem for some milliseconds, on one core and without a word.
+
+    Returns
+    -------
+    Outcome or None
+        What is known after that time; None where HiGHS fails.
+    """
+    prepared = prepare(problem)
+    if prepared.empty_column is not None:
+        return _no_integer(problem, prepared.empty_column)
+    task = make_task(prepared, options, start)
+    task = replace(task, settings={**task.settings, "threads": 1, "output_flag": False})
+    channel = ProgressChannel(progress)
+    try:
+        reply = in_thread(lambda: run(task, Brief(channel, seconds)), channel)
+    except EngineError:  # who solves it without haste says what is wrong
+        return None
+    return to_outcome(reply, prepared)
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:

@@ -54,7 +54,7 @@ class Prepared:
         """Return the model with the rows of the problem that it was prepared from."""
         return replace(
             self.model,
-            value=problem.matrix.data,
+            value=problem.entries.data,
             row_lower=problem.row_lower,
             row_upper=problem.row_upper,
         )
@@ -95,7 +95,7 @@ def prepare(problem: Problem, integer_tolerance: float = 1e-9) -> Prepared:
         lower, upper = _integer_bounds(problem, integer_tolerance)
         crossed = np.flatnonzero(lower > upper)
         empty = int(crossed[0]) if crossed.size else None
-    A = problem.matrix
+    A = problem.entries
     scale = _row_scale(problem)
     value, row_lower, row_upper = A.data, problem.row_lower, problem.row_upper
     if scale is not None:
@@ -130,11 +130,11 @@ def _row_scale(problem: Problem) -> FloatArray | None:
 
     As little as needed, so that the row's tolerance keeps its meaning.
     """
-    size = np.abs(problem.matrix.data)
+    size = np.abs(problem.entries.data)
     if not size.size or (size.min() > SMALLEST_ENTRY and size.max() <= LARGEST_ENTRY):
         return None
-    begins = problem.matrix.indptr[:-1]
-    filled = np.diff(problem.matrix.indptr) > 0
+    begins = problem.entries.indptr[:-1]
+    filled = np.diff(problem.entries.indptr) > 0
     smallest, largest = np.ones(problem.num_rows), np.ones(problem.num_rows)
     smallest[filled] = np.minimum.reduceat(size, begins[filled])
     largest[filled] = np.maximum.reduceat(size, begins[filled])

@@ -20,7 +20,7 @@ import numpy as np
 from highspy import _core
 
 from solvers.errors import EngineError
-from solvers.highs.channel import Channel, Halt
+from solvers.highs.channel import Brief, Channel, Halt
 from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
 
 Status = _core.HighsModelStatus
@@ -209,6 +209,9 @@ class Session:
             raise EngineError(f"The reference engine drops coefficients{self.reasons()}")
 
     def _subscribe(self) -> None:
+        self._unasked = False
+        if isinstance(self.channel, Brief):
+            return
         from solvers.highs.callbacks import handlers
 
         session: Session = weakref.proxy(self)

@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--generations", type=int, nargs="+", default=GENERATIONS)
     given = parser.parse_args()
-    print(f"{build(given.folder, tuple(given.generations))} files of GPU code in {given.folder}")
+    build(given.folder, tuple(given.generations))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import scipy.sparse as sp
-
 from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
 from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class ModelArrays:
     row_names: list[str]
     cost: FloatArray
     offset: float
-    matrix: sp.csr_array
+    matrix: SparseRows
     row_lower: FloatArray
     row_upper: FloatArray
     lower: FloatArray

@@ -11,13 +11,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.adapters.sos import OrderedSet
 from solvers.errors import ProblemError
 from solvers.problem import BoolArray, FloatArray
+from solvers.rows import SparseRows
 
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
 
@@ -68,7 +68,7 @@ def read_model(lp: Any) -> ModelArrays:
         row_names=row_names,
         cost=_cost(objective, position, len(variables)),
         offset=_number(getattr(objective, "constant", 0.0), "The objective's constant"),
-        matrix=sp.csr_array((values, columns, pointers), shape=(len(constraints), len(variables))),
+        matrix=SparseRows(values, columns, pointers, (len(constraints), len(variables))),
         row_lower=row_lower,
         row_upper=row_upper,
         lower=lower,

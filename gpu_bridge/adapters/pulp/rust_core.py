@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from pulp._rustcore import Sense
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.sos import OrderedSet
 from solvers.problem import FloatArray
+from solvers.rows import SparseRows
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -51,7 +51,7 @@ def read_rust_model(lp: Any) -> ModelArrays:
     )
 
 
-def _matrix(constraints: list[Any], position: Int32Array, width: int) -> sp.csr_array:
+def _matrix(constraints: list[Any], position: Int32Array, width: int) -> SparseRows:
     terms = [constraint.items() for constraint in constraints]
     pointers = np.zeros(len(terms) + 1, dtype=np.int32)
     np.cumsum([len(row) for row in terms], out=pointers[1:])
@@ -59,7 +59,7 @@ def _matrix(constraints: list[Any], position: Int32Array, width: int) -> sp.csr_
     values = [value for row in terms for _, value in row]
     columns = position[np.array(numbers, dtype=np.int64)]
     shape = (len(constraints), width)
-    return sp.csr_array((np.array(values, dtype=np.float64), columns, pointers), shape=shape)
+    return SparseRows(np.array(values, dtype=np.float64), columns, pointers, shape)
 
 
 def set_rust_values(

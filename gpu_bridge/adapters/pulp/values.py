@@ -42,7 +42,7 @@ def set_values(
         duals = None if outcome.row_dual is None else outcome.row_dual[:height]
         reduced_costs = None if outcome.reduced_cost is None else outcome.reduced_cost[:size]
     side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)
-    slacks = side - arrays.matrix @ x
+    slacks = side - arrays.matrix.times(x)
     if has_rust_core(lp):
         from gpu_bridge.adapters.pulp.rust_core import set_rust_values  # imports PuLP 4's core
 

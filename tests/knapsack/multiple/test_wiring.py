@@ -8,7 +8,7 @@ import pyomo.environ as pyo
 import pytest
 
 import gpu_bridge
-from gpu_bridge import dispatch
+from gpu_bridge import engines
 from gpu_bridge.choosing import choose
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
@@ -60,7 +60,7 @@ def test_why_the_engine_cannot_be_had_is_said() -> None:
 
 
 def test_branch_and_bound_goes_on_where_the_engine_does_not_end(monkeypatch) -> None:
-    monkeypatch.setattr(dispatch, "MULTIPLE_SECONDS", 0.0)
+    monkeypatch.setattr(engines, "MULTIPLE_SECONDS", 0.0)
     small = drawn("weakly", 16, 4, seed=16)
     outcome = gpu_bridge.solve(as_model(small), rel_gap=0.0, abs_gap=0.5, device="cpu")
     assert "branch and bound goes on" in outcome.log
