@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.mip.budget import Budget
-from solvers.mip.learning.doors import learn_decisions, learn_row
 from solvers.mip.learning.farkas import aggregated
-from solvers.mip.learning.loop import EXHAUSTED, RUNNING
 from solvers.mip.learning.sides import Sides
+from solvers.mip.learning.slices import EXHAUSTED, RUNNING
 from solvers.mip.learning.state import State
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.polish import Polished, PolishStatus
 from solvers.mip.pool import Offer
+from solvers.native.mip_learning import learn_decisions, learn_row
 from solvers.problem import FloatArray
 
 WORK_PER_ITERATION = 1.0
@@ -33,7 +33,7 @@ class Verdict:
     Parameters
     ----------
     status : int
-        How the search is to go on (see ``loop``).
+        How the search is to go on (see ``slices``).
     point : (n,) float64, optional
         A feasible point with these integers.
     is_refuted : bool

@@ -11,7 +11,16 @@ from solvers.mip.budget import Budget
 from solvers.mip.domain import Domain
 from solvers.mip.learning.candidates import Candidates, Settle
 from solvers.mip.learning.clauses import reduce_clauses
-from solvers.mip.learning.doors import (
+from solvers.mip.learning.grid import grid_of
+from solvers.mip.learning.restarts import RESTART_UNIT, luby, unit_of
+from solvers.mip.learning.sides import bounds_of, is_safe, sides_of
+from solvers.mip.learning.slices import CANDIDATE, EXHAUSTED, REFUTED, RESTART
+from solvers.mip.learning.state import CLAUSES, CONFLICTS, RUNGS, UNTIL_RESTART, WORK, state_of
+from solvers.mip.learning.targets import Targets
+from solvers.mip.learning.wishes import Wishes
+from solvers.mip.model import MipModel
+from solvers.mip.pool import Offer
+from solvers.native.mip_learning import (
     begin,
     limit_count,
     search,
@@ -19,15 +28,6 @@ from solvers.mip.learning.doors import (
     to_root,
     watch_clauses,
 )
-from solvers.mip.learning.grid import grid_of
-from solvers.mip.learning.loop import CANDIDATE, EXHAUSTED, REFUTED, RESTART
-from solvers.mip.learning.restarts import RESTART_UNIT, luby, unit_of
-from solvers.mip.learning.sides import bounds_of, is_safe, sides_of
-from solvers.mip.learning.state import CLAUSES, CONFLICTS, RUNGS, UNTIL_RESTART, WORK, state_of
-from solvers.mip.learning.targets import Targets
-from solvers.mip.learning.wishes import Wishes
-from solvers.mip.model import MipModel
-from solvers.mip.pool import Offer
 from solvers.problem import FloatArray
 
 SLICE = 1_000_000

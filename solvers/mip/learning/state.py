@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.mip.learning.sides import Sides
 from solvers.mip.model import ByteArray, IndexArray
@@ -47,16 +48,6 @@ NUM_COUNTS = 21
 STEP = 0
 """What the next contradiction adds to a column's score."""
 NUM_NUMBERS = 1
-
-DECISION = -1
-"""Reason of a decision."""
-
-NOTHING = np.int64(-1)
-"""No code, or no entry. Compiled code is to use this and ``ROOT`` and not plain numbers, for which
-Numba would compile every function anew."""
-
-ROOT = np.int64(0)
-"""The level without decisions."""
 
 MOST_RUNGS = 8
 """Rungs that there is room for."""
@@ -154,7 +145,7 @@ class State(NamedTuple):
     stamp: IndexArray
     chosen: IndexArray
     rung: FloatArray
-    counts: np.ndarray
+    counts: npt.NDArray[np.int64]
     numbers: FloatArray
 
 

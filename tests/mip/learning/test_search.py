@@ -13,8 +13,8 @@ from solvers.mip.domain import Domain
 from solvers.mip.learning import ClauseSearch, Status, restarts, suits
 from solvers.mip.learning import search as module
 from solvers.mip.learning.farkas import aggregated
-from solvers.mip.learning.loop import RUNNING
 from solvers.mip.learning.restarts import luby
+from solvers.mip.learning.slices import RUNNING
 from solvers.mip.learning.state import TRAIL
 from solvers.mip.learning.state import WORK as WORK_DONE
 from solvers.mip.learning.wishes import plain_wishes
@@ -254,12 +254,12 @@ def test_bounds_that_climb_without_end_keep_to_the_trail(seed, monkeypatch):
 
     def watched(sides, state, end):
         while True:
-            status = compiled(sides, state, min(end, int(state.counts[WORK_DONE]) + 2000))
+            status = searched_on(sides, state, min(end, int(state.counts[WORK_DONE]) + 2000))
             longest.append(state.counts[TRAIL])
             if status != RUNNING or state.counts[WORK_DONE] >= end:
                 return status
 
-    compiled = module.search
+    searched_on = module.search
     monkeypatch.setattr(module, "search", watched)
     search.run(Budget(work=2e6))
     size = search.state.entry_code.size
