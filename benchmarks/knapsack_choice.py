@@ -12,9 +12,9 @@ capacity lies in the middle between the lightest and the heaviest selection.
 
 Ours is timed from arrays to a checked selection; ``pipeline`` is :func:`gpu_bridge.solve` on the
 same problem as a model, log and verification included. HiGHS runs without a gap, and CP-SAT, where
-OR-tools is installed, with as many threads as HiGHS has by itself. Everything is compiled before it
-is timed, figures are medians of the repeats over the instances that were proven, and all solvers
-that prove an instance have to agree. With ``--stop-after`` seconds no further row is begun.
+OR-tools is installed, with as many threads as HiGHS has by itself. Figures are medians of the
+repeats over the instances that were proven, and all solvers that prove an instance have to agree.
+With ``--stop-after`` seconds no further row is begun.
 """
 
 from __future__ import annotations
@@ -185,8 +185,6 @@ def main() -> None:
         peer = cp_sat()
         if peer is not None:
             solvers["CP-SAT"] = peer
-    for kind in KINDS:  # compiles
-        measure({"ours": ours}, [instance(kind, 30, 10, 10**5, 0)], 5.0, 1)
     measure(solvers, [instance("uncorrelated", 30, 10, 1000, 0)], 5.0, 1)
     rows: list[dict[str, Any]] = []
     began = time.perf_counter()

@@ -31,6 +31,7 @@ from solvers.knapsack import Knapsack, solve_knapsack, states
 from solvers.knapsack.lists.kernels.fields import Field, Reason
 from solvers.knapsack.lists.kernels.stages import KEY_BYTES, TRAIL_BYTES
 from solvers.knapsack.lists.memory import STAGES_PER_BATCH, Columns, Lists
+from solvers.native.knapsack_states import merge
 from solvers.progress import Progress
 
 MOST_ON_CPU = 20_000_000
@@ -101,8 +102,8 @@ def core_batches(problem: Problem, repeats: int) -> list[dict[str, float]]:
             profit, weight = items[right if sign > 0 else left]
             right, left = right + (sign > 0), left - (sign < 0)
             steps = (sign * profit, sign * weight)
-            bit, sides = np.uint64(1 << stage), (items[right], items[left])
-            count = states.merge(now, count, then, *steps, bit, problem.capacity, *sides, control)
+            bit, sides = 1 << stage, (items[right], items[left])
+            count = merge(now, count, then, *steps, bit, problem.capacity, *sides, control)
             now, then = then, now
         seconds = time.perf_counter() - began
         found.append(_figures(seconds, int(control[states.VISITED]), first, count))

@@ -36,10 +36,11 @@ from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.tables.dense import MOST_BYTES, fill_table, segments
-from solvers.knapsack.tables.passes import treat
 from solvers.knapsack.tables.plan import Plan, make_plan
 from solvers.knapsack.tables.reduce import find_changes, find_types
-from solvers.knapsack.tables.sums import fill_sums, fits, mark, unit_profit
+from solvers.knapsack.tables.sums import fill_sums, fits, unit_profit
+from solvers.native.knapsack_tables_passes import treat
+from solvers.native.knapsack_tables_sums import mark
 from solvers.progress import Progress
 
 Generator = np.random.Generator
@@ -193,7 +194,7 @@ def _column(kind: Any, repeats: int, *, recording: bool) -> float:
         treat(values, weight, profit, False, low, high, bits, first, recording)
         return (time.perf_counter() - began) / (columns * stages)
 
-    return _best_of(repeats + 1, run)  # the first one compiles
+    return _best_of(repeats, run)
 
 
 def _word(repeats: int) -> float:
@@ -218,8 +219,6 @@ def _word(repeats: int) -> float:
 def main() -> None:
     """Measure what was asked for, print tables and record them."""
     arguments = _arguments()
-    for kind in KINDS:  # compiles
-        measure(instance(kind, 20, 100, 10**4, 0), 5.0, 1)
     prices = constants(arguments.repeats)
     print_table("Nanoseconds", [Column(name, 3) for name in prices], [list(prices.values())])
     rows: list[dict[str, Any]] = []

@@ -13,8 +13,7 @@ A row has the nodes of all levels and of the longest list; for one core, all cor
 seconds and nodes a second (a search that the limit ends has a rate and no seconds); how many times
 faster the GPU is; and the bytes that a node has to move (it is read twice and written once, with
 two bits for where it came from), with their rate as a share of what the device reaches in copying.
-All is compiled, and each device has done a long list, before anything is timed; the GPU's figure is
-a median.
+Each device has done a long list before anything is timed; the GPU's figure is a median.
 """
 
 from __future__ import annotations

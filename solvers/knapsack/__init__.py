@@ -4,8 +4,7 @@
 from cheap to dear: ``normal_form`` makes a problem smaller without changing it, ``greedy``,
 ``exchanges`` and ``fill`` find packings, ``intercepts`` and ``surrogate`` bound them, and ``core``
 with ``states`` is dynamic programming over undominated states, from the break item outwards, which
-ends every argument, unless ``tables`` do so for less. ``engine`` is the front door. Importing this
-package compiles nothing.
+ends every argument, unless ``tables`` do so for less. ``engine`` is the front door.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Knapsack", "Packing", "recognise", "solve", "solve_knapsack"]
 
 _ENGINE = {"solve": "solvers.knapsack.engine", "solve_knapsack": "solvers.knapsack.search"}
-"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+"""Names that load the engine, with its loops; whoever only recognises a model needs none of it."""
 
 
 def __getattr__(name: str) -> Any:

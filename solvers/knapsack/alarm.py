@@ -1,4 +1,4 @@
-"""A look at the clock beside compiled code that cannot look itself."""
+"""A look at the clock beside a loop that cannot look itself."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.efficiency import Ordered, opposite_bounds
+from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.lists.parts import Given
@@ -36,14 +36,13 @@ from solvers.knapsack.states import (
     TARGET,
     VISITED,
     States,
-    advance,
     copy_states,
     empty_states,
     first_states,
-    keep_promising,
-    put_aside,
     relaxed_bounds,
 )
+from solvers.native.knapsack_efficiency import opposite_bounds
+from solvers.native.knapsack_states import advance, keep_promising, put_aside
 
 FIRST_ROOM = 2048
 """States for which there is room at the beginning; most problems need no more."""
@@ -298,7 +297,7 @@ class CoreSearch:
         self._waiting.append(
             Waiting(
                 first_states(aside, count - left),
-                float(bound),
+                bound,
                 int(self._control[LEFT]),
                 int(self._control[RIGHT]),
                 int(self._control[STAGE]),

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.efficiency import Ordered, by_efficiency, relaxed, sums_before
+from solvers.knapsack.efficiency import Ordered, by_efficiency, sums_before
 from solvers.knapsack.items import LARGEST, Knapsack
+from solvers.native.knapsack_efficiency import relaxed
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,7 @@ class Differences:
         value = relaxed(
             items.profit, items.weight, items.profit_before, items.weight_before, capacity
         )
-        return int(value) + self._base + count * self._pivot_profit
+        return value + self._base + count * self._pivot_profit
 
     def relaxation(self, count: int) -> Counted | None:
         """Return the problem in differences for packings of so many items; None if there are none.

@@ -24,7 +24,6 @@ from solvers.knapsack.descent import (
     PLACES,
     SUFFIX,
     begin_stage,
-    descend,
     set_suffix,
     suffixes,
 )
@@ -40,6 +39,7 @@ from solvers.knapsack.states import (
     copy_states,
     empty_states,
 )
+from solvers.native.knapsack_descent import descend
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning."""
@@ -139,13 +139,13 @@ class _Search:
     def _part_of_stage(self) -> int:
         """Go on with a stage for a while."""
         place, best = self.place, self.control[PROFIT]
-        length: int = descend(
+        length = descend(
             self.one,
             self.count,
             self.other,
             int(self.profit[place]),
             int(self.weight[place]),
-            np.uint64(1) << np.uint64(place % STAGES),
+            1 << place % STAGES,
             self.capacity,
             self.known,
             self.control,

@@ -12,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.efficiency import sums_before
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.states import ANCESTOR, HISTORY, PROFIT, VISITED, States
 
 SUFFIX, PLACES = 9, 10
 """Places in the control array behind those of ``states``: of the best packing, the row of suffixes
@@ -31,9 +29,6 @@ CONTROL = 17
 
 FULL, PAUSED = -1, -2
 """Instead of a length: there is no room for more states, or as many were looked at as allowed."""
-
-ROUNDING = 1e-14
-"""Relative error, and more, of a relaxation's value in double precision."""
 
 
 class Suffixes(NamedTuple):
@@ -92,86 +87,6 @@ def set_suffix(
 
 
 def begin_stage(known: Suffixes, control: IntArray) -> None:
-    """Make the next call of :func:`descend` begin at the first states."""
+    """Make the next call of ``descend`` begin at the first states."""
     control[[NEXT, NEXT_SHIFTED, LENGTH, HIGHEST, ROW]] = 0, 0, 0, -1, 0
     control[PLACE] = known.size[0]
-
-
-@compiled
-def descend(
-    now: States,
-    count: int,
-    then: States,
-    profit_step: int,
-    weight_step: int,
-    bit: np.uint64,
-    capacity: int,
-    known: Suffixes,
-    control: IntArray,
-    most: int,
-) -> int:
-    """Merge a list with its copy shifted by one item; return the length of ``then``.
-
-    ``known`` has in row 0 the items that come later. The length is FULL where ``then`` has no room,
-    and PAUSED after ``most`` states: then the same call goes on.
-    """
-    best = control[PROFIT]
-    highest = control[HIGHEST]
-    i, j, length = int(control[NEXT]), int(control[NEXT_SHIFTED]), int(control[LENGTH])
-    row, place = control[ROW], control[PLACE]
-    room = then.profit.size
-    until = i + j + most
-    while i < count or j < count:
-        if i + j >= until:
-            control[PROFIT] = best
-            control[NEXT], control[NEXT_SHIFTED], control[LENGTH] = i, j, length
-            control[HIGHEST], control[ROW], control[PLACE] = highest, row, place
-            return PAUSED
-        weight, profit = np.int64(0), np.int64(0)
-        if j < count:
-            weight, profit = now.weight[j] + weight_step, now.profit[j] + profit_step
-        if i < count and (
-            j == count
-            or now.weight[i] < weight
-            or (now.weight[i] == weight and now.profit[i] >= profit)
-        ):
-            weight, profit = now.weight[i], now.profit[i]
-            history, ancestor = now.history[i], now.ancestor[i]
-            i += 1
-        else:
-            history, ancestor = now.history[j] | bit, now.ancestor[j]
-            j += 1
-        if weight > capacity:
-            j = count  # and so are all the others of the copy
-            continue
-        if profit <= highest:
-            continue
-        highest = profit
-        spare = capacity - weight
-        while row + 1 < known.start.size and (
-            known.start[row + 1] <= known.start[0] or known.above[row + 1] > spare
-        ):
-            row += 1
-            place = known.size[row]
-        use = row if known.start[row] > known.start[0] else 0
-        place = min(place, known.size[use])
-        while known.weight_before[use, place] > spare:
-            place -= 1
-        filled = profit + known.profit_before[use, place]
-        if filled > best:
-            best = filled
-            control[HISTORY], control[ANCESTOR] = np.int64(history), ancestor
-            control[SUFFIX], control[PLACES] = use, place
-        part = float(spare - known.weight_before[use, place]) * known.ratio[use, place]
-        # only a gain of a whole unit counts
-        if part + ROUNDING * float(best) < float(best + 1 - filled):
-            continue
-        if length == room:
-            control[PROFIT] = best
-            return FULL
-        then.profit[length], then.weight[length] = profit, weight
-        then.history[length], then.ancestor[length] = history, ancestor
-        length += 1
-    control[PROFIT] = best
-    control[VISITED] += 2 * count
-    return length

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.wide import exceeds
+from solvers.native.knapsack_efficiency import relaxed, settle
 
 FEW_COPIES = 4
 """Copies of an item, on average, up to which each is an item of its own, as bounds from the number
@@ -22,9 +21,6 @@ of items ask for; with more of them the powers of two are worth having."""
 
 SAFE_PRODUCT = 9.0e18
 """Products below this, in double precision, do not overflow 64 bits."""
-
-BROAD = 1.0 + 1e-15
-"""Factor that makes a quotient computed in double precision too large rather than too small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +54,8 @@ class Ordered:
     @property
     def dantzig_bound(self) -> int:
         """Value of the linear relaxation, rounded down."""
-        return int(
-            relaxed(self.profit, self.weight, self.profit_before, self.weight_before, self.capacity)
+        return relaxed(
+            self.profit, self.weight, self.profit_before, self.weight_before, self.capacity
         )
 
 
@@ -74,7 +70,7 @@ def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:
     order = _by_falling(profit / weight)
     profit, weight = profit[order], weight[order]
     place = np.arange(order.size)
-    _settle(profit, weight, place)
+    settle(profit, weight, place)
     order = order[place]
     profit_before, weight_before = sums_before(profit), sums_before(weight)
     break_item = int(np.searchsorted(weight_before, knapsack.capacity, side="right")) - 1
@@ -128,79 +124,3 @@ def _powers_of_two(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, In
         return none, none, none, none
     item, count = np.concatenate(origin), np.concatenate(times)
     return knapsack.profit[item] * count, knapsack.weight[item] * count, item, count
-
-
-@compiled
-def _settle(profit: IntArray, weight: IntArray, place: IntArray) -> None:
-    """Put right, in place, the few neighbours whose order rounding got wrong."""
-    for i in range(1, profit.size):
-        p, w, origin = profit[i], weight[i], place[i]
-        j = i
-        while j > 0 and exceeds(p, weight[j - 1], profit[j - 1], w):
-            profit[j], weight[j], place[j] = profit[j - 1], weight[j - 1], place[j - 1]
-            j -= 1
-        profit[j], weight[j], place[j] = p, w, origin
-
-
-@compiled
-def relaxed(
-    profit: IntArray,
-    weight: IntArray,
-    profit_before: IntArray,
-    weight_before: IntArray,
-    capacity: int,
-) -> int:
-    """Return an upper bound on the relaxation's value at any capacity >= 0, rounded down.
-
-    It is exact where the product of profit and rest stays below 2^63, else up to 1 too large for
-    every 1e15 of the last item's profit.
-    """
-    k = np.searchsorted(weight_before, capacity, side="right") - 1
-    if k >= profit.size:
-        return int(profit_before[k])
-    rest = capacity - weight_before[k]
-    if float(rest) * float(profit[k]) < SAFE_PRODUCT:
-        return int(profit_before[k] + rest * profit[k] // weight[k])
-    part = float(rest) * float(profit[k]) / float(weight[k]) * BROAD
-    return int(profit_before[k] + min(np.int64(part) + 1, profit[k]))
-
-
-@compiled
-def opposite_bound(
-    profit: IntArray,
-    weight: IntArray,
-    profit_before: IntArray,
-    weight_before: IntArray,
-    capacity: int,
-    break_item: int,
-    j: int,
-) -> int:
-    """Bound item j's best packing against the break solution: out if that has it, else in.
-
-    An item whose bound does not exceed the best known profit stays as the break solution has it
-    (Dembo and Hammer's reduction with each item's own break item).
-    """
-    if j < break_item:
-        filled = relaxed(profit, weight, profit_before, weight_before, capacity + weight[j])
-        return int(filled - profit[j])
-    if weight[j] > capacity:
-        return 0
-    filled = relaxed(profit, weight, profit_before, weight_before, capacity - weight[j])
-    return int(filled + profit[j])
-
-
-@compiled
-def opposite_bounds(
-    profit: IntArray,
-    weight: IntArray,
-    profit_before: IntArray,
-    weight_before: IntArray,
-    capacity: int,
-    break_item: int,
-    bound: IntArray,
-) -> None:
-    """Fill in the (n,) opposite bounds of all items."""
-    for j in range(profit.size):
-        bound[j] = opposite_bound(
-            profit, weight, profit_before, weight_before, capacity, break_item, j
-        )

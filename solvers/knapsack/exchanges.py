@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_exchanges import best_pair
 
 
 def two_exchanges(items: Ordered, side: int) -> tuple[int, npt.NDArray[np.bool_]]:
@@ -31,7 +31,7 @@ def two_exchanges(items: Ordered, side: int) -> tuple[int, npt.NDArray[np.bool_]
     one, other = (left[::2], right[::2]), (left[1::2], right[1::2])
     first, second = _exchanges(items, *one), _exchanges(items, *other)
     room = items.capacity - int(items.weight_before[b])
-    i, j, gain = _best_pair(first[0], first[1], second[0], second[1], room)
+    i, j, gain = best_pair(first[0], first[1], second[0], second[1], room)
     flags = np.arange(items.num_items) < b
     for (out, into), place in ((one, first[2][i]), (other, second[2][j])):
         taken, put = divmod(int(place), into.size + 1)
@@ -39,7 +39,7 @@ def two_exchanges(items: Ordered, side: int) -> tuple[int, npt.NDArray[np.bool_]
             flags[out[taken]] = False
         if put < into.size:
             flags[into[put]] = True
-    return int(items.profit_before[b]) + int(gain), flags
+    return int(items.profit_before[b]) + gain, flags
 
 
 def _exchanges(
@@ -58,27 +58,3 @@ def _changes(values: IntArray, out: IntArray, into: IntArray) -> IntArray:
     more = np.append(values[into], 0)
     change: IntArray = more[None, :] - less[:, None]
     return change.ravel()
-
-
-@compiled
-def _best_pair(
-    weight: IntArray, profit: IntArray, weights: IntArray, profits: IntArray, room: int
-) -> tuple[int, int, int]:
-    """Return places and profit of the best pair from two lists sorted by weight that fits."""
-    highest = np.empty(weights.size, dtype=np.int64)
-    best = 0
-    for j in range(weights.size):
-        if profits[j] > profits[best]:
-            best = j
-        highest[j] = best
-    at, by, most = -1, -1, np.int64(-1) << 62
-    j = weights.size - 1
-    for i in range(weight.size):
-        while j >= 0 and weight[i] + weights[j] > room:
-            j -= 1
-        if j < 0:
-            break
-        value = profit[i] + profits[highest[j]]
-        if value > most:
-            at, by, most = i, highest[j], value
-    return at, by, int(most)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.intercepts import Lines
 from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_exchanges import closest_sum
 
 EXCHANGES = 16
 """Single exchanges; each leaves a small part of the weight that was missing."""
@@ -150,13 +150,13 @@ def _two_exchanges(
     one, other = (inside[:half_in], outside[:half_out]), (inside[half_in:], outside[half_out:])
     first, second = _differences(items, *one), _differences(items, *other)
     order, reverse = np.argsort(first, kind="stable"), np.argsort(second, kind="stable")
-    i, j, gained = _closest_sum(first[order], second[reverse], room)
+    i, j, gained = closest_sum(first[order], second[reverse], room)
     if i < 0 or (room >= 0 and gained <= 0):
         return 0
     for (packed, left), choice in ((one, int(order[i])), (other, int(reverse[j]))):
         if choice < packed.size * left.size:  # the last one is to exchange nothing
             flags[packed[choice // left.size]], flags[left[choice % left.size]] = False, True
-    return int(gained)
+    return gained
 
 
 def _near_and_far(
@@ -186,23 +186,3 @@ def _differences(items: Ordered, inside: IntArray, outside: IntArray) -> IntArra
     """Return by how much each exchange raises the weight, in order of items inside; 0 at last."""
     difference: IntArray = items.weight[outside][None, :] - items.weight[inside][:, None]
     return np.append(difference.ravel(), 0)
-
-
-@compiled
-def _closest_sum(first: IntArray, second: IntArray, room: int) -> tuple[int, int, int]:
-    """Return places and the sum of two numbers of sorted lists closest to ``room`` from below.
-
-    The places are -1 where every sum is larger.
-    """
-    best, at, by = np.int64(-1) << 62, -1, -1
-    j = second.size - 1
-    for i in range(first.size):
-        while j >= 0 and first[i] + second[j] > room:
-            j -= 1
-        if j < 0:
-            break
-        if first[i] + second[j] > best:
-            best, at, by = first[i] + second[j], i, j
-            if best == room:
-                break
-    return at, by, int(best)

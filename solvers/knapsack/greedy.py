@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_greedy import pack_greedily
 
 
 def first_packing(items: Ordered) -> tuple[int, Any]:
@@ -39,16 +38,4 @@ def first_packing(items: Ordered) -> tuple[int, Any]:
             profit = swapped
             flags[:] = np.arange(items.num_items) <= b
             flags[out] = False
-    return int(profit), flags
-
-
-@compiled
-def pack_greedily(profit: IntArray, weight: IntArray, capacity: int, flags: Any) -> int:
-    """Pack everything that fits, in order; return the profit."""
-    total = 0
-    for j in range(profit.size):
-        if weight[j] <= capacity:
-            flags[j] = True
-            capacity -= weight[j]
-            total += profit[j]
-    return total
+    return profit, flags

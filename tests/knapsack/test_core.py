@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.search import solve_knapsack
-from solvers.knapsack.wide import exceeds
+from solvers.native.knapsack_efficiency import settle
 from solvers.progress import Progress
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 
@@ -133,14 +135,20 @@ def test_sums_beyond_the_limit_are_refused() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(*[st.integers(-(2**62), 2**62)] * 4)
-def test_products_are_compared_exactly(a: int, b: int, c: int, d: int) -> None:
-    assert exceeds(a, b, c, d) == (a * b > c * d)
-    assert not exceeds(a, b, a, b)
-    assert exceeds(a, b, c, c) == (a * b > c * c)
-    if 0 < a < 2**61 and 0 < b < 2**61:  # neighbours that double precision cannot tell apart
-        assert exceeds(a + 1, b, a, b)
-        assert not exceeds(a, b, a + 1, b)
+@given(
+    st.tuples(st.integers(8, 2**61), st.integers(8, 2**61)),
+    st.lists(st.tuples(st.integers(-7, 7), st.integers(-7, 7)), max_size=12),
+)
+def test_items_are_ordered_exactly(start: tuple[int, int], steps: list[tuple[int, int]]) -> None:
+    """Double precision cannot tell the ratios of large neighbours apart."""
+    given_items = np.array([(start[0] + p, start[1] + w) for p, w in steps], dtype=np.int64)
+    profit, weight = given_items.reshape(-1, 2).T.copy()
+    place = np.arange(profit.size)
+    settle(profit, weight, place)
+    np.testing.assert_array_equal(given_items.reshape(-1, 2)[place].T, [profit, weight])
+    pairs = list(zip(profit.tolist(), weight.tolist(), strict=True))
+    for (p, w), (q, v) in itertools.pairwise(pairs):
+        assert p * v >= q * w
 
 
 def test_the_normal_form_divides_and_merges() -> None:

@@ -5,7 +5,7 @@ the problem and its answer. ``normal_form`` drops what is dominated, ``relaxatio
 hulls of the classes and ``congruence`` by what profits are possible at all, ``start`` chooses a
 first selection. ``core_order`` says in what order classes are decided, ``search`` with ``states``
 and ``past`` is dynamic programming over undominated states, class by class, and ``solve`` all of
-it. ``engine`` is the front door. Importing this package compiles nothing.
+it. ``engine`` is the front door.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["MultipleChoice", "Selection", "recognise_choice", "solve_choice"]
 
 _ENGINE = {"solve_choice": "solvers.knapsack.choice.solve"}
-"""Names that load the engine, with Numba; whoever only recognises a model needs none of it."""
+"""Names that load the engine, with its loops; whoever only recognises a model needs none of it."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The array that controls a search, place by place; compiled code and the driver both use it."""
+"""The array that controls a search, place by place; the loops and the driver both use it."""
 
 from __future__ import annotations
 

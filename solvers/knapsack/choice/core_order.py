@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.choice.items import MultipleChoice
 from solvers.knapsack.choice.relaxation import Relaxation
 from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_choice_core_order import alternate
 
 NONE = -1
 """Where a class has no next step, or no last one."""
@@ -44,7 +44,7 @@ class Core(NamedTuple):
     step_weight: IntArray
     profit_before: IntArray
     weight_before: IntArray
-    spare_gain: np.int64
+    spare_gain: int
 
 
 def core_of(choice: MultipleChoice, relaxation: Relaxation, spare_gain: int = 0) -> Core:
@@ -58,7 +58,7 @@ def core_of(choice: MultipleChoice, relaxation: Relaxation, spare_gain: int = 0)
     sequence = np.empty(num_classes, dtype=np.int64)
     next_up = np.full(num_classes + 1, num_steps, dtype=np.int64)
     next_down = np.full(num_classes + 1, NONE, dtype=np.int64)
-    _alternate(np.argsort(up), np.argsort(-down), up, down, sequence, next_up, next_down)
+    alternate(np.argsort(up), np.argsort(-down), up, down, sequence, next_up, next_down)
     # two more steps at the end stand for none: one that adds nothing but that, one that saves none
     gain = np.append(relaxation.profit, [spare_gain, 1]).astype(np.int64)
     extent = np.append(relaxation.weight, [1, 0]).astype(np.int64)
@@ -77,30 +77,5 @@ def core_of(choice: MultipleChoice, relaxation: Relaxation, spare_gain: int = 0)
         relaxation.weight,
         relaxation.profit_before,
         relaxation.weight_before,
-        np.int64(spare_gain),
+        spare_gain,
     )
-
-
-@compiled
-def _alternate(
-    upward: IntArray,
-    downward: IntArray,
-    up: IntArray,
-    down: IntArray,
-    sequence: IntArray,
-    next_up: IntArray,
-    next_down: IntArray,
-) -> None:
-    """Fill the sequence from two orders in turn, and the best steps of classes not in it yet."""
-    num_classes = sequence.size
-    is_in = np.zeros(num_classes, dtype=np.bool_)
-    i, j = 0, 0
-    for t in range(num_classes):
-        while is_in[upward[i]]:
-            i += 1
-        while is_in[downward[j]]:
-            j += 1
-        next_up[t], next_down[t] = up[upward[i]], down[downward[j]]
-        chosen = upward[i] if t % 2 == 0 else downward[j]
-        sequence[t] = chosen
-        is_in[chosen] = True

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.choice.items import MultipleChoice
 from solvers.knapsack.items import LARGEST, IntArray
+from solvers.native.knapsack_choice_normal_form import undominated
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def choice_form(given: MultipleChoice) -> ChoiceForm | None:
     room = given.capacity - least
     if room < 0:
         return None
-    _undominated(_by_weight(given), given.first, given.profit, given.weight, room, kept, count)
+    undominated(_by_weight(given), given.first, given.profit, given.weight, room, kept, count)
     begin = np.cumsum(count) - count
     lightest = kept[begin]
     class_of = np.flatnonzero(count > 1)
@@ -98,33 +98,3 @@ def _by_weight(given: MultipleChoice) -> IntArray:
     if span * given.num_classes < LARGEST:  # one key of both sorts faster
         return np.argsort(group * span + (given.weight - least))
     return np.lexsort((given.weight, group))
-
-
-@compiled
-def _undominated(
-    order: IntArray,
-    first: IntArray,
-    profit: IntArray,
-    weight: IntArray,
-    room: int,
-    kept: IntArray,
-    count: IntArray,
-) -> None:
-    """Fill ``kept`` with the undominated items that fit, and ``count`` with how many of a class."""
-    length = 0
-    for i in range(first.size - 1):
-        begin = length
-        least = weight[order[first[i]]]
-        for k in range(first[i], first[i + 1]):
-            item = order[k]
-            if weight[item] - least > room:
-                break
-            if length > begin:
-                last = kept[length - 1]
-                if profit[item] <= profit[last]:
-                    continue
-                if weight[item] == weight[last]:
-                    length -= 1
-            kept[length] = item
-            length += 1
-        count[i] = length - begin

@@ -17,17 +17,11 @@ import numpy as np
 from solvers.knapsack.choice.control import CONTROLS, HISTORY_BITS, ITEMS, SHIFT, STAGE
 from solvers.knapsack.choice.core_order import Core
 from solvers.knapsack.choice.past import chosen_at
-from solvers.knapsack.choice.stages import (
-    Stages,
-    bits_for,
-    empty_stages,
-    expand,
-    has_room,
-    remaining_items,
-)
-from solvers.knapsack.choice.states import best_pair
+from solvers.knapsack.choice.stages import Stages, empty_stages
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.states import States, empty_states
+from solvers.native.knapsack_choice_stages import bits_for, expand, has_room, remaining_items
+from solvers.native.knapsack_choice_states import best_pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +69,7 @@ def find_pair(
     if state >= 0:
         history = others.states.history[partner]
         items = chosen_at(others.stages, others.num_stages, history, 0, None)
-    return Pair(int(profit), int(state), items, others.are_all)
+    return Pair(profit, state, items, others.are_all)
 
 
 def _partners(core: Core, capacity: int, place: int, best: int, room: int) -> _Partners:
@@ -87,7 +81,7 @@ def _partners(core: Core, capacity: int, place: int, best: int, room: int) -> _P
     stages = empty_stages(core)
     control: IntArray = np.zeros(CONTROLS, dtype=np.int64)
     nothing = (0, 1)
-    for group in core.sequence[place:]:
+    for group in core.sequence[place:].tolist():
         if not has_room(core, group, stages, control):
             are_all = False
             break

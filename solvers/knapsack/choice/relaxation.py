@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.choice.items import MultipleChoice
-from solvers.knapsack.efficiency import relaxed
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.wide import exceeds
+from solvers.native.knapsack_choice_relaxation import hull_steps, settle
+from solvers.native.knapsack_efficiency import relaxed
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,65 +53,17 @@ class Relaxation:
 def relax(choice: MultipleChoice) -> Relaxation:
     """Return the relaxation of a problem in normal form."""
     steps = np.empty((4, choice.num_items), dtype=np.int64)
-    count = _hull_steps(choice.profit, choice.weight, choice.first, *steps)
+    count = hull_steps(choice.profit, choice.weight, choice.first, *steps)
     profit, weight, group, item = steps[:, :count]
     order = np.argsort(-(profit / weight), kind="stable")
-    _settle(profit, weight, order)
-    profit, weight, group, item = steps[:, order]
+    settle(profit, weight, order)
+    profit, weight, group, item = (values[order] for values in steps)
     profit_before = np.concatenate([[0], np.cumsum(profit)])
     weight_before = np.concatenate([[0], np.cumsum(weight)])
     place = int(np.searchsorted(weight_before, choice.capacity, side="right")) - 1
     break_item = choice.first[:-1].copy()
     break_item[group[:place]] = item[:place]  # the last of a class stays
-    bound = int(relaxed(profit, weight, profit_before, weight_before, choice.capacity))
+    bound = relaxed(profit, weight, profit_before, weight_before, choice.capacity)
     return Relaxation(
         profit, weight, group, item, profit_before, weight_before, place, break_item, bound
     )
-
-
-@compiled
-def _hull_steps(
-    profit: IntArray,
-    weight: IntArray,
-    first: IntArray,
-    step_profit: IntArray,
-    step_weight: IntArray,
-    step_group: IntArray,
-    step_item: IntArray,
-) -> int:
-    """Fill in the steps along each class's hull, class by class; return how many there are."""
-    hull = np.empty(profit.size, dtype=np.int64)
-    count = 0
-    for i in range(first.size - 1):
-        size = 0
-        for item in range(first[i], first[i + 1]):
-            # a vertex goes if the step behind it is no less steep than the one before it
-            while size > 1 and not exceeds(
-                profit[hull[size - 1]] - profit[hull[size - 2]],
-                weight[item] - weight[hull[size - 1]],
-                profit[item] - profit[hull[size - 1]],
-                weight[hull[size - 1]] - weight[hull[size - 2]],
-            ):
-                size -= 1
-            hull[size] = item
-            size += 1
-        for k in range(1, size):
-            step_profit[count] = profit[hull[k]] - profit[hull[k - 1]]
-            step_weight[count] = weight[hull[k]] - weight[hull[k - 1]]
-            step_group[count], step_item[count] = i, hull[k]
-            count += 1
-    return count
-
-
-@compiled
-def _settle(profit: IntArray, weight: IntArray, order: IntArray) -> None:
-    """Put right, in place, the few neighbours whose order rounding got wrong."""
-    for i in range(1, order.size):
-        step = order[i]
-        j = i
-        while j > 0 and exceeds(
-            profit[step], weight[order[j - 1]], profit[order[j - 1]], weight[step]
-        ):
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = step

@@ -49,10 +49,12 @@ from solvers.knapsack.choice.parts import (
     state_bounds,
 )
 from solvers.knapsack.choice.past import Past, chosen_at, remembered
-from solvers.knapsack.choice.stages import Stages, advance, empty_stages
-from solvers.knapsack.choice.states import chosen_states, copy_states, shift_promising
+from solvers.knapsack.choice.stages import Stages, empty_stages
+from solvers.knapsack.choice.states import chosen_states
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.states import empty_states
+from solvers.knapsack.states import copy_states, empty_states
+from solvers.native.knapsack_choice_stages import advance
+from solvers.native.knapsack_choice_states import copy_promising
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning; most problems need no more."""
@@ -157,7 +159,7 @@ class ChoiceSearch:
         return Found(self._chosen, profit, bound, int(self._control[VISITED]))
 
     def _advance(self, work: int) -> int:
-        reason: int = advance(
+        reason = advance(
             self._core,
             self._capacity,
             self._one,
@@ -265,18 +267,9 @@ class ChoiceSearch:
             control[PART] = part.control
             self._stages, self._past = part.stages, part.past
             up, down = outside_steps(self._core, int(control[PLACE]))
-            control[COUNT] = shift_promising(
-                part.states,
-                part.states.profit.size,
-                self._one,
-                0,
-                0,
-                (0, 0),
-                np.uint64(0),
-                self._capacity,
-                up,
-                down,
-                control,
+            count = part.states.profit.size
+            control[COUNT] = copy_promising(
+                part.states, count, self._one, self._capacity, up, down, control
             )
             if control[COUNT]:
                 return True

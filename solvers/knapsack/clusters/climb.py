@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.clusters.completions import Completions, Lists
-from solvers.knapsack.clusters.stages import add_to_packings
 from solvers.knapsack.core import Segment
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.states import STAGES, copy_states, empty_states
+from solvers.native.knapsack_clusters_stages import add_to_packings
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning."""
@@ -139,19 +139,17 @@ class Climb:
 
     def _add(self, place: int, above: Completions) -> int:
         items = self._items
-        return int(
-            add_to_packings(
-                self._one,
-                self.count,
-                self._other,
-                int(items.profit[place]),
-                int(items.weight[place]),
-                np.uint64(1) << np.uint64(place % STAGES),
-                items.capacity,
-                self._target,
-                above.weight,
-                above.profit,
-            )
+        return add_to_packings(
+            self._one,
+            self.count,
+            self._other,
+            int(items.profit[place]),
+            int(items.weight[place]),
+            1 << place % STAGES,
+            items.capacity,
+            self._target,
+            above.weight,
+            above.profit,
         )
 
     def _remember(self) -> None:

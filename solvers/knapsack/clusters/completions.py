@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.clusters.stages import add_to_completions, best_completed
 from solvers.knapsack.efficiency import sums_before
 from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_clusters_stages import add_to_completions, best_completed
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning."""
@@ -125,7 +125,7 @@ class Lists:
         )
 
     def _add(self, count: int, weight: int, profit: int, target: int, lighter: Lighter) -> int:
-        length: int = add_to_completions(
+        return add_to_completions(
             *self._now,
             count,
             *self._then,
@@ -138,7 +138,6 @@ class Lists:
             lighter.ratio,
             self._grain,
         )
-        return length
 
     def _takes_more(self, count: int) -> bool:
         """Take more memory, or put more weights together; return whether either may help."""

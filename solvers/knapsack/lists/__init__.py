@@ -2,5 +2,5 @@
 
 ``search`` runs the stages of ``solvers/knapsack/core.py`` on a list that is handed to it, until
 nothing of it is left; ``memory`` has the list, ``trail`` what packings are read off from, and
-``choose`` says when a list goes to a GPU. Importing this package compiles nothing.
+``choose`` says when a list goes to a GPU.
 """

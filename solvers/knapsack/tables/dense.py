@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.tables.passes import BLOCK, trace, treat
 from solvers.knapsack.tables.plan import Plan
+from solvers.native.knapsack_tables_passes import trace, treat
 
 MOST_BYTES = 2**30
 """Memory that a table may take: half of it for bits, half for profits and copies of them."""
@@ -27,6 +27,9 @@ CALL_CELLS = 2 * 10**7
 
 MOST_FOLLOWING = 64
 """Stages that follow each other over a block."""
+
+BLOCK = 1 << 15
+"""Columns that one stage of several treats before the next one: a part of a core's own cache."""
 
 LAG = 32 * BLOCK
 """Columns, altogether, by which the last of them may lag: what they use together stays in a cache.
@@ -153,17 +156,15 @@ def _trace(
     if not _run(plan, values, gain, part, stop, column, bits, first):
         return None
     stages = slice(part.first, part.last)
-    return int(
-        trace(
-            plan.weight[stages],
-            plan.repeated[stages],
-            plan.low[stages],
-            plan.high[stages],
-            bits,
-            first,
-            column,
-            taken[stages],
-        )
+    return trace(
+        plan.weight[stages],
+        plan.repeated[stages],
+        plan.low[stages],
+        plan.high[stages],
+        bits,
+        first,
+        column,
+        taken[stages],
     )
 
 

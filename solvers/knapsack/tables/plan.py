@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.tables.reduce import SLACK, Changes
@@ -172,27 +171,16 @@ def _parts(changes: Changes, room: int, repeats: bool, *, out: bool = False) -> 
     return item, times, np.full(item.size, out), whole[item]
 
 
-@compiled
 def _split(
     order: IntArray, count: IntArray, whole: npt.NDArray[np.bool_]
 ) -> tuple[IntArray, IntArray]:
     """Split the copies of items into powers of two and a rest; a single one where it is whole."""
-    parts = 0
-    for k in order:
-        left = np.int64(1) if whole[k] else count[k]
-        while left > 0:
-            left >>= 1
-            parts += 1
-    item, times = np.empty(parts, dtype=np.int64), np.empty(parts, dtype=np.int64)
-    place = 0
-    for k in order:
-        left, size = np.int64(1) if whole[k] else count[k], np.int64(1)
-        while left > 0:
-            item[place], times[place] = k, min(size, left)
-            left -= times[place]
-            size *= 2
-            place += 1
-    return item, times
+    left = np.where(whole[order], 1, count[order])
+    parts = np.frexp(left)[1].astype(np.int64)  # bits of each number of copies
+    item, left = np.repeat(order, parts), np.repeat(left, parts)
+    bit = np.arange(item.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    size = np.left_shift(1, bit)
+    return item, np.minimum(size, left - (size - 1))
 
 
 def _in_turn(one: Parts, other: Parts) -> Parts:

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.kernels.twin import compiled
-from solvers.knapsack.efficiency import Ordered, relaxed
+from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
+from solvers.native.knapsack_tables_reduce import count_changes
 
 SLACK = 1e-13
 """Part by which quotients in double precision are made larger, far more than their roundings."""
@@ -133,7 +133,7 @@ def find_types(items: Ordered) -> Types:
 def find_changes(items: Ordered, types: Types, profit: int) -> Changes:
     """Return what a packing better than ``profit`` may have otherwise than the break solution."""
     out, into = np.zeros_like(types.packed), np.zeros_like(types.packed)
-    _count_changes(
+    count_changes(
         types.profit,
         types.weight,
         types.packed,
@@ -178,40 +178,3 @@ def _near(weight: IntArray, out: IntArray, into: IntArray, gap: Gap) -> tuple[in
     np.minimum(into, heaviest_out // unit + gap.rest // weight, out=into)
     turns = heaviest_in // unit * heaviest_out
     return unit, turns + alone, turns + gap.rest
-
-
-@compiled
-def _count_changes(
-    unit_profit: IntArray,
-    unit_weight: IntArray,
-    packed: IntArray,
-    free: IntArray,
-    profit: IntArray,
-    weight: IntArray,
-    profit_before: IntArray,
-    weight_before: IntArray,
-    capacity: int,
-    best: int,
-    out: IntArray,
-    into: IntArray,
-) -> None:
-    """Fill in ``out`` and ``into`` by bisection for each item."""
-    for j in range(unit_profit.size):
-        p, w = unit_profit[j], unit_weight[j]
-        for side in (-1, 1):
-            few = np.int64(0)
-            many = packed[j] if side < 0 else min(free[j], capacity // w)
-            guess = min(np.int64(1), many)  # mostly not even one
-            while few < many:
-                room = capacity - side * guess * w
-                value = side * guess * p
-                value += relaxed(profit, weight, profit_before, weight_before, room)
-                if value > best:
-                    few = guess
-                else:
-                    many = guess - 1
-                guess = few + (many - few + 1) // 2
-            if side < 0:
-                out[j] = few
-            else:
-                into[j] = few

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from solvers.kernels.twin import compiled
-from solvers.knapsack.items import IntArray
 from solvers.knapsack.tables.dense import MOST_BYTES, Tabled
 from solvers.knapsack.tables.plan import Plan
+from solvers.native.knapsack_tables_sums import highest, mark
 
 CALL_WORDS = 10**7
 """Words of all stages between two looks at the clock: some hundredths of a second."""
@@ -24,10 +22,7 @@ CALL_WORDS = 10**7
 BYTES_PER_COLUMN = 4.125
 """A bit, and the number of a stage."""
 
-UintArray = npt.NDArray[np.uint64]
-
 ONE = np.uint64(1)
-LAST = np.uint64(63)
 
 
 def unit_profit(plan: Plan) -> int:
@@ -65,7 +60,7 @@ def fill_sums(plan: Plan, profit: int, bound: int, stop: Callable[[], bool]) -> 
             return Tabled(None, bound, False)
         done = int(work[start - 1]) if start else 0
         end = max(start + 1, int(np.searchsorted(work, done + CALL_WORDS, side="right")))
-        start = int(mark(words, stage, plan.weight, plan.low, plan.high, start, end, wanted))
+        start = mark(words, stage, plan.weight, plan.low, plan.high, start, end, wanted)
     column = highest(words, wanted)
     found = plan.base + unit * column
     if found <= profit:
@@ -75,66 +70,3 @@ def fill_sums(plan: Plan, profit: int, bound: int, stop: Callable[[], bool]) -> 
         taken[stage[column]] += 1
         column -= int(plan.weight[stage[column]])
     return Tabled(taken, found, True)
-
-
-@compiled
-def mark(
-    words: UintArray,
-    stage: npt.NDArray[np.int32],
-    weight: IntArray,
-    low: IntArray,
-    high: IntArray,
-    first: int,
-    last: int,
-    wanted: int,
-) -> int:
-    """Add the columns that stages from ``first`` up to ``last`` reach; return the next stage.
-
-    Columns beyond ``wanted`` are of no use, and the stage that reaches it is the last.
-    """
-    for t in range(first, last):
-        shift, bits = weight[t] >> 6, np.uint64(weight[t] & 63)
-        begin, end = max(low[t] >> 6, shift), min(high[t], wanted) >> 6
-        for word in range(end, begin - 1, -1):
-            come = words[word - shift] << bits
-            if bits and word > shift:
-                come |= words[word - shift - 1] >> (np.uint64(64) - bits)
-            come &= ~words[word]
-            if not come:
-                continue
-            if word == wanted >> 6:
-                come &= ~np.uint64(0) >> (LAST - np.uint64(wanted & 63))
-            words[word] |= come
-            while come:
-                bit = np.int64(_trailing_zeros(come))
-                stage[(word << 6) + bit] = t
-                come &= come - ONE
-        if words[wanted >> 6] >> np.uint64(wanted & 63) & ONE:
-            return int(t + 1)
-    return int(last)
-
-
-@compiled
-def _trailing_zeros(word: np.uint64) -> int:
-    """Return the number of the lowest bit that is set."""
-    lowest, count = word & (~word + ONE), 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if lowest >> np.uint64(step):
-            lowest >>= np.uint64(step)
-            count += step
-    return count
-
-
-@compiled
-def highest(words: UintArray, wanted: int) -> int:
-    """Return the last marked column up to ``wanted``; column 0 is always marked."""
-    word = wanted >> 6
-    left = words[word] & (~np.uint64(0) >> (LAST - np.uint64(wanted & 63)))
-    while not left:
-        word -= 1
-        left = words[word]
-    column = word << 6
-    while left > ONE:
-        left >>= ONE
-        column += 1
-    return int(column)

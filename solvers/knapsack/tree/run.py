@@ -11,9 +11,9 @@ import numpy.typing as npt
 from solvers.device import Device, cpu
 from solvers.errors import EngineError
 from solvers.knapsack.efficiency import SAFE_PRODUCT, Ordered
-from solvers.knapsack.greedy import pack_greedily
 from solvers.knapsack.tree.nodes import LONGEST, SPARE, Nodes, word_type
 from solvers.knapsack.tree.trail import Trail
+from solvers.native.knapsack_greedy import pack_greedily
 
 SWITCH = 5000
 """Nodes from which the GPU treats the list: the paper's figure, section 3.2.2."""

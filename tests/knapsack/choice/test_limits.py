@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from solvers.knapsack.alarm import alarm
 from solvers.knapsack.choice import search, solve_choice, stages
 from solvers.knapsack.choice.congruence import Congruence
-from solvers.knapsack.choice.control import COUNT, PLACE, STAGE, STOP, STOPPED
+from solvers.knapsack.choice.control import CONTROLS, COUNT, PLACE, STAGE, STOP, STOPPED
 from solvers.knapsack.choice.core_order import core_of
 from solvers.knapsack.choice.engine import solve
 from solvers.knapsack.choice.normal_form import choice_form
@@ -18,6 +20,7 @@ from solvers.knapsack.choice.relaxation import relax
 from solvers.knapsack.choice.search import ChoiceSearch
 from solvers.knapsack.choice.start import first_selection
 from solvers.knapsack.states import empty_states
+from solvers.native.knapsack_choice_stages import expand
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.progress import Progress
@@ -77,61 +80,72 @@ def test_a_search_ends_where_it_is_told_to_by_another_thread():
     assert (after.profit, after.bound) == (before.profit, before.bound)
 
 
-@pytest.mark.parametrize("merges", [0, 1, 2])
-def test_a_class_that_is_stopped_leaves_the_list_as_it_was(monkeypatch, merges):
+def entering(states):
+    """Return a list of so many states, and what lets a class of many items in after it."""
     choice = instance("monotone", 4, 40, 10**5, 4)
     _, core = begun(choice)
-    now, then = empty_states(4000), empty_states(4000)
+    group = int(core.sequence[0])
+    items = np.arange(core.first[group], core.first[group + 1])
+    now, then = (empty_states(states * items.size) for _ in range(2))
     for values in (*now, *then):
         values[:] = 0
-    now.profit[:3], now.weight[:3], now.history[:3] = [0, 5, 9], [0, 4, 8], [0, 1, 2]
-    control = np.zeros(17, dtype=np.int64)
-    control[COUNT] = 3
+    now.profit[:states], now.weight[:states] = 5 * np.arange(states), 4 * np.arange(states)
+    now.history[:states] = np.arange(states)
     stage = stages.empty_stages(core)
-    group = int(core.sequence[0])
-    kept = int(core.first[group + 1] - core.first[group])
-    stage.item[:kept] = np.arange(core.first[group], core.first[group + 1])
-    kept_list = [values[:3].copy() for values in now]
-    done = []
-
-    def merge(*arguments):
-        done.append(merge_pairs(*arguments))
-        control[STOP] = len(done) == merges
-        return done[-1]
-
-    merge_pairs = stages.merge_pairs
-    monkeypatch.setattr(stages, "merge_pairs", merge)
-    control[STOP] = merges == 0
+    stage.item[: items.size] = items
+    control = np.zeros(CONTROLS, dtype=np.int64)
+    control[COUNT] = states
     nothing = (0, 1)
-    assert kept > 4 * stages.FEW_RUNS
-    length, swaps = stages.expand.py_func(
-        core, now, 3, then, stage, group, kept, False, 0, nothing, nothing, control
-    )
-    assert (length, swaps) == (STOPPED, 0)
-    assert len(done) == merges
+    rest = (stage, group, items.size, False, 0, nothing, nothing, control)
+    return now, then, control, (core, now, states, then, *rest)
+
+
+def assert_as_it_was(now, before, control):
     assert control[STAGE] == control[PLACE] == 0
-    for values, before in zip(now, kept_list, strict=True):
-        np.testing.assert_array_equal(values[:3], before)
+    for values, kept in zip(now, before, strict=True):
+        np.testing.assert_array_equal(values[: kept.size], kept)
+
+
+def assert_in(found, length, control):
+    assert length > 1
+    assert control[STAGE] == 1
+    for values in (found.weight, found.profit):
+        assert (np.diff(values[:length]) > 0).all()
+
+
+def test_a_class_that_is_stopped_at_once_leaves_the_list_as_it_was():
+    now, _, control, arguments = entering(3)
+    before = [values[:3].copy() for values in now]
+    control[STOP] = 1
+    assert expand(*arguments) == (STOPPED, 0)
+    assert_as_it_was(now, before, control)
+
+
+def test_a_class_that_is_stopped_while_it_is_merged_leaves_the_list_as_it_was():
+    now, then, control, arguments = entering(20_000)
+    before = [values[:20_000].copy() for values in now]
+    done = threading.Event()
+
+    def stop_at_the_first_merge():
+        while not done.is_set() and now.weight[19_999] == before[1][-1]:
+            pass
+        control[STOP] = 1
+
+    other = threading.Thread(target=stop_at_the_first_merge)
+    other.start()
+    length, swaps = expand(*arguments)
+    done.set()
+    other.join()
+    if length == STOPPED:
+        assert_as_it_was(now, before, control)
+    else:  # it was over before the other thread had its turn
+        assert_in(then if swaps % 2 else now, length, control)
 
 
 def test_without_a_stop_the_same_class_goes_in():
-    choice = instance("monotone", 4, 40, 10**5, 4)
-    _, core = begun(choice)
-    now, then = empty_states(4000), empty_states(4000)
-    for values in now:
-        values[0] = 0
-    control = np.zeros(17, dtype=np.int64)
-    stage = stages.empty_stages(core)
-    group = int(core.sequence[0])
-    kept = int(core.first[group + 1] - core.first[group])
-    stage.item[:kept] = np.arange(core.first[group], core.first[group + 1])
-    length, swaps = stages.expand(
-        core, now, 1, then, stage, group, kept, False, 0, (0, 1), (0, 1), control
-    )
-    assert length > 1
-    assert control[STAGE] == 1
-    found = then if swaps % 2 else now
-    assert (np.diff(found.weight[:length]) > 0).all()
+    now, then, control, arguments = entering(3)
+    length, swaps = expand(*arguments)
+    assert_in(then if swaps % 2 else now, length, control)
 
 
 def test_the_alarm_rings_where_time_is_up_and_not_before():

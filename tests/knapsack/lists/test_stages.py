@@ -11,6 +11,7 @@ from solvers.knapsack import states
 from solvers.knapsack.lists.kernels.fields import Field, Mode, Reason
 from solvers.knapsack.lists.kernels.stages import FAMILY
 from solvers.knapsack.lists.memory import Columns
+from solvers.native.knapsack_states import merge
 from tests.knapsack.lists import emulated
 from tests.knapsack.lists.cases import (
     CASES,
@@ -99,13 +100,13 @@ def merged_by_the_search(before, after):
         target[:count] = np.asarray(before[name]).astype(target.dtype)
     control = np.zeros(9, dtype=np.int64)
     control[states.PROFIT] = after["BEFORE"]
-    length = states.merge(
+    length = merge(
         now,
         count,
         then,
         after["PROFIT_STEP"],
         after["WEIGHT_STEP"],
-        np.uint64(1 << (after["STAGE"] - 1)),
+        1 << (after["STAGE"] - 1),
         after["CAPACITY"],
         (after["COMES_PROFIT"], after["COMES_WEIGHT"]),
         (after["GOES_PROFIT"], after["GOES_WEIGHT"]),

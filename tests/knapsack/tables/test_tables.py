@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.tables import dense, passes, sums
+from solvers.knapsack.tables import dense, sums
 from solvers.knapsack.tables.dense import fill_table, profit_type, segments
 from solvers.knapsack.tables.plan import make_plan
 from solvers.knapsack.tables.reduce import find_changes, find_types
@@ -59,7 +59,7 @@ def test_long_tables_in_segments(
     best = reference(normal_form(problem).knapsack)
     start = best - best // 4
     plan = planned(items, start, repeats=repeats)
-    assert plan.width > 3 * passes.BLOCK
+    assert plan.width > 3 * dense.BLOCK
     assert plan.repeated.any() == repeats
     bound = items.dantzig_bound
     assert profit_type(plan, bound) is (np.int64 if shift else np.int32)

@@ -1,8 +1,9 @@
 // Lists in tiles: where a tile begins, what comes before it, and which states are worth keeping.
 #pragma once
 
+#include "fields.cuh"
+
 constexpr unsigned ALL = 0xffffffffu;
-constexpr int LANES = 32, THREADS = 256, WARPS = THREADS / LANES, EACH = 7, TILE = THREADS * EACH;
 
 typedef long long Whole;
 typedef unsigned long long Bits;
@@ -10,16 +11,6 @@ typedef INDEX Stored;
 typedef ANCESTOR_T Number;
 
 constexpr Whole LOWEST = -(Whole(1) << 62);
-
-enum Field {
-    COUNT, LEFT, RIGHT, STAGE, PROFIT, HISTORY, ANCESTOR, VISITED, TARGET, SIDE, REASON, UNTIL,
-    CAPACITY, BEFORE, PROFIT_STEP, WEIGHT_STEP, COMES_PROFIT, COMES_WEIGHT, GOES_PROFIT,
-    GOES_WEIGHT, LEVEL, TILES, EPOCH, TICKET = 32, NEXT_COUNT
-};
-
-enum Reason { NONE, EMPTY, CHECKPOINT, FULL, PAUSE };
-
-enum Mode { BELOW = 1, PLACES = 2, COUNTING = 4 };
 
 __device__ inline int lane_id() { return int(threadIdx.x) % LANES; }
 

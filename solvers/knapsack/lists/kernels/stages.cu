@@ -2,8 +2,6 @@
 
 #include "lists.cuh"
 
-constexpr int STAGES = 64;
-
 __device__ inline Whole skip_right(Whole at, int items, const INDEX* opposite, Whole best) {
     for (;; at += LANES) {
         const Whole mine = at + lane_id();

@@ -50,13 +50,12 @@ __device__ Node without(int k, Node node, Items items, INDEX capacity) {
     } else {
         ++node.slack;
     }
-    for (;;) {
-        const INDEX heavier = node.weight + items.weight[node.slack];
-        if (heavier > capacity) return node;
-        node.weight = heavier;
+    // compared with the rest, for the last item's weight may leave no bit for a sum
+    for (; items.weight[node.slack] <= capacity - node.weight; ++node.slack) {
+        node.weight += items.weight[node.slack];
         node.profit += items.profit[node.slack];
-        ++node.slack;
     }
+    return node;
 }
 
 // The profit with every later item that still fits; none does below the lightest's weight.

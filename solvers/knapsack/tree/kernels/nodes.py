@@ -180,4 +180,4 @@ LARGEST_BOUND = Kernel(
 )
 
 FAMILY = Family(__package__, "nodes", (EXPAND, RECOUNT, PLACES, GATHER, ANCESTOR, LARGEST_BOUND))
-"""Compiled once for 32 and once for 64 bits, as the word type of a problem asks."""
+"""For 32 and for 64 bits, as the word type of a problem asks."""

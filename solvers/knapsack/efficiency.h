@@ -1,0 +1,60 @@
+// Dantzig's bound on what items by falling efficiency bring at a capacity.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/arrays.h"
+#include "native/numbers.h"
+
+namespace knapsack {
+
+using native::Span;
+
+/// Products below this, in double precision, do not overflow 64 bits.
+inline constexpr double SAFE_PRODUCT = 9.0e18;
+
+/// Factor that makes a quotient computed in double precision too large rather than too small.
+inline constexpr double BROAD = 1.0 + 1e-15;
+
+/// The last place of a rising vector, from 0 on, whose value does not exceed ``limit``; 0 if none.
+inline std::int64_t last_up_to(Span<const std::int64_t> rising, std::int64_t limit) {
+    const std::int64_t *behind = std::upper_bound(rising.begin(), rising.end(), limit);
+    return std::max<std::int64_t>(behind - rising.begin() - 1, 0);
+}
+
+/// An upper bound on the relaxation's value at any capacity >= 0, rounded down.
+///
+/// It is exact where the product of profit and rest stays below 2^63, else up to 1 too large for
+/// every 1e15 of the last item's profit.
+inline std::int64_t relaxed(Span<const std::int64_t> profit, Span<const std::int64_t> weight,
+                            Span<const std::int64_t> profit_before,
+                            Span<const std::int64_t> weight_before, std::int64_t capacity) {
+    const std::int64_t k = last_up_to(weight_before, capacity);
+    if (k >= profit.size())
+        return profit_before[k];
+    const std::int64_t rest = capacity - weight_before[k];
+    const double product = static_cast<double>(rest) * static_cast<double>(profit[k]);
+    if (product < SAFE_PRODUCT)
+        return profit_before[k] + native::floor_divide(rest * profit[k], weight[k]);
+    const double part = product / static_cast<double>(weight[k]) * BROAD;
+    return profit_before[k] + std::min(static_cast<std::int64_t>(part) + 1, profit[k]);
+}
+
+/// Bounds item j's best packing against the break solution: out if that has it, else in.
+///
+/// An item whose bound does not exceed the best known profit stays as the break solution has it
+/// (Dembo and Hammer's reduction with each item's own break item).
+inline std::int64_t opposite_bound(Span<const std::int64_t> profit, Span<const std::int64_t> weight,
+                                   Span<const std::int64_t> profit_before,
+                                   Span<const std::int64_t> weight_before, std::int64_t capacity,
+                                   std::int64_t break_item, std::int64_t j) {
+    if (j < break_item)
+        return relaxed(profit, weight, profit_before, weight_before, capacity + weight[j]) -
+               profit[j];
+    if (weight[j] > capacity)
+        return 0;
+    return relaxed(profit, weight, profit_before, weight_before, capacity - weight[j]) + profit[j];
+}
+
+} // namespace knapsack
