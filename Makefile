@@ -4,7 +4,7 @@
 
 VENV ?= .venv
 CUDA ?= cuda13
-PYTEST_ARGS ?= -n 2 --dist loadscope
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 DEMO_TIME_LIMIT ?= 60
 MINUTES ?= 10
 SEED ?= 0
@@ -54,7 +54,7 @@ test-gpu: $(VENV)/installed-$(CUDA)
 
 campaign: $(VENV)/installed-campaign
 	$(VENV)/bin/python -m tests.campaign --minutes $(MINUTES) --seed $(SEED) \
-		--processes $(PROCESSES) --warm-up $(CAMPAIGN_ARGS)
+		--processes $(PROCESSES) $(CAMPAIGN_ARGS)
 
 examples: $(VENV)/installed-develop
 	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py examples/angiogenesis_imex.py; do \

@@ -259,11 +259,6 @@ def _run_exactly(
     problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.outcome.Outcome:
     """Run a knapsack engine, and branch and bound if that is to go on."""
-    exactly = dataclasses.replace(options, rel_gap=0.0, threads=1)
-
-    def stand_in(deputy: Progress) -> solvers.outcome.Outcome:
-        return _run_highs(problem, exactly, deputy, None)
-
     allowed = progress.time_left
     if choice.then:
         allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
@@ -273,7 +268,6 @@ def _run_exactly(
             progress,
             choice.method,
             KNAPSACK_PATIENCE,
-            stand_in if options.method == "auto" and not options.deterministic else None,
         )
     if not choice.then or progress.should_stop() is not None:
         return answer

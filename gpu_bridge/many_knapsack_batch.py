@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.deadline import answered
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_deadline import in_time
 from gpu_bridge.many_knapsacks import ENGINE, FEWEST, Told, place
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
@@ -45,14 +45,13 @@ def solve_knapsack_batch(
     Returns
     -------
     Knapsacks or None
-        None for all else, fractions, other bounds, other methods, and where time was up before the
-        engine was compiled.
+        None for all else, fractions, other bounds, other methods, and where time was up.
     """
     if options.method not in ("auto", ENGINE) or len(batch) < FEWEST:
         return None
     if not _may_be_one(batch):
         return None
-    answer = in_time(ENGINE, lambda own: _solve(batch, options, own), progress)
+    answer = answered(lambda own: _solve(batch, options, own), progress, ENGINE)
     return None if answer is None else Knapsacks(Lazily(batch, Told.of(answer, progress), options))
 
 

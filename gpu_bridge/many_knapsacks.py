@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from gpu_bridge.many_deadline import in_time
+from gpu_bridge.deadline import answered
 from gpu_bridge.many_outcomes import Singles
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -61,7 +61,7 @@ def solve_knapsacks(
         if model is None:
             return None
         models.append(model)
-    answer = in_time(ENGINE, lambda own: _solve(models, options, own), progress)
+    answer = answered(lambda own: _solve(models, options, own), progress, ENGINE)
     if answer is None:
         return None
     told = Told.of(answer, progress)

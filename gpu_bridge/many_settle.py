@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.deadline import answered
 from gpu_bridge.many_arrays import MemberArrays
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_deadline import in_time
 from gpu_bridge.many_gate import Checked, check_claims
 from gpu_bridge.many_outcomes import Together, proven_bounds
 from gpu_bridge.many_singles import solve_singles
@@ -64,10 +64,10 @@ def settle(
     options, progress
         Of the call.
     """
-    checked = in_time(
-        "check", lambda own: check_claims(data, answer, claimed, options, own), progress
+    checked = answered(
+        lambda own: check_claims(data, answer, claimed, options, own), progress, "check"
     )
-    if checked is None:  # its loops are being compiled, which the gate of single solves needs not
+    if checked is None:
         checked = Checked.nothing(len(batch))
     engine_optimal = int(np.count_nonzero(checked.optimal))
     progress.log(

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_bridge.deadline import answered
 from gpu_bridge.many_batch import Batch
-from gpu_bridge.many_deadline import in_time, stood_in
-from gpu_bridge.many_outcomes import Part
+from gpu_bridge.many_outcomes import Part, Singles
 from gpu_bridge.many_settle import settle
+from gpu_bridge.many_singles import labelled, solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.verify import verify
@@ -52,9 +53,10 @@ def solve_by_simplex(
     from solvers.simplex import batch as engine
 
     data = simplex_data(batch, start)
-    answer = in_time("simplex", lambda own: engine.solve(data, options, own, check=True), progress)
-    if answer is None:
-        return stood_in(batch, "simplex", options, progress)
+    answer = answered(lambda own: engine.solve(data, options, own, check=True), progress, "simplex")
+    if answer is None:  # the time is up, which singly they are told
+        members = [batch.member_or_crossing(k) for k in range(len(batch))]
+        return Singles(labelled(solve_singles(members, options, progress), batch), batch)
     claimed = ~batch.crossed & (answer.ending == engine.Ending.OPTIMAL)
 
     def grade(problem: Problem, k: int) -> Claim:

@@ -8,10 +8,9 @@ from gpu_bridge import presolve
 from gpu_bridge.presolve import Reduction, unchanged
 from gpu_bridge.presolve.highs import TIME_SHARE
 from gpu_bridge.race_progress import Deputy
-from solvers.left_behind import leave
+from solvers.concurrency import leave, start_thread
 from solvers.problem import Problem
 from solvers.progress import Progress
-from solvers.threads import start_thread
 
 
 class Presolving:

@@ -21,7 +21,7 @@ import numpy as np
 from gpu_bridge.log_text import clock, labelled
 from gpu_bridge.race_progress import LaneProgress
 from gpu_bridge.verify import verify
-from solvers.left_behind import leave
+from solvers.concurrency import leave
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus
 from solvers.problem import Problem

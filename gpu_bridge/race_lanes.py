@@ -17,11 +17,11 @@ from gpu_bridge.options import Options
 from gpu_bridge.pdlp_road import pdlp_road
 from gpu_bridge.race import Lane
 from gpu_bridge.statistics import memory_needed
+from solvers.concurrency import usable_cores
 from solvers.device import cpu, find_device, seen_gpu
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
 from solvers.progress import Progress
-from solvers.threads import usable_cores
 
 RACE_NONZEROS = 5_000
 """From this size on several engines race; smaller models are solved before a race is set up."""

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parent.parent
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy", "llvmlite", "numba"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
 SHARED = {
-    *("apart", "device", "errors", "kernels", "left_behind", "linalg", "options", "outcome"),
-    *("native", "problem", "progress", "threads"),
+    *("concurrency", "device", "errors", "kernels", "linalg", "native", "options", "outcome"),
+    *("problem", "progress", "rows"),
 }
 SHARED |= {"rays", "separation", "sparse", "vectors"}
 MAY_USE = {"mip": {"highs", "pdlp"}}

@@ -18,8 +18,8 @@ from gpu_bridge.options import make_options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import Lane, better, race
 from gpu_bridge.race_progress import LaneProgress
+from solvers.concurrency import left
 from solvers.errors import EngineError
-from solvers.left_behind import left
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress

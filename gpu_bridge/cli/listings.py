@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from gpu_bridge.cli.exit_codes import ExitCode
 
 
@@ -32,12 +30,10 @@ def run_options() -> ExitCode:
 
 
 def run_warm_up() -> ExitCode:
-    """Compile what is compiled at first use; return the exit code."""
+    """Say that nothing is to be compiled; return the exit code."""
     from gpu_bridge.warm_up import warm_up
 
-    began = time.perf_counter()
     warm_up(print)
-    print(f"Done after {time.perf_counter() - began:.0f} s.")
     return ExitCode.OPTIMAL
 
 

@@ -58,7 +58,7 @@ def build_parser() -> Parser:
     for name, help_text in (
         ("devices", "list the devices that engines can run on"),
         ("options", "show the table of options"),
-        ("warm-up", "compile everything once, which the first solves would do"),
+        ("warm-up", "does nothing any more: everything is compiled"),
     ):
         commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
     return parser

@@ -11,13 +11,12 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from solvers.concurrency import leave, start_thread
 from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
 from solvers.highs.task import Ending, FloatArray, Reply, Task, Told
-from solvers.left_behind import leave
 from solvers.outcome import StopReason
 from solvers.progress import Progress
-from solvers.threads import start_thread
 
 Answer = TypeVar("Answer")
 

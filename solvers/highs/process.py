@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 
+from solvers.concurrency import start_thread
 from solvers.errors import EngineError
 from solvers.highs import spares, wire
 from solvers.highs.task import Reply, Task
 from solvers.progress import Progress
-from solvers.threads import start_thread
 
 TAIL = 10
 """Last lines of a child that are kept, for the case that it fails."""

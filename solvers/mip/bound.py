@@ -13,14 +13,13 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers import highs
+from solvers.concurrency import leave, start_thread
 from solvers.errors import EngineError
-from solvers.left_behind import leave
 from solvers.mip.ledger import Ledger
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
-from solvers.threads import start_thread
 
 SOURCE = "highs"
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvers.concurrency import leave, start_thread, usable_cores
 from solvers.errors import EngineError
-from solvers.left_behind import leave
 from solvers.mip.answer import infeasible
 from solvers.mip.budget import Budget
 from solvers.mip.ledger import Ledger
@@ -17,7 +17,6 @@ from solvers.options import EngineOptions
 from solvers.outcome import Outcome, Start
 from solvers.problem import Problem
 from solvers.progress import Progress
-from solvers.threads import start_thread, usable_cores
 
 PATIENCE = 0.3
 """Seconds to wait at the end for threads to hear that it is over; after that they are left."""

@@ -1,8 +1,4 @@
-"""Keeping the limit of a mixed-integer solve while loops are compiled, which nothing can interrupt.
-
-The first solve of an installation compiles the heuristics' loops, for half a minute in all. Whoever
-called waits for that, and for anything else that does not hear of the end, only a moment.
-"""
+"""Keeping the limit of a mixed-integer solve: whoever is deaf has a moment."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.apart import apart
+from solvers.concurrency import run_beside
 from solvers.outcome import Outcome
 from solvers.progress import Progress
 
@@ -42,7 +38,7 @@ def wait_for(
     Exception
         What the work raised.
     """
-    found = apart(
+    found = run_beside(
         work,
         progress,
         "schedule",
@@ -52,7 +48,7 @@ def wait_for(
     if found is not None:
         return found[0]
     if progress.should_stop() is not None:
-        progress.log("The time was up while heuristics were being compiled, or busy.")
+        progress.log("The time was up while heuristics were busy.")
     return otherwise()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from solvers.apart import LOOK_AGAIN
+from solvers.concurrency import LOOK_AGAIN
 from solvers.highs.place import SMALL_MIP
 from solvers.mip.answer import TROUBLE
 from solvers.mip.bound import Prover

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.apart import LOOK_AGAIN
+from solvers.concurrency import LOOK_AGAIN
 from solvers.device import Device, cpu, find_device
 from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.budget import Budget

@@ -18,7 +18,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from solvers.apart import LOOK_AGAIN
+from solvers.concurrency import LOOK_AGAIN
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.course import Course
 from solvers.mip.ends import record_ends

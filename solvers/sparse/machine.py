@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from solvers.concurrency import usable_cores
 from solvers.device import Device, cpu
 from solvers.sparse.kernels.bandwidth import BANDWIDTH
 from solvers.sparse.timing import seconds_per_call
-from solvers.threads import usable_cores
 
 GPU_READERS = 2**18
 """Threads that keep every multiprocessor of a large GPU busy."""

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import itertools
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -30,7 +29,7 @@ TOLD_EVERY = 60.0
 WIDTH = 180
 """Columns of the table in a file."""
 
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -44,10 +43,6 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.processes > 1:
         for name in ONE_THREAD:  # the processes use all cores already
             os.environ.setdefault(name, "1")
-    if given.warm_up:  # or every process compiles the same, and its first solves are late
-        words_of_warm_up = [sys.executable, "-m", "gpu_bridge", "warm-up"]
-        path = os.pathsep.join([os.getcwd(), *sys.path])
-        subprocess.run(words_of_warm_up, check=True, env={**os.environ, "PYTHONPATH": path})
     began = time.monotonic()
     settings = Settings(given.out.resolve(), given.device, given.ways)
     tasks = _tasks(kinds, given.seed, began + 60.0 * given.minutes, given.models)
@@ -103,7 +98,6 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--faults", type=float, default=0.0, help="seconds of faults afterwards")
     parser.add_argument("--limits", type=float, default=0.0, help="seconds of limits afterwards")
     parser.add_argument("--leaks", type=int, default=0, help="solves that nothing may grow with")
-    parser.add_argument("--warm-up", action="store_true", help="compile all engines before")
     parser.add_argument("--out", type=Path, default=Path("campaign-output"), help="for findings")
     return parser.parse_args(words)
 

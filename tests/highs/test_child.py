@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
+from solvers.concurrency import left
 from solvers.errors import EngineError
 from solvers.highs import callbacks, child, in_process, place, shared, solve, spares
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task
 from solvers.highs.wire import Failure, TruncatedError, receive, send
-from solvers.left_behind import left
 from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge import SolutionStatus, StopReason, many_deadline, many_singles
-from gpu_bridge.deadline import PATIENCE_HIGH, PATIENCE_LOW
-from gpu_bridge.many_deadline import in_time
+from gpu_bridge import SolutionStatus, StopReason, many_singles
+from gpu_bridge.deadline import answered
 from solvers.outcome import Outcome
 from solvers.problem import Problem
 from solvers.progress import Progress
@@ -61,76 +60,18 @@ def test_one_of_many_has_its_own_clock_and_says_nothing():
     assert one.should_stop() is StopReason.INTERRUPTED
 
 
-@pytest.fixture
-def first_in_process(monkeypatch):
-    monkeypatch.setattr(many_deadline, "_have_run", set())
-
-
-def test_the_reference_engine_stands_in_for_one_that_is_being_compiled(
-    monkeypatch, first_in_process
-):
-    """The engine hangs; the limit is far, and yet there are answers."""
+def test_an_engine_that_does_not_come_back_is_left_behind_at_the_limit():
     end = threading.Event()
-
-    def hangs(*arguments, **more):
-        end.wait(120)
-        raise RuntimeError("nobody waits for this")
-
-    monkeypatch.setattr(engine, "solve", hangs)
-    monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
-    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
-    batch = boxed_family(5, 12, 4, 7, ["cost"])
-    found = gpu_bridge.solve_many(batch, method="simplex", device="cpu", time_limit=100.0)
-    end.set()
-    assert {o.engine for o in found} == {"highs"}
-    assert {o.solution_status for o in found} == {SolutionStatus.OPTIMAL}
-    assert "stands in" in found.log
-    assert found.x.shape == (12, 7)
-
-
-def test_an_engine_that_does_not_come_back_is_left_behind_at_the_limit(
-    monkeypatch, first_in_process
-):
-    end = threading.Event()
-    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
-    assert in_time("simplex", lambda own: end.wait(120), Progress(0.05)) is None
+    assert answered(lambda own: end.wait(120), Progress(0.05), "simplex") is None
     end.set()
 
 
-def test_an_engine_that_is_compiled_is_waited_for(monkeypatch, first_in_process):
-    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
-    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
-    caller = threading.current_thread()
-    threads = [
-        in_time("simplex", lambda own: threading.current_thread(), Progress(100.0))
-        for _ in range(2)
-    ]
-    assert caller not in threads
-
-
-def test_nobody_stands_in_for_an_engine_that_was_compiled_before(monkeypatch, first_in_process):
-    monkeypatch.setattr(many_deadline, "STAND_IN_SHARE", 0.0)
-    monkeypatch.setattr(many_deadline, "is_compiling", lambda: False)
-    in_time("simplex", lambda own: None, Progress(100.0))
-    monkeypatch.setattr(many_deadline, "is_compiling", lambda: True)
-    work = threading.Event()
-    assert in_time("simplex", lambda own: work.wait(0.1) or "done", Progress(100.0)) == "done"
-
-
-def test_ctrl_c_does_not_wait_for_a_compiler_but_for_an_engine(monkeypatch, first_in_process):
-    progress = Progress()
-    progress.interrupt()
-    for compiling, patience in ((True, PATIENCE_LOW), (False, PATIENCE_HIGH)):
-        monkeypatch.setattr(many_deadline, "is_compiling", lambda found=compiling: found)
-        assert many_deadline._patience(progress) == patience
-
-
-def test_what_an_engine_raises_reaches_the_caller(first_in_process):
+def test_what_an_engine_raises_reaches_the_caller():
     def fails(own):
         raise MemoryError("too large")
 
     with pytest.raises(MemoryError, match="too large"):
-        in_time("simplex", fails, Progress(100.0))
+        answered(fails, Progress(100.0), "simplex")
 
 
 def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from solvers.apart import LOOK_AGAIN
+from solvers.concurrency import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.course import Course
 from solvers.mip.shared import Shared
