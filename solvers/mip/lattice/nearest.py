@@ -7,7 +7,6 @@ system of linear Diophantine equations with lower and upper bounds on the variab
 Operations Research 25 (2000); the nearest point by Babai's planes, "On Lovász' lattice reduction
 and the nearest lattice point problem", Combinatorica 6 (1986).
 """
-# mypy: allow-untyped-defs, allow-untyped-decorators
 
 from __future__ import annotations
 
@@ -15,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.mip.budget import Budget
-from solvers.mip.lattice.reduce import reduce_basis
 from solvers.mip.model import IndexArray
-from solvers.mip.search.loops import compiled
+from solvers.native.mip_lattice import nearest_plane, reduce_basis
 from solvers.problem import FloatArray
 
 PENALTY, HEAVIER = 1e4, 1e3
@@ -36,29 +34,6 @@ column on a system of 20 equations and 150 columns) for up to forty times the wo
 
 SLICE = 20_000_000
 """Entries visited between two looks at the budget: some hundredths of a second."""
-
-
-@compiled
-def nearest_plane(basis, product_with, factor, length, rest):
-    """Take whole multiples of the vectors from ``rest`` (d,) until it is short.
-
-    ``product_with`` (n,) holds the scalar products of ``rest`` with the vectors and is overwritten.
-    """
-    n = basis.shape[0]
-    for i in range(n):  # coefficients in the orthogonal vectors
-        total = product_with[i]
-        for j in range(i):
-            total -= factor[i, j] * length[j] * product_with[j]
-        product_with[i] = total / length[i] if length[i] > 0.0 else 0.0
-    for back in range(n):
-        i = n - 1 - back
-        times = np.round(product_with[i])
-        if times == 0.0:
-            continue
-        for k in range(basis.shape[1]):
-            rest[k] -= times * basis[i, k]
-        for j in range(i):
-            product_with[j] -= times * factor[i, j]
 
 
 class Lattice:

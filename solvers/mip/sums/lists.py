@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.mip.sums.loops import MOST_STORED, KeyArray, StartArray
 from solvers.mip.sums.recognise import Sums, WholeArray
+
+KeyArray = npt.NDArray[np.uint64]
+StartArray = npt.NDArray[np.int64]
+
+SLOT_BITS = 16
+"""Of the table of stored sums: 65,536 slots, half a megabyte, of which a quarter is filled."""
+
+MARK_BITS = 18
+"""Of the marks looked at before the table: 32 kB, which stay in a first-level cache."""
+
+MOST_STORED = 1 << (SLOT_BITS - 2)
+"""Sums stored at a time."""
 
 MOST_BITS, MOST_PART_BITS = 60, 16
 """Logarithms of the points that are searched through together, and of one list's keys: with all of

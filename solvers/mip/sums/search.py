@@ -12,9 +12,17 @@ import numpy as np
 from solvers.mip.budget import Budget
 from solvers.mip.pool import Offer
 from solvers.mip.sums.deviations import SAME, cheapest_deviations, slack_values
-from solvers.mip.sums.lists import Grouped, Lists, find_pair, make_lists
-from solvers.mip.sums.loops import MARK_BITS, SLOT_BITS, KeyArray, look_up, store
+from solvers.mip.sums.lists import (
+    MARK_BITS,
+    SLOT_BITS,
+    Grouped,
+    KeyArray,
+    Lists,
+    find_pair,
+    make_lists,
+)
 from solvers.mip.sums.recognise import Sums, WholeArray
+from solvers.native.mip_sums import look_up, store
 from solvers.problem import FloatArray
 
 SOURCE = "sums"
@@ -173,17 +181,17 @@ class SumSearch:
         self, now: _Pass, fourth: Grouped, number: int, room: Room, budget: Budget
     ) -> None:
         """Search one class, for fewer deviations once a point was found."""
-        lists, residue = now.lists, np.uint64(number)
+        lists, wanted = now.lists, int(now.lists.wanted)
         first, second, third = lists.first.keys, lists.second, lists.third.keys
         place = 0
         while place < first.size:
             begin = place
             place, stored = store(
-                *(first, second.keys, second.start, residue, begin),
+                *(first, second.keys, second.start, number, begin),
                 *(room.table, room.marks),
             )
             one, other, looked = look_up(
-                *(third, fourth.keys, fourth.start, lists.wanted, residue),
+                *(third, fourth.keys, fourth.start, wanted, number),
                 *(room.table, room.marks),
             )
             budget.charge(ENTRIES_PER_SUM * (stored + looked))
