@@ -1,8 +1,8 @@
 """Words that steer the kernels: where the iteration stands, and by which tolerances it decides.
 
 ``control`` is an array of integers, ``scalars`` one of numbers, both where the kernels run; the
-host reads them once per batch of iterations. ``kernels/core.cuh`` repeats the places for device
-code.
+host reads them once per batch of iterations. ``kernels/words.cuh`` repeats the places for kernels,
+beside the constants that only these use.
 """
 
 from __future__ import annotations
@@ -65,9 +65,6 @@ BLOCK = 256
 ONE_BLOCK = 1024
 """Threads of kernels that are a single block."""
 
-MOST_GROUPS = 128
-"""Groups of break points that a ratio test passes at most; a shorter step is valid as well."""
-
 MOST_FLIPS = 512
 """Break points that a ratio test looks at; the kernels have shared memory for so many."""
 
@@ -76,22 +73,3 @@ SEGMENT = 32
 
 SIDE_ROWS = 128
 """Rows of the right sides that a block lays out."""
-
-SELECTION_GROWTH = 10.0
-"""Factor by which the step grows until enough break points are within it (as in HiGHS)."""
-
-FIRST_SELECTION = 1e-7
-"""Least step up to which break points are looked at (as in HiGHS)."""
-
-RELATIVE_PIVOT, SUFFICIENT_PIVOT = 0.1, 1.0
-"""An entering column's pivot element must exceed the smaller of this share of the largest one
-there is, and this number (lp-algorithms.md, 3.2)."""
-
-LEAST_WEIGHT = 1e-4
-"""Smallest weight of dual steepest edge (lp-algorithms.md, 3.2)."""
-
-DEVEX_ERROR = 3.0
-"""A Devex weight this many times too large starts a new reference framework (as in HiGHS)."""
-
-LARGEST_DEVEX_WEIGHT = 1e7
-"""Primal Devex weight beyond which all start again at one."""

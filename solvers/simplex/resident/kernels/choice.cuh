@@ -201,7 +201,7 @@ __device__ __forceinline__ void pass_groups(
     __syncwarp();
     const bool stuck = passed.slope > tolerance && !rest && passed.points == length;
     int chosen = passed.groups - 1;
-    const REAL required = fmin(REAL(0.1) * passed.largest, REAL(1));
+    const REAL required = fmin(REAL(RELATIVE_PIVOT) * passed.largest, REAL(SUFFICIENT_PIVOT));
 #pragma unroll 1
     while (chosen > 0 && groups.size[chosen] <= required) --chosen;
     int count = 0;
@@ -319,7 +319,8 @@ __device__ __forceinline__ void choose(
     Near& near, Sides& sides, Choice& choice, const Segments& segments, const Candidates& all,
     const Reach& reach, REAL excess, REAL tolerance) {
     // How far to look: break points up to where the slope has become negative.
-    REAL select = fmax(REAL(10) * reach.smallest, REAL(1e-7)), before = REAL(0);
+    REAL select = fmax(REAL(SELECTION_GROWTH) * reach.smallest, REAL(FIRST_SELECTION));
+    REAL before = REAL(0);
     bool last = false;
     for (;;) {
         const int hits = list_segments(near, segments, all, select);
@@ -352,7 +353,7 @@ __device__ __forceinline__ void choose(
         __syncthreads();
         if (!choice.further) return;
         before = select;
-        select *= REAL(10);
+        select *= REAL(SELECTION_GROWTH);
         __syncthreads();  // `choice` and `near` are written anew
     }
 }

@@ -1,31 +1,13 @@
-// What the kernels of the resident simplex core share: the words of control.py, and reductions.
+// What the kernels of the resident simplex core share: words and rules (words.cuh), and reductions.
 //
 // Every combination follows a fixed tree, and of equals the lowest index is taken, so that a launch
 // repeated gives the same bits. All threads of the block must call the block_ functions together.
 
 #pragma once
 
-#define BLOCK 256
-#define MOST_DELAYED 128
-#define MOST_GROUPS 128
-#define MOST_FLIPS 512
-#define SPARSE_BELOW 8
-#define GATHER_BELOW 4
-#define SIDE_ROWS 128
-#define SEGMENT 32
-#define NONE 2147483647
+#include "words.cuh"
 
-enum Word {
-    STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS,
-    SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS, MADE, ENTRIES, FLIP_ENTRIES
-};
-enum Status { RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE };
-enum Scalar {
-    VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM,
-    PRIMAL_STEP, LARGEST, ERROR, COST_SHIFT,
-    PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS
-};
-enum Kind { LOWER = 0, BASIC = 1, UPPER = 2, ZERO = 3 };
+using namespace simplex::resident;
 
 #define INFINITE (REAL(1) / REAL(0))
 
@@ -180,25 +162,3 @@ __device__ __forceinline__ int block_before(int count, bool flags, int& total) {
     __syncthreads();
     return before + sum - count;
 }
-
-// Blocks that leave a partial result each.
-__device__ __forceinline__ int groups_of(long long owners) {
-    return max(1, min(BLOCK, (int)((owners + BLOCK - 1) / BLOCK)));
-}
-
-// How far a value is beyond its bounds: negative below, zero within the tolerance.
-__device__ __forceinline__ REAL excess_of(REAL x, REAL lower, REAL upper, REAL tolerance) {
-    if (x < lower - tolerance) return x - lower;
-    if (x > upper + tolerance) return x - upper;
-    return REAL(0);
-}
-
-// How far a reduced cost is from the sign it must not take.
-__device__ __forceinline__ REAL distance_of(INDEX status, REAL reduced_cost) {
-    if (status == LOWER) return fmax(reduced_cost, REAL(0));
-    if (status == UPPER) return fmax(-reduced_cost, REAL(0));
-    return fabs(reduced_cost);
-}
-
-// Variables for which the ratio test has one least ratio, if `lanes` threads share out a column.
-__device__ __forceinline__ int segment_width(int lanes) { return min(SEGMENT, BLOCK / lanes); }

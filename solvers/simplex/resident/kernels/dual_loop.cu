@@ -120,7 +120,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2) iterate_dual(
         const Exchange now = {
             position, leaving.variable, q, made, reciprocal,
             (leaving.value - at_leaving.beta - leaving.bound) * reciprocal, dual_step, value, norm,
-            leaving.bound, leaving.excess, shift, !devex, devex && leaving.weight > REAL(3) * norm};
+            leaving.bound, leaving.excess, shift, !devex,
+            devex && leaving.weight > REAL(DEVEX_ERROR) * norm};
         update_positions(kept, loop, own, now);
         if (tid == 0) kept.exchange = now;
         if (first) {

@@ -197,9 +197,7 @@ __device__ __forceinline__ void leave_prices(
         alpha_row[j] = alpha;
         if (dual) {
             const REAL signed_alpha = excess < REAL(0) ? -alpha : alpha, size = fabs(alpha);
-            const bool right = own.kind == LOWER
-                ? signed_alpha > REAL(0)
-                : (own.kind == UPPER ? signed_alpha < REAL(0) : true);
+            const bool right = may_enter(own.kind, signed_alpha);
             if (own.kind != BASIC && size > small && own.low < own.high && right)
                 ratio = (distance_of(own.kind, own.cost) + relax) / size;
             ratios[j] = ratio;

@@ -2,16 +2,6 @@
 
 #include "sides.cuh"
 
-#define LARGEST_DEVEX_WEIGHT REAL(1e7)
-
-// d^2 / weight where a reduced cost has the wrong sign, else zero.
-__device__ __forceinline__ REAL merit_of(
-    INDEX status, REAL lower, REAL upper, REAL d, REAL weight, REAL tolerance) {
-    if (status == BASIC || lower == upper) return REAL(0);
-    const REAL wrong = status == LOWER ? -d : (status == UPPER ? d : fabs(d));
-    return wrong > tolerance ? d * d / weight : REAL(0);
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK) price_costs(
     int rows, int structurals, const INDEX* __restrict__ status, const REAL* __restrict__ lower,
     const REAL* __restrict__ upper, const REAL* __restrict__ reduced_cost,
@@ -74,11 +64,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_entering(
     control[DIRECTION] = reduced_cost[q] < REAL(0) ? 1 : -1;
     scalars[ENTERING_VALUE] = x[q];
     scalars[WEIGHT] = weights[q];
-}
-
-// How far a basic value is from the bound it moves to.
-__device__ __forceinline__ REAL room_of(REAL rate, REAL x, REAL lower, REAL upper) {
-    return rate > REAL(0) ? x - lower : upper - x;
 }
 
 extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
@@ -214,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
             reduced_cost[j] -= dual_step * pivot_row[j];
             weights[j] = fmax(weights[j], share * share * weight);
         }
-        if (weight > LARGEST_DEVEX_WEIGHT) weights[j] = REAL(1);
+        if (weight > REAL(LARGEST_DEVEX_WEIGHT)) weights[j] = REAL(1);
         const REAL merit =
             merit_of(status[j], lower[j], upper[j], reduced_cost[j], weights[j], tolerance);
         if (merit > best.value) best = Best{merit, (INDEX)j};

@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     scalars[PIVOT] = pivot;
     scalars[ENTERING_VALUE] = value;
     scalars[NORM] = norm;
-    control[RESET] = steepest == 0 && weight > REAL(3) * norm ? 1 : 0;
+    control[RESET] = steepest == 0 && weight > REAL(DEVEX_ERROR) * norm ? 1 : 0;
     control[ENTERING] = q;
     control[FLIPS] = count;
     control[MADE] = made;

@@ -150,11 +150,6 @@ __device__ __forceinline__ void lay_out(
     if (slot >= 0) target.flip_slots[slot] = flipped;
 }
 
-// Whether so many entries are listed. `streamed` says that the solve reads the whole inverse anyway.
-__device__ __forceinline__ bool is_list(long long entries, bool streamed, INDEX slots, int rows) {
-    return streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < rows;
-}
-
 // Prepare the solves, a block taking its unit; the block together. Leaves the numbers of entries,
 // or -1 for laid out sums.
 __device__ __forceinline__ void make_sides(

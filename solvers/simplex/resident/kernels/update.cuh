@@ -46,11 +46,13 @@ __device__ __forceinline__ REAL update_position(
         basics.upper[p] = own.high;
         basics.variable[p] = made.entering;
         eta = reciprocal - REAL(1);
-        own.weight = fmax(made.norm * reciprocal * reciprocal, made.steepest ? REAL(1e-4) : REAL(1));
+        own.weight = fmax(made.norm * reciprocal * reciprocal,
+                          made.steepest ? REAL(LEAST_WEIGHT) : REAL(1));
     } else {
         own.value = own.value - own.beta - made.primal_step * own.alpha;
         own.weight = made.steepest
-            ? fmax(own.weight + share * (share * made.norm - REAL(2) * own.tau), REAL(1e-4))
+            ? fmax(own.weight + share * (share * made.norm - REAL(2) * own.tau),
+                   REAL(LEAST_WEIGHT))
             : fmax(own.weight, share * share * made.norm);
     }
     if (made.reset) own.weight = REAL(1);

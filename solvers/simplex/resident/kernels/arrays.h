@@ -1,0 +1,73 @@
+// What the loops of the resident core take: views of arrays by what stands in them, and groups.
+#pragma once
+
+#include "native/threads.h"
+#include "simplex/lengths.h"
+#include "words.cuh"
+
+namespace simplex::resident {
+
+using native::INF;
+
+using Index = std::int32_t;
+using Reals = native::Span<const double>;
+using Ints = native::Span<const Index>;
+using RealsOut = native::Span<double>;
+using IntsOut = native::Span<Index>;
+using Table = native::Grid<const double>;
+using TableOut = native::Grid<double>;
+
+/// A partial result: the largest merit, and the lowest place that has it.
+struct Best {
+    double value = 0.0;
+    Index index = NONE;
+
+    void take(double other, std::int64_t place) {
+        if (other > value)
+            *this = {other, static_cast<Index>(place)};
+    }
+};
+
+/// Leave the best of each group's share of ``owners``; ``merit`` says how much speaks for one.
+template <class Merit>
+inline void leave_best(int threads, std::int64_t owners, std::int64_t groups, RealsOut value,
+                       IntsOut index, const Merit &merit) {
+    native::parallel_for(threads, groups, [&](std::int64_t group) {
+        Best best;
+        for (std::int64_t first = group * BLOCK; first < owners; first += groups * BLOCK) {
+            const std::int64_t end = std::min<std::int64_t>(first + BLOCK, owners);
+            for (std::int64_t one = first; one < end; ++one)
+                best.take(merit(one), one);
+        }
+        value[group] = best.value;
+        index[group] = best.index;
+    });
+}
+
+/// The best of what groups have left.
+inline Best best_of(Reals value, Ints index, std::int64_t groups) {
+    Best best;
+    for (std::int64_t g = 0; g < groups; ++g)
+        if (value[g] > best.value || (value[g] == best.value && index[g] < best.index))
+            best = {value[g], index[g]};
+    return best;
+}
+
+/// Values of basic variables, their bounds, and weights, by position.
+struct Basics {
+    Reals value, lower, upper, weights;
+
+    double excess(std::int64_t p, double tolerance) const {
+        return excess_of(value[p], lower[p], upper[p], tolerance);
+    }
+    /// What speaks for position p to leave.
+    double merit(std::int64_t p, double tolerance) const {
+        const double over = excess(p, tolerance);
+        return over * over / weights[p];
+    }
+};
+
+/// Words that a loop reads or writes by name.
+inline constexpr std::int64_t CONTROL_WORDS = 20, SCALAR_WORDS = 20;
+
+} // namespace simplex::resident

@@ -1,0 +1,109 @@
+// Right sides of the solves with the basis: the entering column, and the sum of the flipped ones.
+#pragma once
+
+#include "arrays.h"
+
+namespace simplex::resident {
+
+struct Matrix {
+    std::int64_t rows, structurals;
+    Ints starts, indices;
+    Reals values;
+    Ints slot_of_row;
+
+    std::int64_t entries(std::int64_t j) const {
+        return j >= structurals ? 1 : starts[j + 1] - starts[j];
+    }
+    /// Call visit(row, element) for the entries of a column of [A -I].
+    template <class Visit> void column(std::int64_t j, const Visit &visit) const {
+        if (j >= structurals) {
+            visit(static_cast<Index>(j - structurals), -1.0);
+            return;
+        }
+        for (Index k = starts[j], end = starts[j + 1]; k < end; ++k)
+            visit(indices[k], values[k]);
+    }
+};
+
+/// Where the right sides go: (place, amount) of the list, or sums by row and by slot.
+struct Target {
+    IntsOut places;
+    RealsOut amounts, column, column_slots, flip_column, flip_slots;
+};
+
+/// Columns that are flipped, and by which steps.
+struct Flips {
+    Ints variables;
+    Reals steps;
+    std::int64_t count;
+};
+
+inline void check_sides(const Matrix &matrix, const Target &target, Ints control) {
+    check_lengths(matrix.structurals + 1, {{"starts", matrix.starts}});
+    check_lengths(matrix.starts[matrix.structurals],
+                  {{"indices", matrix.indices}, {"values", matrix.values}});
+    check_lengths(matrix.rows, {{"slot_of_row", matrix.slot_of_row},
+                                {"column", target.column},
+                                {"flip_column", target.flip_column}});
+    check_lengths(CONTROL_WORDS, {{"control", control}});
+    check_lengths(control[SLOTS],
+                  {{"column_slots", target.column_slots}, {"flip_slots", target.flip_slots}});
+    const std::int64_t listed = matrix.rows / std::min(SPARSE_BELOW, GATHER_BELOW);
+    check_lengths(listed, {{"places", target.places}, {"amounts", target.amounts}});
+}
+
+/// Append step times a column to the list of entries; its new end.
+inline std::int64_t list_column(std::int64_t j, double step, std::int64_t at, const Matrix &matrix,
+                                const Target &target) {
+    matrix.column(j, [&](Index row, double element) {
+        const Index slot = matrix.slot_of_row[row];
+        target.places[at] = slot >= 0 ? slot : -1 - row;
+        target.amounts[at] = step * element;
+        ++at;
+    });
+    return at;
+}
+
+/// Lay out the sums by row and by slot.
+inline void lay_out(std::int64_t q, const Flips &flips, const Matrix &matrix,
+                    const Target &target) {
+    std::fill(target.column.begin(), target.column.end(), 0.0);
+    matrix.column(q, [&](Index row, double element) { target.column[row] += element; });
+    if (flips.count > 0)
+        std::fill(target.flip_column.begin(), target.flip_column.end(), 0.0);
+    for (std::int64_t f = 0; f < flips.count; ++f)
+        matrix.column(flips.variables[f], [&](Index row, double element) {
+            target.flip_column[row] += flips.steps[f] * element;
+        });
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        const Index slot = matrix.slot_of_row[i];
+        if (slot < 0)
+            continue;
+        target.column_slots[slot] = target.column[i];
+        if (flips.count > 0)
+            target.flip_slots[slot] = target.flip_column[i];
+    }
+}
+
+/// List the entries of flipped and entering columns, or lay out their sums. ``streamed`` says that
+/// the solve reads the whole inverse anyway.
+inline void make_sides(std::int64_t q, const Flips &flips, bool streamed, const Matrix &matrix,
+                       const Target &target, IntsOut control) {
+    std::int64_t flipped = 0;
+    for (std::int64_t f = 0; f < flips.count; ++f)
+        flipped += matrix.entries(flips.variables[f]);
+    const std::int64_t entries = flipped + matrix.entries(q);
+    const bool list = is_list(entries, streamed, control[SLOTS], matrix.rows);
+    if (list) {
+        std::int64_t at = 0;
+        for (std::int64_t f = 0; f < flips.count; ++f)
+            at = list_column(flips.variables[f], flips.steps[f], at, matrix, target);
+        list_column(q, 1.0, at, matrix, target);
+    } else {
+        lay_out(q, flips, matrix, target);
+    }
+    control[ENTRIES] = list ? static_cast<Index>(entries) : -1;
+    control[FLIP_ENTRIES] = static_cast<Index>(flipped);
+}
+
+} // namespace simplex::resident
