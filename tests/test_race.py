@@ -18,7 +18,7 @@ from gpu_bridge.options import make_options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.race import Lane, better, race
 from gpu_bridge.race_progress import LaneProgress
-from solvers.concurrency import left
+from solvers.concurrency import left_behind
 from solvers.errors import EngineError
 from solvers.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.problem import Problem
@@ -245,10 +245,10 @@ def test_an_engine_that_does_not_hear_is_left_behind(
     answer = run_race(DIET, Progress(0.05), stubborn=says(RIGHT, gates["much later"]))
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.stop_reason is StopReason.TIME_LIMIT
-    (thread,) = [one for one in left() if one.name == "lane stubborn"]
+    (thread,) = [one for one in left_behind() if one.name == "lane stubborn"]
     gates["much later"].set()
     thread.join(LONG)
-    assert thread not in left()
+    assert thread not in left_behind()
 
 
 def test_a_winner_does_not_wait_for_the_deaf(gates: Gates) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
-from solvers.concurrency import left
+from solvers.concurrency import left_behind
 from solvers.errors import EngineError
 from solvers.highs import callbacks, child, in_process, place, shared, solve, spares
 from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
@@ -56,7 +56,7 @@ def test_a_crash_gets_a_second_chance(in_child, folder, monkeypatch):
     assert once.exists()
 
 
-@pytest.mark.parametrize("method", ["highs", "auto"])
+@pytest.mark.parametrize("method", ["highs", "mip"])
 def test_crashes_again_and_again_are_an_honest_status(in_child, folder, monkeypatch, method):
     monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + CRASH + "11); " + RUN)
     outcome = gb.solve(covering(20, 10), method=method, device="cpu")
@@ -462,10 +462,10 @@ def test_a_thread_that_nobody_waits_for_is_left(in_thread, monkeypatch):
     progress.heard = True
     outcome = solve(covering(20, 10), EngineOptions(), progress)
     assert outcome.stop_reason is StopReason.INTERRUPTED
-    (thread,) = [one for one in left() if one.name == "highs"]
+    (thread,) = [one for one in left_behind() if one.name == "highs"]
     gate.set()
     thread.join(60)
-    assert thread not in left()
+    assert thread not in left_behind()
 
 
 def test_a_thread_that_does_not_end_is_left_at_the_next_ctrl_c():
@@ -480,7 +480,7 @@ def test_a_thread_that_does_not_end_is_left_at_the_next_ctrl_c():
     def deaf():
         assert asked.wait(LONG)
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        assert soon(lambda: threading.current_thread() in left())
+        assert soon(lambda: threading.current_thread() in left_behind())
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         ended.append(not gate.wait(20))
 
