@@ -42,24 +42,45 @@ template <class Profit> struct Stage {
     bool recording;
 };
 
+/// One bit for each of 64 columns, or fewer, that differ.
+template <class Profit>
+[[gnu::always_inline]] inline std::uint64_t differing(const Profit *one, const Profit *other,
+                                                      std::int64_t count) {
+    // bytes first, which vectors make fast, then eight of them become bits by one product
+    std::array<std::uint8_t, 64> differs{};
+    if (count == 64)
+        for (std::int64_t j = 0; j < 64; ++j)
+            differs[j] = one[j] != other[j];
+    else
+        for (std::int64_t j = 0; j < count; ++j)
+            differs[j] = one[j] != other[j];
+    std::uint64_t bits = 0;
+    for (int part = 0; part < 8; ++part) {
+        std::uint64_t bytes = 0;
+        for (int k = 0; k < 8; ++k)
+            bytes |= std::uint64_t{differs[8 * part + k]} << (8 * k);
+        bits |= (bytes * 0x0102040810204080U) >> 56 << (8 * part);
+    }
+    return bits;
+}
+
 /// Set the bits of the columns that are higher in ``raised``.
 template <class Profit>
-inline void record(const Stage<Profit> &stage, const Profit *raised, std::int64_t start,
-                   std::int64_t stop) {
+[[gnu::always_inline]] inline void record(const Stage<Profit> &stage, const Profit *raised,
+                                          std::int64_t start, std::int64_t stop) {
     for (std::int64_t word = start >> 6; word << 6 < stop; ++word) {
         const std::int64_t begin = std::max(start, word << 6);
         const std::int64_t end = std::min(stop, (word + 1) << 6);
-        const Profit *one = raised + (begin - start), *other = stage.values.data() + begin;
-        std::uint64_t bits = 0;
-        for (std::int64_t j = 0; j < end - begin; ++j)
-            bits |= static_cast<std::uint64_t>(one[j] != other[j]) << j;
+        const std::uint64_t bits =
+            differing(raised + (begin - start), stage.values.data() + begin, end - begin);
         stage.changed[stage.first + word] |= bits << (begin & 63);
     }
 }
 
 /// Raise the columns from ``start`` up to ``stop``, at most a chunk of them.
 template <class Profit>
-inline void raise(const Stage<Profit> &stage, std::int64_t start, std::int64_t stop) {
+[[gnu::always_inline]] inline void raise(const Stage<Profit> &stage, std::int64_t start,
+                                         std::int64_t stop) {
     std::array<Profit, CHUNK> raised;
     const std::int64_t count = stop - start;
     Profit *one = stage.values.part(start, stop).data();
@@ -74,7 +95,8 @@ inline void raise(const Stage<Profit> &stage, std::int64_t start, std::int64_t s
 
 /// Treat columns for a stage that takes its copies once.
 template <class Profit>
-inline void downwards(const Stage<Profit> &stage, std::int64_t start, std::int64_t stop) {
+[[gnu::always_inline]] inline void downwards(const Stage<Profit> &stage, std::int64_t start,
+                                             std::int64_t stop) {
     start = std::max(start, stage.weight);
     while (stop > start) {
         const std::int64_t begin = std::max(start, (stop - 1) / CHUNK * CHUNK);
@@ -85,7 +107,8 @@ inline void downwards(const Stage<Profit> &stage, std::int64_t start, std::int64
 
 /// Treat columns one by one.
 template <class Profit>
-inline void each_upwards(const Stage<Profit> &stage, std::int64_t start, std::int64_t stop) {
+[[gnu::always_inline]] inline void each_upwards(const Stage<Profit> &stage, std::int64_t start,
+                                                std::int64_t stop) {
     const Span<Profit> values = stage.values;
     for (std::int64_t i = start; i < stop; ++i) {
         const Profit then = values[i - stage.weight] + stage.profit;
@@ -99,7 +122,8 @@ inline void each_upwards(const Stage<Profit> &stage, std::int64_t start, std::in
 
 /// Treat columns for a stage that takes its copies any number of times.
 template <class Profit>
-inline void upwards(const Stage<Profit> &stage, std::int64_t start, std::int64_t stop) {
+[[gnu::always_inline]] inline void upwards(const Stage<Profit> &stage, std::int64_t start,
+                                           std::int64_t stop) {
     start = std::max(start, stage.weight);
     if (stage.weight < SHORT)
         return each_upwards(stage, start, stop);

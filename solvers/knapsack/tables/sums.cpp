@@ -16,13 +16,26 @@ bool is_marked(Span<const std::uint64_t> words, std::int64_t column) {
     return words[column >> 6] >> (column & 63) & 1;
 }
 
-/// The columns of a word that a stage of such a weight reaches.
-std::uint64_t reached(Span<const std::uint64_t> words, std::int64_t word, std::int64_t weight) {
+/// Mark what a stage of such a weight reaches, in words from ``last`` down to ``first``.
+void mark_stage(Span<std::uint64_t> words, Span<std::int32_t> stage, std::int64_t weight,
+                std::int64_t first, std::int64_t last, std::int64_t wanted, std::int32_t number) {
     const std::int64_t shift = weight >> 6, bits = weight & 63;
-    std::uint64_t come = words[word - shift] << bits;
-    if (bits && word > shift)
-        come |= words[word - shift - 1] >> (64 - bits);
-    return come;
+    std::uint64_t *now = words.part(0, last + 1).data();
+    for (std::int64_t word = last; word >= first; --word) {
+        if ((word & 4095) == 0)
+            native::poll();
+        const std::uint64_t *from = now + (word - shift);
+        const std::uint64_t below = word > shift ? from[-1] : 0;
+        // in two steps, as no shift may be by 64
+        std::uint64_t come = (from[0] << bits | below >> 1 >> (63 - bits)) & ~now[word];
+        if (!come)
+            continue;
+        if (word == wanted >> 6)
+            come &= up_to(wanted);
+        now[word] |= come;
+        for (; come; come &= come - 1)
+            stage[(word << 6) + std::countr_zero(come)] = number;
+    }
 }
 
 /// Add the columns that stages from ``first`` up to ``last`` reach; return the next stage.
@@ -37,19 +50,8 @@ std::int64_t mark(Span<std::uint64_t> words, Span<std::int32_t> stage, Integers 
     native::check_length("words", words.size(), (wanted >> 6) + 1);
     native::check_length("stage", stage.size(), wanted + 1);
     for (std::int64_t t = first; t < last; ++t) {
-        const std::int64_t begin = std::max(low[t] >> 6, weight[t] >> 6);
-        for (std::int64_t word = std::min(high[t], wanted) >> 6; word >= begin; --word) {
-            if ((word & 4095) == 0)
-                native::poll();
-            std::uint64_t come = reached(words, word, weight[t]) & ~words[word];
-            if (!come)
-                continue;
-            if (word == wanted >> 6)
-                come &= up_to(wanted);
-            words[word] |= come;
-            for (; come; come &= come - 1)
-                stage[(word << 6) + std::countr_zero(come)] = static_cast<std::int32_t>(t);
-        }
+        mark_stage(words, stage, weight[t], std::max(low[t] >> 6, weight[t] >> 6),
+                   std::min(high[t], wanted) >> 6, wanted, static_cast<std::int32_t>(t));
         if (is_marked(words, wanted))
             return t + 1;
     }
