@@ -2,8 +2,8 @@
 
 Many a model has something feasible there: everything built, nothing sold, every switch closed.
 Where there are continuous columns it takes an LP to know, which walkers and dives come to late.
-Where there are none, a product with the matrix tells, long before the loops of anything better are
-loaded or compiled; and what is not feasible there is what violates least, until there is better.
+Where there are none, a product with the matrix tells, long before anything better is loaded;
+and what is not feasible there is what violates least, until there is better.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Gate:
         *,
         is_timed: bool = True,
     ) -> None:
-        from solvers.mip.polish import Polisher  # loads Numba, for which nobody else has to wait
+        from solvers.mip.polish import Polisher  # nobody else has to wait for it to load
 
         self.model = model
         self.pool = Pool(POOL_CAPACITY, model.integers)

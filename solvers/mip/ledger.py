@@ -127,7 +127,7 @@ class Ledger:
             return None
         if violation > 1e3 * FEASIBILITY_TOLERANCE:
             return None
-        # most solves never need these, and they load Numba
+        # most solves never need these
         from solvers.mip.polish import Polisher
         from solvers.mip.touch_up import touched_up
 

@@ -101,7 +101,7 @@ class Reducing:
                 ledger.record(swept.x, SOURCE)
                 return
         finally:
-            self._is_sweeping = False  # nobody waits for a walk, whose loops may be compiled first
+            self._is_sweeping = False  # nobody waits for a walk
         near(swept.x, swept.violated_rows)
         if swept.violated_rows <= CLOSE * ledger.model.num_rows:
             self._walk_from(swept.x, near)

@@ -77,7 +77,7 @@ def complete(
         What became of it, and how many of the known integer values had to be given up because they
         contradict others.
     """
-    from solvers.mip.domain import Domain  # loads Numba, for which no solve without a start waits
+    from solvers.mip.domain import Domain  # most solves have no start
 
     known = np.isfinite(x)
     if known.all() and offer(x, SOURCE):

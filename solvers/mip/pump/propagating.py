@@ -24,7 +24,7 @@ def by_propagation(
         Returns a probing cache, which chooses values that agree, once there is one; asked before
         every rounding.
     """
-    domains: list[Domain] = []  # made at the first rounding, which propagates and compiles
+    domains: list[Domain] = []  # made at the first rounding, which propagates
 
     def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
         if not domains:

@@ -108,6 +108,5 @@ class Roundings:
             return self._quick(x, part, seed), effort
         rounded = self._careful(x, part, seed)
         spent = part.seconds if budget.is_timed else part.work
-        # the first one may have compiled
-        self._rounding += min(spent, SECONDS) if budget.is_timed else spent
+        self._rounding += spent
         return rounded, effort + spent

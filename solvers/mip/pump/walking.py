@@ -30,7 +30,7 @@ def by_walker(model: MipModel, seed: int = 0, pool: Pool | None = None) -> Searc
     pool : Pool, optional
         The walker looks for points better than the best of them.
     """
-    walkers: list[Walker] = []  # made at the first search, which allocates and compiles
+    walkers: list[Walker] = []  # made at the first search, which allocates
 
     def search(x: FloatArray, budget: Budget) -> tuple[FloatArray, bool]:
         if not walkers:
