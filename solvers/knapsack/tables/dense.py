@@ -110,7 +110,7 @@ def fill_table(
         return Tabled(None, bound, False)
     kind = profit_type(plan, bound)
     values = np.zeros(plan.width, dtype=kind)
-    gain = np.minimum(plan.profit, np.iinfo(kind).max // 2).astype(kind)
+    gain = np.minimum(plan.profit, np.iinfo(kind).max).astype(kind)
     copies: list[npt.NDArray[Any]] = []
     for part in parts:
         copies.append(values.copy() if part.first else values[:0])

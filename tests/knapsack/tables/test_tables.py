@@ -34,6 +34,17 @@ def test_every_small_problem(problem: Knapsack, single: bool, repeats: bool, wor
         check(items, plan, profit, best, fill_sums(plan, profit, bound, never))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_profits_that_32_bits_just_hold(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = Knapsack.binary(rng.integers(2**30, 2**30 + 2**29, 2), rng.integers(7, 11, 2), 11)
+    items, _ = ordered(problem)
+    plan, bound = planned(items, 0), items.dantzig_bound
+    assert profit_type(plan, bound) is np.int32
+    best = reference(normal_form(problem).knapsack)
+    check(items, plan, 0, best, fill_table(plan, 0, bound, never))
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 def test_classes(kind: str) -> None:
     problem = instance(kind, 80, 300 if kind != "similar" else 20, 5)
