@@ -177,4 +177,6 @@ def _count(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
 def _lengths(lengths: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> LengthStatistics:
     if not lengths.size:
         return LengthStatistics(0, 0.0, 0)
-    return LengthStatistics(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
+    ordered = np.sort(lengths)
+    middle = 0.5 * (ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2])
+    return LengthStatistics(int(ordered[0]), float(middle), int(ordered[-1]))

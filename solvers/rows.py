@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Shape = tuple[int, int]
+
+MOST_SHORT = 2**31 - 1
+"""Entries that 32 bits can count."""
 
 SMALL = 20_000
 """Entries up to which NumPy multiplies; from there on SciPy, whose import takes a tenth of a second
@@ -87,8 +92,33 @@ class SparseRows:
             return product
         return _sums(self.indices, self.data * y[self.row], self.shape[1])
 
+    @classmethod
+    def of_entries(
+        cls, data: FloatArray, row: npt.NDArray[Any], column: npt.NDArray[Any], shape: Shape
+    ) -> SparseRows:
+        """Return the matrix of entries (k,) in any order, as they are."""
+        if (np.diff(row) < 0).any():
+            order = np.argsort(row, kind="stable")
+            data, row, column = data[order], row[order], column[order]
+        return cls(data, column, _starts(row, shape[0]), shape)
+
+    def select(self, rows: BoolArray, columns: BoolArray) -> SparseRows:
+        """Return the matrix without the rows (m,) and columns (n,) that are not wanted."""
+        kept = rows[self.row] & columns[self.indices]
+        places = np.cumsum(columns, dtype=np.int32) - 1
+        row = (np.cumsum(rows) - 1)[self.row[kept]]
+        shape = int(np.count_nonzero(rows)), int(np.count_nonzero(columns))
+        return SparseRows(
+            self.data[kept], places[self.indices[kept]], _starts(row, shape[0]), shape
+        )
+
     def canonical(self) -> SparseRows:
         """Return the same matrix with ascending columns, each entry once and none of them zero."""
+        if self.nnz > SMALL:
+            matrix = self.csr.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+            return SparseRows(matrix.data, matrix.indices, matrix.indptr, self.shape)
         key = self.row * np.int64(self.shape[1]) + self.indices
         data, indices, row = self.data, self.indices, self.row
         if not (np.diff(key) > 0).all():
@@ -99,12 +129,18 @@ class SparseRows:
         kept = data != 0.0
         if not kept.all():
             data, indices, row = data[kept], indices[kept], row[kept]
-        starts = np.zeros(self.shape[0] + 1, dtype=np.int32)
-        np.cumsum(np.bincount(row, minlength=self.shape[0]), out=starts[1:])
         as_short = indices.astype(np.int32, copy=data is self.data)
-        return SparseRows(data.copy() if data is self.data else data, as_short, starts, self.shape)
+        data = data.copy() if data is self.data else data
+        return SparseRows(data, as_short, _starts(row, self.shape[0]), self.shape)
 
 
 def _sums(places: npt.NDArray[Any], terms: FloatArray, size: int) -> FloatArray:
     """Return the sum of the terms of each place, added in their order."""
     return np.bincount(places, terms, size).astype(np.float64, copy=False)
+
+
+def _starts(row: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    """Return where each row begins, and where the last one ends, of entries in their order."""
+    starts = np.zeros(rows + 1, dtype=np.int64 if row.size > MOST_SHORT else np.int32)
+    np.cumsum(np.bincount(row, minlength=rows), out=starts[1:])
+    return starts

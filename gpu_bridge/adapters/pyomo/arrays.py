@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-import scipy.sparse as sp
-
 from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +15,7 @@ class ProblemArrays:
     """Arguments of :meth:`Problem.from_arrays`, in the model's own sense."""
 
     cost: FloatArray
-    matrix: sp.csr_array
+    matrix: SparseRows
     row_lower: FloatArray
     row_upper: FloatArray
     lower: FloatArray

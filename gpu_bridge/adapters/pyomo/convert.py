@@ -139,9 +139,12 @@ def row_slack(lower: FloatArray, upper: FloatArray, body: FloatArray) -> FloatAr
 def _arrays(rows: ModelRows, free: FreeMatrix, kept: BoolArray) -> tuple[ProblemArrays, list[Any]]:
     constraints = list(compress(rows.rows, kept))
     lower, upper, integrality = column_bounds(free.columns)
+    own = slice(0, free.matrix.indptr[1])  # the objective is the first row
+    cost = np.zeros(len(free.columns))
+    cost[free.matrix.indices[own]] = free.matrix.data[own]
     arrays = ProblemArrays(
-        cost=free.matrix[[0]].toarray()[0],
-        matrix=free.matrix[kept],
+        cost=cost,
+        matrix=free.matrix.select(kept, np.ones(len(free.columns), dtype=bool)),
         row_lower=(rows.lower - free.constants)[kept],
         row_upper=(rows.upper - free.constants)[kept],
         lower=lower,

@@ -127,8 +127,9 @@ def _remember(model: Any, solution: Solution) -> None:
     if not hasattr(model, "solutions"):  # a block, not a model
         return
     model.solutions.clear(clear_symbol_maps=False)
-    if any(v.value is None for v in model.component_data_objects(Var, active=True)):
-        return
+    for variables in model.component_objects(Var, active=True):
+        if any(variable.value is None for variable in variables.values()):
+            return
     note = ModelSolution()
     note.status = solution.status
     note.gap = solution.gap

@@ -116,7 +116,7 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         x = self._values()
         assert self.converted is not None  # a point comes from a problem
         problem = self.converted.problem
-        slack = row_slack(problem.row_lower, problem.row_upper, problem.matrix @ x)
+        slack = row_slack(problem.row_lower, problem.row_upper, problem.entries.times(x))
         return self._of_constraints(slack, self.converted.constant_rows, cons_to_load)
 
     def load_import_suffixes(self) -> None:

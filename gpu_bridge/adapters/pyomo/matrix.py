@@ -8,18 +8,18 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.errors import ProblemError
 from solvers.problem import FloatArray
+from solvers.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)
 class FreeMatrix:
-    """Rows over free variables: (m, n) canonical CSR, its n variables, and constants (m,)."""
+    """Rows over free variables: (m, n) canonical, its n variables, and constants (m,)."""
 
-    matrix: sp.csr_array
+    matrix: SparseRows
     columns: list[Any]
     constants: FloatArray
 
@@ -43,36 +43,22 @@ def free_matrix(rows: ModelRows, always: Iterable[Any] = ()) -> FreeMatrix:
     columns = list(known.values())
     number = dict(zip(known, range(len(known)), strict=True))
     indices = np.fromiter(map(number.__getitem__, keys), np.int32, len(keys))
-    matrix = _canonical(rows, indices, len(columns))
+    shape = len(rows.rows), len(columns)
+    matrix = SparseRows.of_entries(rows.coefficients, rows.row_of, indices, shape).canonical()
     used = np.bincount(matrix.indices, minlength=len(columns)) > 0
     fixed = np.fromiter((variable._fixed for variable in columns), bool, len(columns))
     constants = rows.constants
     if fixed.any():
-        constants = constants + matrix[:, used & fixed] @ _values(
-            list(compress(columns, used & fixed))
-        )
+        settled = np.zeros(len(columns))
+        settled[used & fixed] = _values(list(compress(columns, used & fixed)))
+        constants = constants + matrix.times(settled)
     if forced:
         used[[number[key] for key in forced]] = True
     kept = used & ~fixed
     if not kept.all():
-        matrix = matrix[:, kept]
+        matrix = matrix.select(np.ones(shape[0], dtype=bool), kept)
         columns = list(compress(columns, kept))
     return FreeMatrix(matrix, columns, constants)
-
-
-def _canonical(rows: ModelRows, indices: np.ndarray[Any, Any], width: int) -> sp.csr_array:
-    """Return CSR with sorted indices, duplicates summed and zeros gone."""
-    height = len(rows.rows)
-    if (np.diff(rows.row_of) >= 0).all():
-        pointers = np.zeros(height + 1, dtype=np.int64)
-        np.cumsum(np.bincount(rows.row_of, minlength=height), out=pointers[1:])
-        matrix = sp.csr_array((rows.coefficients, indices, pointers), shape=(height, width))
-    else:
-        shape = (height, width)
-        matrix = sp.coo_array((rows.coefficients, (rows.row_of, indices)), shape=shape).tocsr()
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return matrix
 
 
 def _values(fixed: list[Any]) -> FloatArray:
