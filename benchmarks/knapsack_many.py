@@ -6,12 +6,11 @@
 
 ``solve_many_knapsacks`` is timed from NumPy arrays to packings that were added up again, with
 transfers, on the GPU where there is one and on the CPU (whose twin gives the same bits) for the
-first of the problems; the median of three, after a warm-up that compiles. ``solve_many`` solves the
-same as a batch of models, to arrays of points and objectives, and ``solve_knapsack`` a sample of
-them one by one on one core. OR-tools takes a sample in each of as many processes as
-there are cores, all at once, lists and ``init`` included, by its 64-item branch and bound or its
-general one, whichever is faster for the class; its time for all follows from that. Profits of all
-solvers are compared.
+first of the problems; the median of three, after a warm-up. ``solve_many`` solves the same as a
+batch of models, to arrays of points and objectives, and ``solve_knapsack`` a sample of them one by
+one on one core. OR-tools takes a sample in each of as many processes as there are cores, all at
+once, lists and ``init`` included, by its 64-item branch and bound or its general one, whichever is
+faster for the class; its time for all follows from that. Profits of all solvers are compared.
 """
 
 from __future__ import annotations
@@ -127,7 +126,7 @@ def measure(
     def together() -> None:
         found[:] = [solve_many_knapsacks(*numbers, device)]
 
-    together()  # compiles, and fills memory pools
+    together()  # loads code and fills memory pools
     seconds = statistics.median(_seconds(together) for _ in range(REPEATS))
     answer, count = found[0], len(numbers[2])
     row = {

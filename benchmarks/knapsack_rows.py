@@ -236,8 +236,7 @@ def main() -> None:
         arguments.peers = [name for name in arguments.peers if name != "cp-sat"]
     device = cpu() if arguments.device == "cpu" else find_device(arguments.device)
     began = time.perf_counter()
-    solve_rows(drawn(20, 3, 0.5, 0).problem, Progress(), device=device)  # compiles
-    compilation = time.perf_counter() - began
+    solve_rows(drawn(20, 3, 0.5, 0).problem, Progress(), device=device)  # loads GPU code
     known = best_known(arguments.known)
     instances = [read(path, known) for path in arguments.files] or [
         drawn(*map(int, size.split("x")), tightness, seed=1)
@@ -249,16 +248,14 @@ def main() -> None:
         if time.perf_counter() - began > arguments.stop_after:
             break
         found.append(compare(instance, arguments).flat())
-    title = f"multidimensional knapsacks (compilation {compilation:.1f} s apart)"
     columns = [Column(name) for name in (found[0] if found else ())]
-    print_table(title, columns, [list(row.values()) for row in found])
+    print_table("multidimensional knapsacks", columns, [list(row.values()) for row in found])
     write_record(
         "knapsack-rows",
         {
             "time_limit": arguments.time_limit,
             "peer_limit": arguments.peer_limit,
             "threads": arguments.threads,
-            "compilation": compilation,
             "rows": found,
         },
         device=device,

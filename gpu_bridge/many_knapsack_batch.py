@@ -112,9 +112,9 @@ def _whole(
 
     Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
     """
-    from solvers.kernels.twin import run_twin, threads_for
-    from solvers.knapsack.many.check import make_whole
+    from solvers.kernels.twin import threads_for
     from solvers.knapsack.many.narrow import staging, types_for
+    from solvers.native.knapsack_many_check import make_whole
 
     on_gpu = device is not None and device.kind == "cuda"
     straight = np.array_equal(places, np.arange(columns))
@@ -126,7 +126,7 @@ def _whole(
         if not straight:
             out[:] = 0
         refused = np.zeros(len(values), dtype=np.bool_)
-        run_twin(make_whole, (*given, EXACT / columns, out, refused), threads_for(work, threads))
+        make_whole(*given, EXACT / columns, out, refused, threads_for(work, threads))
         if not refused.any():
             return out
     return None
@@ -207,11 +207,12 @@ class Knapsacks(Singles):
 
     def _points(self) -> FloatArray:
         """Return (K, n) points, NaN where a member has none."""
-        from solvers.kernels.twin import run_twin, threads_for
-        from solvers.knapsack.many.check import points
+        from solvers.kernels.twin import threads_for
+        from solvers.native.knapsack_many_check import points
 
         answer, outcomes = self._answer, self.outcomes
         out = np.empty((len(self), outcomes.batch.problem.num_columns))
-        work = threads_for(STEPS_PER_ITEM * out.size, outcomes.options.threads)
-        run_twin(points, (answer.packed, answer.feasible, out), work)
+        threads = threads_for(STEPS_PER_ITEM * out.size, outcomes.options.threads)
+        packed = answer.packed.astype(np.bool_, copy=False)  # there is one copy of each item
+        points(packed, answer.feasible, out, threads)
         return out

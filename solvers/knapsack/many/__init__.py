@@ -1,8 +1,8 @@
 """Thousands of small knapsack problems, solved exactly in one call.
 
 ``batch`` is what may be given, ``packings`` what comes back. ``solve`` has the front door: it sends
-all problems to the kernel of ``kernels/many.py`` (``run``), adds every answer up again (``check``),
-and solves one by one what the kernel leaves. Importing this package compiles nothing.
+all problems to the kernel of ``kernels/many.py`` (``run``), adds every answer up again
+(``check.cpp``), and solves one by one what the kernel leaves.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _whole(
 ) -> npt.NDArray[Any]:
     """Return whole numbers, as int64 unless their type is one of those that may stay as given.
 
-    They are contiguous, and writable so that twins are compiled only once.
+    They are contiguous.
     """
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iub":
@@ -178,4 +178,4 @@ def _whole(
     if array.dtype.kind == "u" and array.size and int(array.max()) >= LARGEST:
         raise ProblemError(f"One of the {name} is {array.max()}, which is not below 2^62.")
     kind = array.dtype if array.dtype in as_given else np.dtype(np.int64)
-    return np.require(array, kind, ["C", "W"])
+    return np.require(array, kind, ["C"])

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.device import Device
-from solvers.kernels.twin import run_twin, threads_for
-from solvers.knapsack.many.check import PART, shorten
+from solvers.kernels.twin import threads_for
+from solvers.native.knapsack_many_check import shorten
 
 Empty = Callable[[tuple[int, ...], Any], npt.NDArray[Any]]
 """From shape and type to an array whose numbers are not set."""
@@ -20,6 +20,9 @@ TYPES = (np.uint16, np.int32, np.int64)
 
 SAMPLE = 1000
 """Numbers looked at to see which type may do."""
+
+PART = 1 << 16
+"""Numbers that a thread narrows at a time."""
 
 STEPS_PER_NUMBER = 2
 """Elementary steps of copying a number."""
@@ -44,7 +47,7 @@ def narrowed(
         out = empty(values.shape, kind)
         refused = np.zeros(-(-values.size // PART), dtype=np.bool_)
         work = STEPS_PER_NUMBER * values.size
-        run_twin(shorten, (values, out, refused), threads_for(work, threads))
+        shorten(values, out, refused, threads_for(work, threads))
         if not refused.any():
             return out
     return values
@@ -53,7 +56,7 @@ def narrowed(
 def alike(
     one: npt.NDArray[Any], other: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both in the wider of their types: code is compiled for three pairs, not for nine."""
+    """Return both in the wider of their types: there is code for three pairs, not for nine."""
     kind = np.promote_types(one.dtype, other.dtype)
     return one.astype(kind, copy=False), other.astype(kind, copy=False)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.concurrency import usable_cores
 from solvers.device import Device
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.many.batch import Problems
@@ -132,10 +133,7 @@ def _there(device: Device, array: IntArray) -> Any:
 def _slots(device: Device, words: int, count: int, threads: int) -> int:
     """Return how many problems are worked on at once."""
     if device.kind == "cpu":
-        import numba
-
-        cores: int = numba.config.NUMBA_NUM_THREADS
-        return max(1, min(count, SLOTS_PER_THREAD * (threads or cores)))
+        return max(1, min(count, SLOTS_PER_THREAD * (threads or usable_cores())))
     attributes = device.xp.cuda.Device().attributes
     warps = int(attributes["MultiProcessorCount"]) * BLOCKS_PER_PROCESSOR * WARPS
     memory = device.memory_free // MEMORY_SHARE

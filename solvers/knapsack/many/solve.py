@@ -7,12 +7,14 @@ import numpy.typing as npt
 
 from solvers.device import Device, find_device
 from solvers.errors import EngineError
+from solvers.kernels.twin import threads_for
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.many.batch import Problems, as_problems, split_copies
 from solvers.knapsack.many.kernels.many import INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE
 from solvers.knapsack.many.packings import ManyPackings
 from solvers.knapsack.many.run import Found, run
 from solvers.knapsack.search import solve_knapsack
+from solvers.native.knapsack_many_check import add_up
 from solvers.progress import Progress
 
 STEPS_PER_ITEM = 4
@@ -92,14 +94,11 @@ def _checked(
     problems: Problems, found: Found, threads: int
 ) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Return (N,) flags and (k,) profits of the packings; they have to be as the kernel says."""
-    from solvers.kernels.twin import run_twin, threads_for
-    from solvers.knapsack.many.check import add_up
-
     flags = np.zeros(problems.profit.size, dtype=np.bool_)
     value, load = np.zeros((2, len(problems)), dtype=np.int64)
     arguments = (problems.starts, problems.profit, problems.weight, found.packed, found.words)
     work = STEPS_PER_ITEM * problems.profit.size
-    run_twin(add_up, (*arguments, flags, value, load), threads_for(work, threads))
+    add_up(*arguments, flags, value, load, threads_for(work, threads))
     claimed = (found.ending == SOLVED) | (found.ending == OUTGROWN)
     wrong = claimed & ((value != found.value) | (load > problems.capacity))
     if wrong.any():
