@@ -8,7 +8,7 @@ from gpu_bridge.classify import ProblemClass, ProblemKind, classify
 from gpu_bridge.options import Options
 from gpu_bridge.race_lanes import PDLP, plan_lanes
 from gpu_bridge.simplex_road import simplex_place
-from solvers.device import find_device, seen_gpu
+from solvers.device import look_for, seen_gpu
 from solvers.errors import OptionError
 from solvers.problem import Problem
 
@@ -87,7 +87,7 @@ def choose(problem: Problem, options: Options) -> Choice:
     found = classify(problem)
     on_gpu = options.device.startswith("cuda")
     if on_gpu:
-        find_device(options.device)  # says what is missing
+        look_for(options.device)  # says what is missing
     if options.method != "auto":
         engine = ENGINES[options.method]
         if found.kind not in engine.kinds:
@@ -96,7 +96,7 @@ def choose(problem: Problem, options: Options) -> Choice:
         if options.method == "simplex":
             place = simplex_place(problem, options)
         elif "cuda" in engine.devices:
-            place = options.device if on_gpu else find_device(options.device).kind
+            place = options.device if on_gpu else _place(options)
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
     if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
         then = found.kind is ProblemKind.KNAPSACK_MULTIPLE
@@ -114,6 +114,12 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("race", plan.device, f"{found.sentence}; {plan.reason}", plan.names)
     method = "pdlp" if plan.names == (PDLP,) else "highs"
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
+
+
+def _place(options: Options) -> str:
+    """Return the kind of device that is meant, without loading CuPy."""
+    device = look_for(options.device)
+    return "cpu" if device.note else device.kind
 
 
 def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:

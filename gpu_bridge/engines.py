@@ -11,6 +11,7 @@ is.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,8 +39,8 @@ from gpu_bridge.trust import (
     sounder,
 )
 from gpu_bridge.verify import verify
-from solvers.device import Device, find_device, seen_gpu
-from solvers.errors import EngineError
+from solvers.device import expect, look_for
+from solvers.errors import DeviceError, EngineError
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
@@ -81,6 +82,8 @@ def run_engines(
         chosen = choice
         progress.header(problem, options, _device_name(chosen))
     progress.decision(f"{chosen.title}: {chosen.reason}")
+    if chosen.device != "cpu":
+        expect(look_for(chosen.device))
     return in_time(
         lambda relay: _explained(problem, options, chosen, relay, start),
         progress,
@@ -232,9 +235,12 @@ def _run(
             nothing = SolutionStatus.NOTHING
             return solvers.outcome.Outcome(nothing, StopReason.NUMERICAL_TROUBLE, engine="race")
     if choice.method == "pdlp":
-        there = dataclasses.replace(options, device=choice.device)
         answer = within_limit(
-            lambda deputy: pdlp_road(problem, there, deputy, start), progress, "pdlp"
+            lambda deputy: _where_chosen(
+                lambda there: pdlp_road(problem, there, deputy, start), options, choice, deputy
+            ),
+            progress,
+            "pdlp",
         )
     elif choice.method == "simplex":
         answer = simplex_road(problem, options, progress, start)
@@ -279,9 +285,29 @@ def _run_exactly(
 def _run_knapsack(
     problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.outcome.Outcome:
-    there = dataclasses.replace(options, device=choice.device)
     as_in_the_paper = choice.method == "knapsack-bb"
-    return knapsack_road(problem, there, progress, breadth_first=as_in_the_paper)
+    return _where_chosen(
+        lambda there: knapsack_road(problem, there, progress, breadth_first=as_in_the_paper),
+        options,
+        choice,
+        progress,
+    )
+
+
+def _where_chosen(
+    run: Callable[[Options], solvers.outcome.Outcome],
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+) -> solvers.outcome.Outcome:
+    """Run an engine on the device chosen; on the CPU where a GPU that nobody asked for fails."""
+    try:
+        return run(dataclasses.replace(options, device=choice.device))
+    except DeviceError as failure:
+        if options.device != "auto":
+            raise
+        progress.log(f"{failure} The CPU takes over.")
+        return run(dataclasses.replace(options, device="cpu"))
 
 
 def explain_infeasibility(problem: Problem, progress: Progress) -> Conflict | None:
@@ -296,10 +322,7 @@ def explain_infeasibility(problem: Problem, progress: Progress) -> Conflict | No
 
 
 def _device_name(choice: Choice) -> str:
-    later = bool(choice.lanes) or choice.method == "mip"  # not every such solve needs CuPy
-    seen = seen_gpu() if later and choice.device == "cuda" else None
-    device: Device = find_device(choice.device) if seen is None else seen
-    return device.name
+    return look_for(choice.device).name
 
 
 def explained_in_time(problem: Problem, progress: Progress) -> Conflict | None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.concurrency import start_thread
 from solvers.errors import DeviceError
 
 CUDA_13 = 13000
@@ -104,6 +105,10 @@ class Device:
             self.xp.get_default_memory_pool().free_all_blocks()
 
 
+_expected: set[int] = set()
+"""GPUs that are being made ready, or are."""
+
+
 class _OwnStream:
     """Makes a GPU and a fresh non-blocking stream current, and puts the old ones back."""
 
@@ -143,6 +148,23 @@ def find_device(wanted: str = "auto") -> Device:
     DeviceError
         A GPU was asked for that is not there, or CuPy is missing or does not work with it.
     """
+    device = _with_memory(look_for(wanted))
+    if device.note and wanted != "auto":
+        raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
+    return cpu() if device.note else device
+
+
+def look_for(wanted: str) -> Device:
+    """Return the device that is meant, by what the driver says and without loading CuPy.
+
+    Its free memory is not known, and CuPy may still find that it does not work. A GPU that cannot
+    be used is returned for 'auto' with the note that says why.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there, or CuPy is missing.
+    """
     if wanted == "cpu":
         return cpu()
     kind, _, number = wanted.partition(":")
@@ -164,10 +186,28 @@ def find_device(wanted: str = "auto") -> Device:
             f"device='{wanted}' was asked for, but the last of the visible GPUs is "
             f"'cuda:{len(seen) - 1}'."
         )
-    device = _with_memory(seen[index])
+    device = seen[index]
     if device.note and wanted != "auto":
         raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
-    return cpu() if device.note else device
+    return device
+
+
+def expect(device: Device) -> None:
+    """Load CuPy and make a GPU's context in a thread, beside whatever comes before its use.
+
+    That takes the better part of a second. Where it fails, who needs the GPU finds out as ever.
+    """
+    if device.kind != "cuda" or device.note or device.index in _expected:
+        return
+    _expected.add(device.index)
+
+    def load() -> None:
+        import cupy
+
+        with cupy.cuda.Device(device.index):
+            cupy.empty(1)
+
+    start_thread("gpu", load, lambda failure: None)
 
 
 def seen_gpu() -> Device | None:
@@ -257,7 +297,7 @@ def _why_unusable(driver: ctypes.CDLL) -> str:
 
 def _with_memory(device: Device) -> Device:
     """Return the GPU with its free memory, or with a note where CuPy cannot drive it."""
-    if device.note:
+    if device.note or device.kind == "cpu":
         return device
     from dataclasses import replace
 

@@ -169,7 +169,7 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(wanted: str) -> None:
         raise DeviceError("There is no CUDA device.")
 
-    monkeypatch.setattr("gpu_bridge.choosing.find_device", none)
+    monkeypatch.setattr("gpu_bridge.choosing.look_for", none)
     with pytest.raises(DeviceError, match="CUDA"):
         gpu_bridge.solve(LINEAR[0].problem, device="cuda")
 
