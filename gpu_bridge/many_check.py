@@ -1,24 +1,22 @@
 """Points and duals of a batch on the original data, on the CPU, and what follows from them.
 
-The figures are those of ``solvers.kernels.batch.kernels.check``, whose twin computes them here; the
+The figures are those of ``solvers.kernels.batch.kernels.check``, which computes them here; the
 rest of the columns and rows of an answer, activities and reduced costs, is filled in by
 :func:`fill_in` when somebody asks for it.
 """
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from solvers.kernels.batch.check import claims_mask, is_full
 from solvers.kernels.batch.data import LpArrays
 from solvers.kernels.batch.kernels.check import FAMILY, FIGURES, STEPS_PER_ENTRY, VARYING
-from solvers.kernels.batch.kernels.check_cpu import own, price_row
-from solvers.kernels.twin import run_twin, threads_for, twin
+from solvers.kernels.twin import threads_for
 from solvers.problem import BoolArray, FloatArray
 
 NO_COLUMNS = np.zeros(1, dtype=np.int32)
@@ -45,21 +43,18 @@ def find_figures(
         At most; 0 stands for all cores.
     """
     figures = np.empty((data.count, len(FIGURES)))
-    run_twin(
-        FAMILY.twin.check,
-        (
-            data.count,
-            *_pattern(data),
-            *(NO_COLUMNS,) * 3,
-            int(is_full(data.pattern)),
-            *_given(data),
-            claims_mask((CLAIMED,)),
-            claimed.astype(np.int32),
-            x.reshape(-1),
-            row_dual.reshape(-1),
-            figures.reshape(-1),
-        ),
-        threads_for(STEPS_PER_ENTRY * data.count * data.pattern.nnz, threads),
+    FAMILY["check"](
+        data.count,
+        *_pattern(data),
+        *(NO_COLUMNS,) * 3,
+        int(is_full(data.pattern)),
+        *_given(data, VARYING),
+        claims_mask((CLAIMED,)),
+        claimed.astype(np.int32),
+        x.reshape(-1),
+        row_dual.reshape(-1),
+        figures.reshape(-1),
+        threads=threads,
     )
     return figures
 
@@ -75,23 +70,23 @@ def fill_in(
         As in :func:`find_figures`; nothing is clipped.
     wanted : (K,) array of bool
     """
+    from solvers.native.many_check import price
+
     activity = np.zeros((data.count, data.pattern.shape[0]))
     reduced = np.zeros((data.count, data.pattern.shape[1]))
-    run_twin(
-        price,
-        (
-            data.count,
-            *_pattern(data),
-            int(is_full(data.pattern)),
-            *_given(data),
-            wanted,
-            x.reshape(-1),
-            row_dual.reshape(-1),
-            activity.reshape(-1),
-            reduced.reshape(-1),
-        ),
+    arguments = (
+        data.count,
+        *_pattern(data),
+        int(is_full(data.pattern)),
+        *_given(data, ("values", "cost")),
+        wanted,
+        x.reshape(-1),
+        row_dual.reshape(-1),
+        activity.reshape(-1),
+        reduced.reshape(-1),
         threads_for(STEPS_PER_ENTRY * data.count * data.pattern.nnz, threads),
     )
+    price(*arguments)
     return activity, reduced
 
 
@@ -106,39 +101,16 @@ def members_of(data: LpArrays, members: npt.NDArray[np.int64]) -> LpArrays:
 
 
 def _pattern(data: LpArrays) -> tuple[Any, ...]:
-    return *data.pattern.shape, data.pattern.indptr, data.pattern.indices
+    starts, indices = data.pattern.indptr, data.pattern.indices
+    return (
+        *data.pattern.shape,
+        starts.astype(np.int32, copy=False),
+        indices.astype(np.int32, copy=False),
+    )
 
 
-def _given(data: LpArrays) -> tuple[Any, ...]:
-    """Return the bits of what varies, and flat arrays that cannot be written to."""
-    arrays = [getattr(data, name) for name in VARYING]
+def _given(data: LpArrays, names: Sequence[str]) -> tuple[Any, ...]:
+    """Return the bits of what varies, and flat arrays."""
+    arrays = [getattr(data, name) for name in names]
     varying = sum(1 << bit for bit, array in enumerate(arrays) if array.shape[0] != 1)
-    return varying, *(_read_only(array) for array in arrays)
-
-
-def _read_only(array: FloatArray) -> FloatArray:
-    """Return a flat view of one type whatever the array is, so that loops compile once."""
-    view = array.reshape(-1).view()
-    view.flags.writeable = False
-    return view
-
-
-@twin
-def price(
-    count, rows, columns, starts, indices, is_full, varying, values, cost, lower, upper,
-    row_lower, row_upper, offset, wanted, x, row_dual, row_activity, reduced_cost,
-):  # fmt: skip
-    """Fill in the activities of rows and the reduced costs of columns."""
-    for member in prange(count):
-        k = np.int64(member)
-        if not wanted[k]:
-            continue
-        nonzeros = np.int64(indices.size)
-        mine = own(values, nonzeros, k, varying, 0)
-        reduced = reduced_cost[k * columns : (k + 1) * columns]
-        reduced[:] = own(cost, columns, k, varying, 1)
-        point = x[k * columns : (k + 1) * columns]
-        for i in range(rows):
-            row_activity[k * rows + i] = price_row(
-                starts, indices, is_full != 0, mine, i, row_dual[k * rows + i], point, reduced
-            )
+    return varying, *(array.reshape(-1) for array in arrays)

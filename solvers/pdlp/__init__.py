@@ -5,7 +5,7 @@ solver for linear programming", arXiv 2507.14051), written once for CPU and GPU.
 has the iteration, ``kernels/decide.py`` termination, restarts and the primal weight; ``scaling``,
 ``step_size``, ``termination`` and ``certificate`` are nouns of the paper with files of their own.
 ``run`` is the loop: it submits windows of iterations (``windows_cpu``, ``windows_gpu``) and reads
-what came of them. Importing this package compiles nothing.
+what came of them.
 """
 
 from __future__ import annotations

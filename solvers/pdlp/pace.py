@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 WARM_UP = 1
-"""Iterations of a way's first slice, which may have to compile and is not counted."""
+"""Iterations of a way's first slice, in which threads start and caches fill: it is not counted."""
 
 TRIAL = 10
 """Iterations of its second slice, the first one timed."""

@@ -56,8 +56,6 @@ class WindowsOnCpu:
 
     def _inner_steps(self, count: int) -> int:
         """Run iterations 1 to ``count`` of the window, or fewer; return the next offset."""
-        from solvers.kernels.twin import run_twin
-
         state = self._state
         offset, last = 1, 1 + count
         while offset < last and self._progress.should_stop() is None:
@@ -65,8 +63,9 @@ class WindowsOnCpu:
             wanted = state.pace.slice_length(threads, state.settings.slice_seconds)
             size = min(last - offset, wanted)
             began = time.perf_counter()
-            arguments = (offset, size, primal_arguments(state), dual_arguments(state))
-            run_twin(STEP.twin.steps_fast, arguments, threads)
+            STEP.twin.steps_fast(
+                offset, size, primal_arguments(state), dual_arguments(state), threads
+            )
             state.pace.note(threads, size, time.perf_counter() - began)
             offset += size
         return offset

@@ -14,7 +14,7 @@ from solvers.kernels import device
 from solvers.options import EngineOptions
 from solvers.pdlp import step_size
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.kernels import layout, matrix, measure, step, step_cpu, window
+from solvers.pdlp.kernels import layout, matrix, measure, step, window
 from solvers.pdlp.settings import DEFAULT
 from solvers.problem import side_sizes
 from solvers.progress import Progress
@@ -55,11 +55,6 @@ def test_the_header_lists_the_places_of_the_control_array():
 def test_the_header_lists_the_reasons_to_stop():
     found = enumerators(KERNELS / "control.cuh", "Stop")
     assert found == {"GO_ON": Stop.NO, "STOP_OPTIMAL": Stop.OPTIMAL, "STOP_BROKEN": Stop.BROKEN}
-
-
-def test_the_step_twins_know_the_places_they_read():
-    for name in ("TAU", "SIGMA", "REFLECTION", "EPOCH_ITERATIONS", "STOP"):
-        assert getattr(step_cpu, name) == Control[name]
 
 
 def test_device_code_has_the_constants_of_the_declarations():

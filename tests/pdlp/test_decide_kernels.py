@@ -302,17 +302,17 @@ def test_an_optimal_point_is_kept():
 @pytest.mark.parametrize("restart", [0.0, 1.0])
 @pytest.mark.parametrize("best", [0.0, 1.0])
 @pytest.mark.parametrize("feasible", [0.0, 1.0])
-@pytest.mark.parametrize("compilation", ["serial", "parallel"])
-def test_settle_moves_and_keeps_what_was_decided(restart, best, feasible, compilation):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_settle_moves_and_keeps_what_was_decided(restart, best, feasible, threads):
     generator = np.random.default_rng(1)
     n, m = 37, 23
     x, x_anchor, x_projection, best_x, feasible_x = generator.standard_normal((5, n))
     y, y_anchor, y_projection, best_y = generator.standard_normal((4, m))
     control = control_of(restart=restart, keep_best=best, keep_feasible=feasible)
     before = [a.copy() for a in (x, x_anchor, best_x, feasible_x, y, y_anchor, best_y)]
-    getattr(DECISIONS.twin.settle, compilation)(
+    DECISIONS.twin.settle(
         n, x, x_anchor, x_projection, best_x, feasible_x,
-        m, y, y_anchor, y_projection, best_y, control,
+        m, y, y_anchor, y_projection, best_y, control, threads,
     )  # fmt: skip
     moved = [restart, restart, best, feasible, restart, restart, best]
     news = [x_projection] * 4 + [y_projection] * 3

@@ -125,8 +125,7 @@ def test_threads_give_the_same_bits_as_one_loop(plan):
     laid = lay_out(MATRICES["large"], PLANS[plan]).plain
     arguments = laid.by_row.arguments
     vector = np.random.default_rng(3).standard_normal(laid.matrix.shape[1])
-    twin = MATRIX.twin.multiply
     alone, together = np.empty(laid.by_row.rows), np.empty(laid.by_row.rows)
-    twin.serial(*arguments, vector, alone)
-    twin.parallel(*arguments, vector, together)
+    MATRIX.twin.multiply(*arguments, vector, alone, 1)
+    MATRIX.twin.multiply(*arguments, vector, together, 2)
     assert np.array_equal(alone, together)

@@ -109,11 +109,10 @@ def test_nothing_happens_while_control_says_stop(stop):
 
 
 @pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "large", "no columns"])
-@pytest.mark.parametrize("compilation", ["serial", "parallel"])
-def test_steps_fast_equals_single_steps(name, compilation):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_steps_fast_equals_single_steps(name, threads):
     fast, single = case_of(name, 5), case_of(name, 5)
-    arguments = (2, 5, fast.primal_arguments(), fast.dual_arguments())
-    getattr(STEP.twin.steps_fast, compilation)(*arguments)
+    STEP.twin.steps_fast(2, 5, fast.primal_arguments(), fast.dual_arguments(), threads)
     for offset in range(2, 7):
         STEP["primal_step"](*single.primal_arguments(), offset, KEEP_NONE)
         STEP["dual_step"](*single.dual_arguments(), offset, KEEP_NONE)

@@ -47,7 +47,7 @@ class OnCpu:
 
     def _inner(self, count: int) -> int:
         """Run iterations 1 to ``count`` of the window, or fewer; return the next offset."""
-        from solvers.kernels.twin import run_twin, threads_for
+        from solvers.kernels.twin import threads_for
 
         state = self._state
         work = 2 * state.by_row.values.size * state.width
@@ -57,8 +57,9 @@ class OnCpu:
             size = 1 if not self._seconds else int(SLICE_SECONDS / self._seconds)
             size = min(last - offset, max(1, size))
             began = time.perf_counter()
-            arguments = (offset, size, primal_arguments(state), dual_arguments(state))
-            run_twin(STEP.twin.steps_fast, arguments, threads)
+            STEP.twin.steps_fast(
+                offset, size, primal_arguments(state), dual_arguments(state), threads
+            )
             self._seconds = max(1e-9, (time.perf_counter() - began) / size)
             offset += size
         return offset

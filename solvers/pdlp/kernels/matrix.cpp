@@ -1,0 +1,117 @@
+// Products and row sizes on the CPU; matrix.py states the contracts.
+#include "slices.h"
+
+using namespace native;
+
+namespace {
+
+// What a row is scaled by.
+constexpr int GEOMETRIC = 0, LARGEST = 1, TOTAL = 2;
+
+template <class Index>
+void multiply(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
+              StoredValues values, Numbers table, Grid<const Index> splits,
+              Grid<const double> partials, Span<const Index> tickets, Numbers vector,
+              NumbersOut product, int threads) {
+    const auto matrix =
+        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
+    check_length("product", product.size(), height == 1 ? slices : 0);
+    for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
+        product[i] = products_of(rows, row, vector)[0];
+    });
+}
+
+template <class Index>
+void multiply_scaled(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
+                     StoredValues values, Numbers table, Grid<const Index> splits,
+                     Grid<const double> partials, Span<const Index> tickets, Numbers factor,
+                     Numbers vector, NumbersOut product, int threads) {
+    const auto matrix =
+        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
+    check_length("product", product.size(), height == 1 ? slices : 0);
+    check_length("factor", factor.size(), product.size());
+    for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
+        product[i] = factor[i] * products_of(rows, row, vector)[0];
+    });
+}
+
+/// Magnitudes of a row's entries, zeros left out.
+struct Sizes {
+    double least = INF, most = 0.0, added = 0.0;
+
+    void add(double size) {
+        least = std::min(least, size);
+        most = std::max(most, size);
+        added += size;
+    }
+    /// What a row with this scale of its own is to be divided by, squared.
+    double square(int mode, double own) const {
+        if (mode == GEOMETRIC)
+            return most > 0.0 ? own * least * own * most : 0.0;
+        return own * (mode == LARGEST ? most : added);
+    }
+};
+
+/// Divide the scale of each row by the root of the row's size.
+template <class Index>
+void rescale(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
+             StoredValues values, Numbers table, Grid<const Index> splits,
+             Grid<const double> partials, Span<const Index> tickets, int mode, Numbers row_scale,
+             Numbers column_scale, NumbersOut rescaled, int threads) {
+    const auto matrix =
+        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
+    check_length("rescaled", rescaled.size(), height == 1 ? slices : 0);
+    check_length("row_scale", row_scale.size(), rescaled.size());
+    for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
+        Sizes sizes;
+        rows.each_entry(row, [&](double value, std::int64_t column) {
+            if (value != 0.0)
+                sizes.add(std::fabs(value * column_scale[column]));
+        });
+        const double own = row_scale[i], square = sizes.square(mode, own);
+        rescaled[i] = 0.0 < square && square < INF ? own / std::sqrt(square) : own;
+    });
+}
+
+/// Find one over the geometric mean of the magnitudes of each row.
+template <class Index>
+void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
+             StoredValues values, Numbers table, Grid<const Index> splits,
+             Grid<const double> partials, Span<const Index> tickets, Numbers column_scale,
+             NumbersOut balanced, int threads) {
+    const auto matrix =
+        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
+    check_length("balanced", balanced.size(), height == 1 ? slices : 0);
+    for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
+        double total = 0.0, count = 0.0;
+        rows.each_entry(row, [&](double value, std::int64_t column) {
+            if (value != 0.0) {
+                total += std::log(std::fabs(value * column_scale[column]));
+                count += 1.0;
+            }
+        });
+        balanced[i] = count > 0.0 ? std::exp(-total / count) : 1.0;
+    });
+}
+
+template <class Index> void declare(nanobind::module_ &module) {
+    door(module, "multiply", &multiply<Index>, "slices", "height", "meta", "indices", "values",
+         "table", "splits", "partials", "tickets", "vector", "product", "threads");
+    door(module, "multiply_scaled", &multiply_scaled<Index>, "slices", "height", "meta", "indices",
+         "values", "table", "splits", "partials", "tickets", "factor", "vector", "product",
+         "threads");
+    door(module, "rescale", &rescale<Index>, "slices", "height", "meta", "indices", "values",
+         "table", "splits", "partials", "tickets", "mode", "row_scale", "column_scale", "rescaled",
+         "threads");
+    door(module, "balance", &balance<Index>, "slices", "height", "meta", "indices", "values",
+         "table", "splits", "partials", "tickets", "column_scale", "balanced", "threads");
+}
+
+} // namespace
+
+NATIVE_MODULE(pdlp_matrix) {
+    constants(module, "solvers.pdlp.kernels.matrix",
+              {{"GEOMETRIC", GEOMETRIC}, {"LARGEST", LARGEST}, {"TOTAL", TOTAL}});
+    declare<std::int32_t>(module);
+    declare<std::int64_t>(module);
+}
