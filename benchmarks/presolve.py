@@ -6,8 +6,8 @@
 
 Every model's relaxation is reduced by each kind of presolve, solved by PDLP there unless
 ``--iterations 0``, and brought back; 'verified' says whether the point that came back is optimal
-within the tolerance on the original model, by ``gpu_bridge.verify``. The loops are compiled by a
-small model before the first file.
+within the tolerance on the original model, by ``gpu_bridge.verify``. PDLP's loops are
+compiled by a small model before the first file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def main() -> None:
     arguments = _arguments()
     device = find_device(arguments.device)
     pdlp.solve(_small(), EngineOptions(device=device.kind), Progress())
-    presolve.apply(_small(), Progress(), "light")
     rows: list[dict[str, Any]] = []
     for path in model_files(arguments.files):
         try:

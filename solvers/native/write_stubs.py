@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import types
+from collections import Counter
 from pathlib import Path
 
 from nanobind.stubgen import StubGen
@@ -25,7 +27,7 @@ def main(library: Path, folder: Path) -> None:
             vars(module).pop(told, None)
         stub = StubGen(module, include_docstrings=False)
         stub.put(module)
-        _write(folder / f"{name}.pyi", HEADING + stub.get())
+        _write(folder / f"{name}.pyi", HEADING + _without_equals(stub.get()))
     _write(
         folder / "_core.pyi",
         HEADING + "class Interrupted(Exception): ...\n\ndef watch(address: int) -> None: ...\n",
@@ -33,6 +35,18 @@ def main(library: Path, folder: Path) -> None:
     for old in folder.glob("*.pyi"):
         if old.stem not in modules and old.stem != "_core":
             old.unlink()
+
+
+def _without_equals(text: str) -> str:
+    """Leave one of overloads that a stub cannot tell apart: structures of arrays of other types."""
+    blocks = list(dict.fromkeys(block.strip("\n") for block in text.split("\n\n")))
+    names = [re.match(r"@overload\ndef (\w+)", block) for block in blocks]
+    counts = Counter(found[1] for found in names if found)
+    kept = (
+        block.replace("@overload\n", "") if found and counts[found[1]] == 1 else block
+        for block, found in zip(blocks, names, strict=True)
+    )
+    return "\n\n".join(kept) + "\n"
 
 
 def _write(path: Path, text: str) -> None:

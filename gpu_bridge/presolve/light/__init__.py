@@ -28,11 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.presolve.light.columns import reduce_columns
 from gpu_bridge.presolve.light.compress import reduced_problem
-from gpu_bridge.presolve.light.dominated import fix_dominated_columns
-from gpu_bridge.presolve.light.parallel import merge_parallel_columns, merge_parallel_rows
-from gpu_bridge.presolve.light.rows import reduce_rows
 from gpu_bridge.presolve.light.substitution import substitute
 from gpu_bridge.presolve.light.way import Way
 from gpu_bridge.presolve.light.workspace import (
@@ -45,6 +41,10 @@ from gpu_bridge.presolve.light.workspace import (
 )
 from gpu_bridge.presolve.reduction import Reduction, chained, completed, unchanged
 from solvers.errors import CrossedBoundsError
+from solvers.native.presolve_light_columns import reduce_columns
+from solvers.native.presolve_light_dominated import fix_dominated_columns
+from solvers.native.presolve_light_parallel import merge_parallel_columns, merge_parallel_rows
+from solvers.native.presolve_light_rows import reduce_rows
 from solvers.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
@@ -185,7 +185,7 @@ def _finished(w: Workspace, progress: Progress) -> bool:
 
 
 def _spent(w: Workspace) -> bool:
-    """Return what ``out_of_budget`` says, without compiling that for Python too."""
+    """Whether the work allowed is done, or a contradiction was found."""
     return bool(w.count[WORK] > w.count[WORK_LIMIT] or w.count[CONTRADICTION] != 0)
 
 

@@ -1,5 +1,4 @@
 """What is left of a model, as a problem of its own."""
-# mypy: allow-untyped-defs, allow-untyped-decorators
 
 from __future__ import annotations
 
@@ -8,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gpu_bridge.presolve.light.loops import compiled
 from gpu_bridge.presolve.light.workspace import ALIVE, OFFSET, Workspace
+from solvers.native.presolve_light_compress import gather
 from solvers.problem import Problem
 
 
@@ -47,18 +46,5 @@ def _living(
     new_start = np.zeros(owners.size + 1, dtype=start.dtype)
     np.cumsum(length[owners], out=new_start[1:])
     new_index, new_value = np.empty(new_start[-1], dtype=index.dtype), np.empty(new_start[-1])
-    _gather(start, index, value, owners, other_removed, place, new_index, new_value)
+    gather(start, index, value, owners, other_removed, place, new_index, new_value)
     return new_value, new_index, new_start
-
-
-@compiled
-def _gather(start, index, value, owners, other_removed, place, new_index, new_value):
-    """Copy the owners' living entries, the others of which move to ``place``."""
-    count = 0
-    for owner in owners:
-        for entry in range(start[owner], start[owner + 1]):
-            other = index[entry]
-            if other_removed[other] == ALIVE:
-                new_index[count] = place[other]
-                new_value[count] = value[entry]
-                count += 1

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gpu_bridge.presolve.light.pairs import Pairs, choose_pairs, return_bounds
-from gpu_bridge.presolve.light.transform import charge_columns, replace_columns
+from gpu_bridge.presolve.light.pairs import Pairs, choose_pairs
 from gpu_bridge.presolve.reduction import Reduction, unchanged
+from solvers.native.presolve_light_pairs import return_bounds
+from solvers.native.presolve_light_transform import charge_columns, replace_columns
 from solvers.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.problem import FloatArray, Problem
 
@@ -58,7 +59,7 @@ class _Way:
         equations = (pairs.row, pairs.pivot, sides)
         matrix = (A.indptr, A.indices, A.data)
         cost = problem.cost.copy()
-        charge_columns(*matrix, *equations, pairs.column, cost)
+        charge_columns(*matrix, pairs.row, pairs.pivot, pairs.column, cost)
         rows, columns = self._rows.size, self._columns.size
         lengths = np.diff(A.indptr)
         uses = np.diff(problem.matrix_csc.indptr)[pairs.column]
@@ -124,8 +125,7 @@ class _Way:
 
     def _duals(self, reduced: FloatArray, scale: float = 1.0) -> FloatArray:
         columns = np.zeros(self._problem.num_columns, dtype=np.int8)
-        rows = np.zeros(self._problem.num_rows, dtype=np.int8)
-        return self._completed(reduced, scale, columns, rows)
+        return self._completed(reduced, scale, columns)
 
     def _duals_and_basis(
         self, reduced: FloatArray, basis: Basis | None
@@ -136,9 +136,9 @@ class _Way:
         rows = np.full(self._problem.num_rows, BasisStatus.LOWER, dtype=np.int8)
         columns[self._columns] = basis.column_status
         rows[self._rows] = basis.row_status
-        return self._completed(reduced, 1.0, columns, rows), Basis(columns, rows)
+        return self._completed(reduced, 1.0, columns), Basis(columns, rows)
 
-    def _completed(self, reduced: FloatArray, scale: float, columns: Any, rows: Any) -> FloatArray:
+    def _completed(self, reduced: FloatArray, scale: float, columns: Any) -> FloatArray:
         """Return duals that give the replaced columns no reduced cost, and return bounds."""
         problem, pairs = self._problem, self._pairs
         y = np.zeros(problem.num_rows)
@@ -147,5 +147,15 @@ class _Way:
         y[pairs.row] = z[pairs.column] / pairs.pivot
         if (pairs.other >= 0).any():
             z = scale * problem.cost - problem.matrix.T @ y
-            return_bounds(*pairs.moved, y, z, columns, rows)
+            return_bounds(
+                pairs.row,
+                pairs.column,
+                pairs.pivot,
+                pairs.other,
+                pairs.other_entry,
+                pairs.origin,
+                y,
+                z,
+                columns,
+            )
         return y

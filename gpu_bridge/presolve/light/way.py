@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_bridge.presolve.light.basis import undo_basis
-from gpu_bridge.presolve.light.forward import forward_duals, forward_point
-from gpu_bridge.presolve.light.undo import undo_duals, undo_point
 from gpu_bridge.presolve.light.workspace import ALIVE, CONTRADICTION, Workspace
+from solvers.native.presolve_light_basis import undo_basis
+from solvers.native.presolve_light_forward import forward_duals, forward_point
+from solvers.native.presolve_light_undo import undo_duals, undo_point
 from solvers.outcome import Basis, Outcome, Start
 from solvers.problem import FloatArray, Problem
 

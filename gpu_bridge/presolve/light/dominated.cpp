@@ -1,0 +1,99 @@
+// Columns whose reduced cost has one sign at every dual feasible point.
+//
+// Columns with one entry bound the dual of their row: ``c_j - a y_i >= 0`` where ``x_j`` has no
+// upper bound. With these and the signs of the duals the reduced cost of another column has a
+// range; if that lies strictly on one side of zero, the column stands at a bound in every optimum.
+// Of two columns with one entry in a row the dearer one goes this way.
+//
+// Only strict signs count: bounds on duals that came from a column need that column to stay, and
+// strictness keeps two columns from removing each other.
+#include "workspace.h"
+
+namespace presolve::light {
+namespace {
+
+/// A reduced cost farther from zero than this, relative to max(1, |c|), has a sign.
+constexpr double STRICT = 1e-9;
+
+template <class W> void bound_duals(const W &w, Span<double> least, Span<double> most) {
+    for (std::int64_t i = 0; i < w.rows(); ++i) {
+        least[i] = w.row_upper[i] == INF ? 0.0 : -INF;
+        most[i] = w.row_lower[i] == -INF ? 0.0 : INF;
+    }
+    for (std::int64_t j = 0; j < w.columns(); ++j) {
+        if (!w.has_column(j) || w.column_length[j] != 1)
+            continue;
+        const std::int64_t entry = living_entry(w.column_start[j], w.column_index,
+                                                Span<const std::int64_t>(w.row_removed));
+        const double a = w.column_value[entry];
+        const std::int64_t i = w.column_index[entry];
+        const double price = w.cost[j] / a;
+        const bool no_upper = w.upper[j] == INF, no_lower = w.lower[j] == -INF;
+        if ((no_upper && a > 0.0) || (no_lower && a < 0.0))
+            most[i] = std::min(most[i], price);
+        if ((no_upper && a < 0.0) || (no_lower && a > 0.0))
+            least[i] = std::max(least[i], price);
+    }
+}
+
+struct CostRange {
+    double smallest, largest;
+};
+
+template <class W>
+CostRange reduced_cost_range(const W &w, std::int64_t j, Span<const double> least,
+                             Span<const double> most) {
+    double smallest = w.cost[j], largest = w.cost[j];
+    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry) {
+        const std::int64_t i = w.column_index[entry];
+        if (!w.has_row(i))
+            continue;
+        const double a = w.column_value[entry];
+        smallest -= a * (a > 0.0 ? most[i] : least[i]);
+        largest -= a * (a > 0.0 ? least[i] : most[i]);
+        if (smallest == -INF && largest == INF)
+            break;
+    }
+    w.count[WORK] += w.entries_of_column(j);
+    return {smallest, largest};
+}
+
+/// Fix columns by the sign of their reduced cost; ``least`` and ``most`` (m,) are scratch.
+template <class Index>
+void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<double> most) {
+    check(w);
+    check_length("least", least.size(), w.rows());
+    check_length("most", most.size(), w.rows());
+    bound_duals(w, least, most);
+    for (std::int64_t i = 0; i < w.rows(); ++i)
+        if (least[i] > most[i])
+            return; // no dual point at all: nothing can be concluded here
+    for (std::int64_t j = 0; j < w.columns(); ++j) {
+        if (j % OWNERS_PER_POLL == 0)
+            poll();
+        if (!w.has_column(j) || w.column_length[j] == 0)
+            continue;
+        if (out_of_budget(w))
+            return;
+        const auto [smallest, largest] = reduced_cost_range(w, j, least, most);
+        const double margin = STRICT * std::max(1.0, std::abs(w.cost[j]));
+        if (smallest > margin && w.lower[j] > -INF)
+            fix_column(w, j, w.lower[j]);
+        else if (largest < -margin && w.upper[j] < INF)
+            fix_column(w, j, w.upper[j]);
+    }
+}
+
+template <class Index> void declare(nanobind::module_ &module) {
+    native::door(module, "fix_dominated_columns", &fix_dominated_columns<Index>, "workspace",
+                 "least", "most");
+}
+
+} // namespace
+} // namespace presolve::light
+
+NATIVE_MODULE(presolve_light_dominated) {
+    using namespace presolve::light;
+    declare<std::int32_t>(module);
+    declare<std::int64_t>(module);
+}

@@ -1,0 +1,247 @@
+// What the reductions work on: the model's data, what is still alive in it, and the record
+// (workspace.py), with the steps that all of them take.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "native/doors.h"
+
+namespace presolve::light {
+
+using native::check_length;
+using native::Grid;
+using native::INF;
+using native::poll;
+using native::Span;
+
+/// The step at which a row or column that is still alive is removed.
+inline constexpr std::int64_t ALIVE = std::int64_t{1} << 62;
+
+/// What a step did.
+enum Kind : std::int8_t {
+    REDUNDANT_ROW,
+    FIXED_COLUMN,
+    SINGLETON_ROW,
+    FORCING_ROW,
+    ABSORBED_AT_LOWER,
+    ABSORBED_AT_UPPER,
+    ABSORBED_BETWEEN,
+    RECEDING_COLUMN,
+    PARALLEL_ROW,
+    PARALLEL_COLUMN
+};
+
+/// Whether a step made a column slack of its row.
+inline bool is_absorbed(std::int8_t kind) {
+    return kind == ABSORBED_AT_LOWER || kind == ABSORBED_AT_UPPER || kind == ABSORBED_BETWEEN;
+}
+
+/// Places in ``count``, and in ``total``.
+enum Counter { STEPS, WORK, WORK_LIMIT, CONTRADICTION, COUNTERS };
+inline constexpr int OFFSET = 0;
+
+/// Rounding of a sum, relative to the sum of its terms' magnitudes.
+inline constexpr double ROUNDING = 1e-14;
+
+/// Entries below this part of the largest in their row are not divided by.
+inline constexpr double SMALL_PIVOT = 1e-3;
+
+/// Flags of what changed that are read in the time of a look at an entry.
+inline constexpr std::int64_t FLAGS_PER_LOOK = 16;
+
+/// Owners looked at between two looks at the clock.
+inline constexpr std::int64_t OWNERS_PER_POLL = 4096;
+
+template <class Index> struct Workspace {
+    Span<const Index> row_start, row_index;
+    Span<const double> row_value;
+    Span<const Index> column_start, column_index;
+    Span<const double> column_value;
+    Span<double> cost, lower, upper, row_lower, row_upper, row_size;
+    Span<std::int64_t> row_length, column_length, row_removed, column_removed;
+    Span<bool> row_changed, column_changed;
+    Span<std::int8_t> kind;
+    Span<std::int64_t> row, column;
+    Grid<double> payload;
+    Span<std::int64_t> count;
+    Span<double> total;
+
+    std::int64_t rows() const { return row_removed.size(); }
+    std::int64_t columns() const { return column_removed.size(); }
+    bool has_row(std::int64_t i) const { return row_removed[i] == ALIVE; }
+    bool has_column(std::int64_t j) const { return column_removed[j] == ALIVE; }
+    std::int64_t entries_of_row(std::int64_t i) const { return row_start[i + 1] - row_start[i]; }
+    std::int64_t entries_of_column(std::int64_t j) const {
+        return column_start[j + 1] - column_start[j];
+    }
+};
+
+/// Refuse arrays that do not belong together.
+template <class Index> void check(const Workspace<Index> &w) {
+    const std::int64_t m = w.rows(), n = w.columns();
+    check_length("row_start", w.row_start.size(), m + 1);
+    check_length("column_start", w.column_start.size(), n + 1);
+    check_length("row_index", w.row_index.size(), w.row_start[m]);
+    check_length("row_value", w.row_value.size(), w.row_start[m]);
+    check_length("column_index", w.column_index.size(), w.column_start[n]);
+    check_length("column_value", w.column_value.size(), w.column_start[n]);
+    for (const auto &one : {w.cost, w.lower, w.upper})
+        check_length("cost, lower or upper", one.size(), n);
+    for (const auto &one : {w.row_lower, w.row_upper, w.row_size})
+        check_length("row_lower, row_upper or row_size", one.size(), m);
+    check_length("row_length", w.row_length.size(), m);
+    check_length("row_changed", w.row_changed.size(), m);
+    check_length("column_length", w.column_length.size(), n);
+    check_length("column_changed", w.column_changed.size(), n);
+    check_length("kind", w.kind.size(), m + n);
+    check_length("row", w.row.size(), m + n);
+    check_length("column", w.column.size(), m + n);
+    check_length("payload", w.payload.shape(0), m + n);
+    check_length("payload", w.payload.shape(1), 4);
+    check_length("count", w.count.size(), COUNTERS);
+    check_length("total", w.total.size(), 1);
+}
+
+/// Whether the work allowed is done, or a contradiction was found.
+template <class W> bool out_of_budget(const W &w) {
+    return w.count[WORK] > w.count[WORK_LIMIT] || w.count[CONTRADICTION] != 0;
+}
+
+/// Record a step and return its number.
+template <class W>
+std::int64_t note(const W &w, Kind kind, std::int64_t row, std::int64_t column, double first,
+                  double second, double third, double fourth) {
+    const std::int64_t step = w.count[STEPS]++;
+    w.kind[step] = kind;
+    w.row[step] = row;
+    w.column[step] = column;
+    w.payload(step, 0) = first;
+    w.payload(step, 1) = second;
+    w.payload(step, 2) = third;
+    w.payload(step, 3) = fourth;
+    return step;
+}
+
+/// Take a row out and mark its columns.
+template <class W> void remove_row(const W &w, std::int64_t i, std::int64_t step) {
+    w.row_removed[i] = step;
+    const std::int64_t end = w.row_start[i + 1];
+    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry) {
+        const std::int64_t j = w.row_index[entry];
+        if (w.has_column(j)) {
+            w.column_length[j] -= 1;
+            w.column_changed[j] = true;
+        }
+    }
+    w.count[WORK] += w.entries_of_row(i);
+}
+
+/// Take out a row that says nothing.
+template <class W> void remove_redundant_row(const W &w, std::int64_t i) {
+    remove_row(w, i, note(w, REDUNDANT_ROW, i, -1, 0.0, 0.0, 0.0, 0.0));
+}
+
+/// side - shift, zero where nothing but rounding is left of it.
+inline double shifted(double side, double shift) {
+    const double difference = side - shift;
+    const double size = std::abs(side) + std::abs(shift);
+    return std::abs(difference) <= ROUNDING * size && size < INF ? 0.0 : difference;
+}
+
+/// Take a column out at a value, which moves over to the sides of its rows.
+template <class W> void remove_column(const W &w, std::int64_t j, std::int64_t step, double value) {
+    w.column_removed[j] = step;
+    const std::int64_t end = w.column_start[j + 1];
+    for (std::int64_t entry = w.column_start[j]; entry < end; ++entry) {
+        const std::int64_t i = w.column_index[entry];
+        if (!w.has_row(i))
+            continue;
+        w.row_length[i] -= 1;
+        w.row_changed[i] = true;
+        if (value != 0.0) {
+            const double shift = w.column_value[entry] * value;
+            w.row_lower[i] = shifted(w.row_lower[i], shift);
+            w.row_upper[i] = shifted(w.row_upper[i], shift);
+        }
+    }
+    w.count[WORK] += w.entries_of_column(j);
+}
+
+/// Fix a column at a value and take it out.
+template <class W> void fix_column(const W &w, std::int64_t j, double value) {
+    const std::int64_t step = note(w, FIXED_COLUMN, -1, j, value, 0.0, 0.0, 0.0);
+    w.total[OFFSET] += w.cost[j] * value;
+    remove_column(w, j, step, value);
+}
+
+/// The finite bound of least magnitude, or zero without any: a value fit for a vertex.
+inline double nearest_to_zero(double low, double high) {
+    if (low > -INF && (high == INF || std::abs(low) <= std::abs(high)))
+        return low;
+    return high < INF ? high : 0.0;
+}
+
+/// Mark the columns of a row.
+template <class W> void mark_columns(const W &w, std::int64_t i) {
+    const std::int64_t end = w.row_start[i + 1];
+    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry)
+        w.column_changed[w.row_index[entry]] = true;
+    w.count[WORK] += w.entries_of_row(i);
+}
+
+/// Mark the rows of a column.
+template <class W> void mark_rows(const W &w, std::int64_t j) {
+    const std::int64_t end = w.column_start[j + 1];
+    for (std::int64_t entry = w.column_start[j]; entry < end; ++entry)
+        w.row_changed[w.column_index[entry]] = true;
+    w.count[WORK] += w.entries_of_column(j);
+}
+
+/// The only living entry of a row or column, among those from ``entry`` on.
+template <class Index>
+std::int64_t living_entry(std::int64_t entry, Span<const Index> index,
+                          Span<const std::int64_t> removed) {
+    while (removed[index[entry]] != ALIVE)
+        ++entry;
+    return entry;
+}
+
+/// Least and greatest activity of a row, and their rounding.
+struct Range {
+    double least, most, least_error, most_error;
+};
+
+inline double rounding_of(double size) { return size < INF ? ROUNDING * size : 0.0; }
+
+/// The range of a row's activity, but for one column (-1 for none).
+template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t without) {
+    double least = 0.0, most = 0.0, least_size = 0.0, most_size = 0.0;
+    const std::int64_t end = w.row_start[i + 1];
+    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry) {
+        const std::int64_t j = w.row_index[entry];
+        if (!w.has_column(j) || j == without)
+            continue;
+        const double a = w.row_value[entry];
+        const double at_lower = a * w.lower[j], at_upper = a * w.upper[j];
+        const double smaller = std::min(at_lower, at_upper);
+        const double larger = std::max(at_lower, at_upper);
+        least += smaller;
+        most += larger;
+        least_size += std::abs(smaller);
+        most_size += std::abs(larger);
+    }
+    w.count[WORK] += w.entries_of_row(i);
+    return {least, most, rounding_of(least_size), rounding_of(most_size)};
+}
+
+} // namespace presolve::light
+
+#define LIGHT_WORKSPACE(Index)                                                                     \
+    NATIVE_STRUCT(presolve::light::Workspace<Index>, row_start, row_index, row_value,              \
+                  column_start, column_index, column_value, cost, lower, upper, row_lower,         \
+                  row_upper, row_size, row_length, column_length, row_removed, column_removed,     \
+                  row_changed, column_changed, kind, row, column, payload, count, total)
+LIGHT_WORKSPACE(std::int32_t)
+LIGHT_WORKSPACE(std::int64_t)
+#undef LIGHT_WORKSPACE
