@@ -9,7 +9,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.race_lanes import PDLP, plan_lanes
 from gpu_bridge.simplex_road import simplex_place
 from solvers.device import look_for, seen_gpu
-from solvers.errors import OptionError
+from solvers.errors import EngineError, OptionError
 from solvers.problem import Problem
 
 KNAPSACKS = frozenset(
@@ -98,6 +98,9 @@ def choose(problem: Problem, options: Options) -> Choice:
         elif "cuda" in engine.devices:
             place = options.device if on_gpu else _place(options)
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
+    missing = _missing_part()
+    if missing:
+        return Choice("highs", "cpu", f"{found.sentence}. {missing}")
     if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
         then = found.kind is ProblemKind.KNAPSACK_MULTIPLE
         return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly", then=then)
@@ -114,6 +117,15 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("race", plan.device, f"{found.sentence}; {plan.reason}", plan.names)
     method = "pdlp" if plan.names == (PDLP,) else "highs"
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
+
+
+def _missing_part() -> str:
+    """Return why no engine of our own can run here; empty where they can."""
+    try:
+        import solvers.native  # noqa: F401 (raises where it cannot be used)
+    except EngineError as error:
+        return str(error)
+    return ""
 
 
 def _place(options: Options) -> str:
