@@ -13,6 +13,7 @@
 BOTH double times(double a, double b) { return __dmul_rn(a, b); }
 BOTH float times(float a, float b) { return __fmul_rn(a, b); }
 BOTH double plus(double a, double b) { return __dadd_rn(a, b); }
+BOTH long long bits_of(double a) { return __double_as_longlong(a); }
 #else
 #define BOTH inline
 #define UNROLLED
@@ -20,6 +21,7 @@ BOTH double plus(double a, double b) { return __dadd_rn(a, b); }
 BOTH double times(double a, double b) { return a * b; }
 BOTH float times(float a, float b) { return a * b; }
 BOTH double plus(double a, double b) { return a + b; }
+BOTH long long bits_of(double a) { return __builtin_bit_cast(long long, a); }
 #endif
 
 // max and min of Python: the first of equals, so that zeros keep their signs.

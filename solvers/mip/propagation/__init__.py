@@ -1,7 +1,7 @@
 """Bound propagation in synchronous rounds, for one box or for 32 candidates side by side.
 
 Paper 2.1. :func:`propagate` tightens one box, :class:`BatchBoxes` holds 32 of them; both run on a
-GPU or, through plain twins of its kernels, on the CPU.
+GPU or, through loops with the same bits, on the CPU.
 """
 
 from solvers.mip.propagation.boxes import ALL, BatchBoxes, Verdict

@@ -1,7 +1,7 @@
 // One thread in place of a group (group.cuh): all lanes' work in turn, in the order of lanes.
 #pragma once
 
-#include <vector>
+#include "lane_sum.h"
 
 #include "native/doors.h"
 
@@ -14,18 +14,6 @@ using RECORDS_T = double;
 using std::max;
 using std::min;
 #include "model.cuh"
-
-/// The sum of the lanes' parts in the order in which a group adds them; spoils them.
-inline double lane_sum(double *parts, int lanes) {
-    for (int warp = 0; warp < lanes; warp += 32)
-        for (int offset = 16; offset > 0; offset /= 2)
-            for (int lane = warp; lane < warp + offset; ++lane)
-                parts[lane] += parts[lane + offset];
-    double total = parts[0];
-    for (int warp = 32; warp < lanes; warp += 32)
-        total += parts[warp];
-    return total;
-}
 
 /// What Group<LANES> does, by one thread.
 template <int LANES> struct Single {

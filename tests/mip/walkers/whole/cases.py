@@ -28,6 +28,19 @@ def run_family(family: Any, name: str, values: tuple[Any, ...]) -> None:
     family[name](*values, threads=1)
 
 
+def restart(arguments: tuple[Any, ...]) -> None:
+    """Restart on the device of the arrays; on the CPU, which has 64 bits only, in copies."""
+
+    def is_short(one: Any) -> bool:
+        return isinstance(one, np.ndarray) and one.dtype == np.float32
+
+    wide = tuple(one.astype(np.float64) if is_short(one) else one for one in arguments)
+    run_family(RESTARTS, "restart", wide)
+    for short, long in zip(arguments, wide, strict=True):
+        if is_short(short):
+            short[...] = long
+
+
 @dataclass(frozen=True, eq=False)
 class Whole:
     """A walker, with what it needs to be launched."""
@@ -80,7 +93,7 @@ def start_whole(
         place(np.array([share], layout.real)),
         *(state.values, state.cells, state.records, 1, SEED, 0),
     )
-    run_family(RESTARTS, "restart", arguments)
+    restart(arguments)
     return Whole(layout, where, model, state, launcher, blocks)
 
 

@@ -1,8 +1,7 @@
-"""The twin: what it keeps holds, what it carries is consistent, and rounds repeat bit by bit."""
+"""Rounds on the CPU: what is kept holds, what is carried is consistent, and bits repeat."""
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,13 +11,8 @@ from solvers.mip.model import is_feasible
 from solvers.mip.walkers.kernels.fields import NONE, TOLERANCE, Field
 from solvers.mip.walkers.layout import Layout
 from solvers.mip.walkers.whole.kernels.fields import CHUNK, MOVE, Control, Mode
-from solvers.mip.walkers.whole.kernels.tree_cpu import (
-    count_violated,
-    find_violated,
-    set_violated,
-    tree_of,
-)
 from solvers.mip.walkers.whole.state import tree_nodes
+from solvers.native.mip_walkers_whole_whole import turn_rows
 from tests.mip.walkers.cases import INF, model_of
 from tests.mip.walkers.test_run import optimum
 from tests.mip.walkers.whole.cases import CASES, Whole, covering, huge_row, start_whole
@@ -216,26 +210,16 @@ def test_modes_alternate_once_there_is_a_point():
     assert whole.record[Field.BEST] < NONE
 
 
-@numba.njit
-def _toggle(nodes, rows, changed, inside):
-    tree = tree_of(nodes, rows)
-    for row in changed:
-        inside[row] = not inside[row]
-        set_violated(tree, row, inside[row])
-    found = np.empty(count_violated(tree), np.int64)
-    for rank in range(found.size):
-        found[rank] = find_violated(tree, rank)
-    return found
-
-
 @pytest.mark.parametrize("rows", [1, 31, 32, 33, 1024, 1025, 32_768, 32_769, 40_000])
 def test_the_tree_finds_each_violated_row(rows):
     rng = np.random.default_rng(rows)
-    nodes, inside = np.zeros(tree_nodes(rows), np.uint32), np.zeros(rows, np.bool_)
+    nodes, inside = np.zeros(tree_nodes(rows), np.int32), np.zeros(rows, np.bool_)
+    violated = np.zeros(rows, np.int32)
     for _ in range(3):
-        changed = rng.integers(0, rows, min(2 * rows, 500))
-        found = _toggle(nodes, rows, changed, inside)
-        assert np.array_equal(found, np.flatnonzero(inside))
+        changed = rng.integers(0, rows, min(2 * rows, 500)).astype(np.int32)
+        count = turn_rows(nodes, rows, changed, violated)
+        inside ^= np.bincount(changed, minlength=rows) % 2 == 1
+        assert np.array_equal(violated[:count], np.flatnonzero(inside))
 
 
 @settings(max_examples=30, deadline=None)

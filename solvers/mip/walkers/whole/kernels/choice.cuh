@@ -1,8 +1,8 @@
-// The model as device code sees it, and the choice among moves.
+// The model, and the choice among moves.
 
 #pragma once
 
-#include "tree.cuh"
+#include "numbers.cuh"
 
 struct Model {
     int rows, inequalities, columns, binaries, integers, objectives;
@@ -24,10 +24,14 @@ enum Mode { REPAIR, LIFT, BREAK };
 
 constexpr int CHUNK = 4096;       // entries of a long line that a warp reads at a time
 constexpr int LANE_COLUMN = 128;  // entries of a column that a lane reads alone
+constexpr int LANE_ROW = 64;      // and of a row
 constexpr int TEAM_WORK = 8192;   // entries of longer columns that a team scores in a round
 constexpr int SLOTS = 32;         // columns of more than a chunk that are scored in a round
 constexpr int LOOKS = 8;          // entries of a row among which a lane takes one that can move
 constexpr int FETCHED = 4;        // entries whose rows are fetched together
+constexpr int BLOCK = 256;
+constexpr int PIECES = 16384;     // sums that the objective is taken in
+constexpr double CLOCK_LIMIT = 1e6;  // rounds after which stamps and claims start anew: 20 bits
 constexpr int MOVE = 4;           // numbers of a move: column, value (or row), progress, change
 
 struct Choice {  // a move; tie 0 stands for none; stamp says until when its column was bound last
@@ -38,32 +42,14 @@ struct Choice {  // a move; tie 0 stands for none; stamp says until when its col
     unsigned stamp;
 };
 
-__device__ inline Choice no_choice() { return Choice{0.0, 0.0, 0u, -1, 0.0, 0u}; }
+BOTH Choice no_choice() { return Choice{0.0, 0.0, 0u, -1, 0.0, 0u}; }
 
-__device__ inline bool better(const Choice& a, const Choice& b) {
+BOTH bool better(const Choice& a, const Choice& b) {
     if (b.tie == 0u) return a.tie != 0u;
     if (a.progress != b.progress) return a.progress > b.progress;
     if (a.bonus != b.bonus) return a.bonus > b.bonus;
     if (a.stamp != b.stamp) return a.stamp < b.stamp;
     return a.tie > b.tie;
-}
-
-// The best choice of a warp's lanes, key by key.
-__device__ inline Choice warp_best(const Choice& own) {
-    const unsigned long long progress = ordered(own.progress);
-    const unsigned keys[5] = {unsigned(progress >> 32), unsigned(progress),
-                              unsigned(int(own.bonus)) + 0x80000000u, ~own.stamp, own.tie};
-    bool active = own.tie != 0u;
-    if (__ballot_sync(ALL_LANES, active) == 0u) return no_choice();
-    #pragma unroll
-    for (int place = 0; place < 5; ++place) {
-        const unsigned top = __reduce_max_sync(ALL_LANES, active ? keys[place] : 0u);
-        active = active && keys[place] == top;
-    }
-    const int source = __ffs(int(__ballot_sync(ALL_LANES, active))) - 1;
-    return Choice{__shfl_sync(ALL_LANES, own.progress, source), 0.0, 1u,
-                  __shfl_sync(ALL_LANES, own.column, source),
-                  __shfl_sync(ALL_LANES, own.value, source), 0u};
 }
 
 struct Candidate {

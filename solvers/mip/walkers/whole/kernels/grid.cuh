@@ -1,13 +1,13 @@
 // What lanes of a warp, threads of a block, and blocks of the grid do together.
 //
 // All threads of a warp, block or grid call each operation together. Sums follow a fixed tree that
-// the Numba twin has as well: a butterfly within each warp, then warp after warp.
+// the CPU has as well (lane_sum.h): a butterfly within each warp, then warp after warp.
 
 #pragma once
 
 #include "numbers.cuh"
 
-constexpr int BLOCK = 256;
+constexpr unsigned ALL_LANES = 0xffffffffu;
 constexpr int BLOCK_WARPS = BLOCK / 32;
 
 __device__ inline int lane_number() { return int(threadIdx.x) & 31; }
@@ -60,12 +60,6 @@ __device__ inline double block_largest(double value) {
     __syncthreads();
     return value;
 }
-
-// Places in the control array, whole.py describes them.
-enum Control {
-    MODE, FORCED, COPY, SMOOTH, ROW_TEAMS, OBJECTIVE_TEAMS, START, PENDING, DONE, HUGE_USED,
-    EXCLUSIVE, MOVED, SEEN, MOVERS, ARRIVED, GENERATION
-};
 
 struct Nothing {
     __device__ void operator()() const {}

@@ -4,18 +4,6 @@
 
 #include "lead.cuh"
 
-constexpr int LANE_ROW = 64;      // entries of a row that a lane reads alone
-constexpr int PIECES = 16384;     // sums that the objective is taken in
-constexpr double CLOCK_LIMIT = 1e6;  // rounds after which stamps and claims start anew: 20 bits
-
-__device__ inline double activity(const Walk& walk, int first, int end, int stride) {
-    double total = 0.0;
-    for (int e = first; e < end; e += stride)
-        total = plus(total, times(double(walk.model.row_value[e]),
-                                  double(walk.values[walk.model.row_column[e]].first)));
-    return total;
-}
-
 // Activities of the chunks of rows that are longer than one; the tree and claims are emptied.
 __device__ inline void prepare_refresh(const Walk& walk, int thread, int threads) {
     for (int row = thread; row < walk.model.rows; row += threads) walk.claims[row] = 0ull;
@@ -112,12 +100,6 @@ __device__ inline void restart_clock(const Walk& walk, int thread, int threads) 
 // Block 0 before the first round.
 __device__ inline void begin_rounds(Walk& walk) {
     if (threadIdx.x < SLOTS) walk.slots[MOVE * threadIdx.x] = -1.0;
-    const int count = threadIdx.x < 32 ? walk.tree.count() : 0;
-    if (threadIdx.x) return;
-    int* control = walk.control;
-    control[MOVED] = control[SEEN] = control[HUGE_USED] = 0;
-    control[DONE] = control[PENDING] = 0;
-    control[EXCLUSIVE] = -1;
-    walk.step = (long long)walk.record[STEP];
-    conclude(walk, true, count);
+    const int count = threadIdx.x < 32 ? tree_count(walk.tree) : 0;
+    if (threadIdx.x == 0) open_rounds(walk, count);
 }

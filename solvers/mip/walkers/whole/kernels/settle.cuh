@@ -8,13 +8,8 @@
 
 // Takes ``change`` from a row's slack; ``of_top`` is where changes of the tree's top level go.
 __device__ inline void change_row(const Walk& walk, int row, double change, int* of_top) {
-    const double before = double(walk.cells[row].first);
-    const REAL after = REAL(plus(before, -change));
-    walk.cells[row].first = after;
-    const double between = walk.range(row);
-    const bool was = violation(before, between) > 0.0;
-    const bool is = violation(double(after), between) > 0.0;
-    if (was != is) walk.tree.change(row, is, of_top);
+    bool violated;
+    if (shift_row(walk, row, change, violated)) tree_change(walk.tree, row, violated, of_top);
 }
 
 // Moves some entries' rows by ``delta``. What a team's move takes from shared rows is noted only;
@@ -29,25 +24,12 @@ __device__ inline void change_rows(const Walk& walk, int team, REAL delta, int f
     }
 }
 
-// Sets a column's value and stamp; one thread does it when all have read the old value.
-__device__ inline double set_column(const Walk& walk, int team, int j, REAL value, REAL delta) {
-    const int spread = int(walk.record[SPREAD]) + 1;
-    const int tenure = int(walk.record[TENURE]) +
-                       walk.random.below(walk.step, team, DRAW_TENURE, spread);
-    const double until = double(walk.clock) + double(tenure) + 1.0;
-    walk.values[j] = Pair{value, REAL(delta > REAL(0) ? until : -until)};
-    return times(double(walk.model.costs[j]), double(delta));
-}
-
 __device__ inline void settle(const Walk& walk, int team) {
     double* move = walk.moves + MOVE * (long long)team;
     const int lane = lane_number();
     const int j = int(move[0]);
     if (j < 0) {
-        const int row = int(move[1]);
-        if (row < 0 || walk.forced > 0 || lane) return;
-        const REAL unit = walk.unit_of(row), weight = walk.cells[row].second;
-        if (double(weight) < LARGEST_WEIGHT * double(unit)) walk.cells[row].second = weight + unit;
+        if (lane == 0) bump(walk, int(move[1]));
         return;
     }
     const unsigned long long claim = claim_of(walk, team, move[2]);
@@ -76,7 +58,7 @@ __device__ inline void score_slots(const Walk& walk, int warp, int warps) {
         const int end = min(begin + CHUNK, walk.column_end(j));
         const REAL delta = REAL(slot[1]) - walk.values[j].first;
         const Score score =
-            walk.joined(walk.entries(j, delta, begin + lane_number(), end, 32));
+            joined(walk, walk.entries(j, delta, begin + lane_number(), end, 32));
         if (lane_number() == 0) {
             walk.partials[2 * (long long)at] = score.progress;
             walk.partials[2 * (long long)at + 1] = score.bonus;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "choice.cuh"
+#include "levels.cuh"
 
 struct Walk {
     Model model;
@@ -28,7 +29,7 @@ struct Walk {
     bool jump;
     double objective, objective_weight, target, limit, scale;
 
-    __device__ void load_round() {
+    BOTH void load_round() {
         mode = control[MODE];
         forced = control[FORCED];
         row_teams = control[ROW_TEAMS];
@@ -46,24 +47,24 @@ struct Walk {
         scale = record[SCALE];
     }
 
-    __device__ double range(int row) const {
+    BOTH double range(int row) const {
         return row < model.inequalities ? UNBOUNDED : double(model.ranges[row - model.inequalities]);
     }
-    __device__ int column_begin(int j) const { return int(model.column_start[j]); }
-    __device__ int column_end(int j) const { return int(model.column_start[j + 1]); }
+    BOTH int column_begin(int j) const { return int(model.column_start[j]); }
+    BOTH int column_end(int j) const { return int(model.column_start[j + 1]); }
 
     // Least weight of a row: for jumps its violation is measured in its entries.
-    __device__ REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
+    BOTH REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
 
     // ---- moves --------------------------------------------------------------------------------
 
-    __device__ REAL clipped(int j, double value) const {
+    BOTH REAL clipped(int j, double value) const {
         const Pair bounds = model.bounds[j];
-        return REAL(fmin(fmax(value, double(bounds.first)), double(bounds.second)));
+        return REAL(smaller(larger(value, double(bounds.first)), double(bounds.second)));
     }
 
     // Value at which a row's activity has changed by ``need``; integers go as far as needed.
-    __device__ REAL tight(int j, double x, double a, double need) const {
+    BOTH REAL tight(int j, double x, double a, double need) const {
         double move = need / a;
         if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
         if (j < model.integers) {
@@ -74,7 +75,7 @@ struct Walk {
     }
 
     // Value at which column ``j`` alone would bring the objective to the target.
-    __device__ REAL breaking(int j, double x) const {
+    BOTH REAL breaking(int j, double x) const {
         const double cost = double(model.costs[j]);
         double move = plus(target, -objective) / cost;
         if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
@@ -82,12 +83,12 @@ struct Walk {
         return clipped(j, plus(x, move));
     }
 
-    __device__ bool forbidden(double delta, double stamp) const {
+    BOTH bool forbidden(double delta, double stamp) const {
         return forced < 2 && fabs(stamp) > double(clock) && (delta > 0.0) != (stamp > 0.0);
     }
 
     // Number of a row among the shared ones, or -1.
-    __device__ int shared_number(int row) const {
+    BOTH int shared_number(int row) const {
         int number = shared_count - 1;
         while (number >= 0 && int(shared_rows[number]) != row) --number;
         return number;
@@ -95,7 +96,7 @@ struct Walk {
 
     // Whether a team's move may take ``change`` from a shared row's slack beside other moves: by
     // lot, so that all together are expected to take no more than there is.
-    __device__ bool admitted(int team, int row, double change) const {
+    BOTH bool admitted(int team, int row, double change) const {
         const double slack = double(cells[row].first);
         const double left = change > 0.0 ? slack : plus(range(row), -slack);
         const double lot = double(random.draw(step, team, DRAW_LOT));
@@ -106,7 +107,7 @@ struct Walk {
     // ---- scores -------------------------------------------------------------------------------
 
     // What a change of the objective is worth: it counts as a row that holds at the target.
-    __device__ double objective_progress(double change) const {
+    BOTH double objective_progress(double change) const {
         if (!(target < NONE)) return 0.0;
         if (jump) return -times(objective_weight, times(change, scale));
         const double after = plus(objective, change);
@@ -117,22 +118,22 @@ struct Walk {
 
     // Entries ``first``, ``first + stride``, ... of a column that moves by ``delta``. Some entries'
     // rows and cells are fetched before the first is scored, as each fetch waits for another.
-    __device__ Score rows_score(REAL delta, int first, int end, int stride) const {
+    BOTH Score rows_score(REAL delta, int first, int end, int stride) const {
         Score score = {0.0, 0.0};
         for (int e = first; e < end; e += FETCHED * stride) {
             int row[FETCHED];
             REAL value[FETCHED];
             Pair cell[FETCHED];
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k) {
                 const int at = e + k * stride;
                 row[k] = at < end ? int(model.column_row[at]) : -1;
                 value[k] = at < end ? model.column_value[at] : REAL(0);
             }
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k)
                 if (row[k] >= 0) cell[k] = cells[row[k]];
-            #pragma unroll
+            UNROLLED
             for (int k = 0; k < FETCHED; ++k) {
                 if (row[k] < 0) break;
                 const REAL after = REAL(plus(double(cell[k].first),
@@ -145,7 +146,7 @@ struct Walk {
     }
 
     // How far column ``j`` can go down its cost with every row of some entries kept.
-    __device__ double room(int j, int first, int end, int stride) const {
+    BOTH double room(int j, int first, int end, int stride) const {
         double most = NONE;
         const double sign = double(model.costs[j]) > 0.0 ? -1.0 : 1.0;
         const double excess = j < model.integers ? 0.5 * TOLERANCE : 0.0;
@@ -154,23 +155,18 @@ struct Walk {
             const double slack = double(cells[row].first);
             const double pace = sign * double(model.column_value[e]);
             const double left = pace > 0.0 ? slack : plus(range(row), -slack);
-            most = fmin(most, fmax(plus(left, excess), 0.0) / fabs(pace));
+            most = smaller(most, larger(plus(left, excess), 0.0) / fabs(pace));
         }
         return most;
     }
 
     // What some entries of a column say: what its rows gain or, for a lift, the least room.
-    __device__ Score entries(int j, REAL delta, int first, int end, int stride) const {
+    BOTH Score entries(int j, REAL delta, int first, int end, int stride) const {
         if (mode == LIFT) return Score{room(j, first, end, stride), 0.0};
         return rows_score(delta, first, end, stride);
     }
 
-    __device__ Score joined(const Score& own) const {  // over the lanes of a warp
-        if (mode == LIFT) return Score{warp_least(own.progress), 0.0};
-        return Score{warp_sum(own.progress), warp_sum(own.bonus)};
-    }
-
-    __device__ Choice lifted(int j, double x, double most, unsigned tie) const {
+    BOTH Choice lifted(int j, double x, double most, unsigned tie) const {
         const double cost = double(model.costs[j]);
         if (j < model.integers) most = floor(most);
         const REAL value = clipped(j, plus(x, (cost > 0.0 ? -1.0 : 1.0) * most));
@@ -180,7 +176,7 @@ struct Walk {
     }
 
     // The choice that a candidate is, when all of its entries have been read.
-    __device__ Choice judged(int j, REAL value, const Pair& state, const Score& rows,
+    BOTH Choice judged(int j, REAL value, const Pair& state, const Score& rows,
                              unsigned tie) const {
         if (mode == LIFT) return lifted(j, double(state.first), rows.progress, tie);
         const double delta = double(value - state.first);
@@ -188,7 +184,7 @@ struct Walk {
         const bool lower = target < NONE && change < 0.0 && plus(objective, change) < limit;
         const double bonus = rows.bonus + (lower ? objective_weight : 0.0);
         return Choice{plus(plus(rows.progress, objective_progress(change)), 0.0),
-                      fmin(fmax(bonus, -1e9), 1e9), tie, j, double(value),
+                      smaller(larger(bonus, -1e9), 1e9), tie, j, double(value),
                       unsigned(fabs(double(state.second)))};
     }
 };

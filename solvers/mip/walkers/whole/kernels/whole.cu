@@ -7,14 +7,8 @@
 
 #include "refresh.cuh"
 
-// Weights of rows that hold go down by one, as far as they can.
 __device__ inline void smooth(const Walk& walk, int thread, int threads) {
-    for (int row = thread; row < walk.model.rows; row += threads) {
-        const Pair cell = walk.cells[row];
-        const REAL unit = walk.unit_of(row);
-        if (cell.second > unit && violation(double(cell.first), walk.range(row)) == 0.0)
-            walk.cells[row].second = cell.second - unit;
-    }
+    for (int row = thread; row < walk.model.rows; row += threads) smooth_row(walk, row);
 }
 
 __device__ inline void copy_point(const Walk& walk, int thread, int threads) {
