@@ -1,0 +1,73 @@
+// What the loops of the paper's solver share: views of arrays, and the exchange of two variables.
+#pragma once
+
+#include "native/threads.h"
+#include "rules.cuh"
+#include "simplex/lengths.h"
+
+namespace simplex::paper {
+
+using Index = std::int32_t;
+using Reals = native::Span<const double>;
+using Ints = native::Span<const Index>;
+using RealsOut = native::Span<double>;
+using IntsOut = native::Span<Index>;
+using Choice = Candidate<double, Index>;
+
+/// Numbers of control that kernels read.
+inline constexpr std::int64_t CONTROL_SIZE = 32;
+
+inline constexpr Choice NOBODY = {0.0, -1};
+
+inline Index at(std::int64_t i) { return static_cast<Index>(i); }
+
+/// A by columns.
+struct Matrix {
+    Ints starts, rows;
+    Reals values;
+
+    void check(std::int64_t columns) const {
+        check_lengths(columns + 1, {{"starts", starts}});
+        check_lengths(starts[columns], {{"rows", rows}, {"values", values}});
+    }
+};
+
+/// The basic variables as the ratio test sees them.
+struct Basic {
+    std::int64_t columns;
+    Reals x;
+    Ints variable;
+    Reals d, control;
+
+    bool artificial(std::int64_t i) const { return variable[i] >= columns; }
+    Ratio<double> ratio(std::int64_t i) const {
+        return ratio_of(x[i], d[i], artificial(i), control.data());
+    }
+    /// What speaks for position i to leave: its pivot element, or Bland's rule.
+    double key(std::int64_t i) const {
+        return control[BLAND] != 0.0 ? static_cast<double>(-variable[i]) : std::fabs(d[i]);
+    }
+};
+
+/// Exchange the entering variable and the one at r, or say that the pivot is too small.
+inline bool exchange_at(Index r, double step, double pivot, IntsOut basic, IntsOut position,
+                        RealsOut control) {
+    if (std::fabs(pivot) < control[SAFE_PIVOT]) {
+        control[STOP] = control[SINCE_INVERSE] == 0.0 ? SMALL_PIVOT : INACCURATE;
+        return false;
+    }
+    const Index q = static_cast<Index>(control[ENTERING]);
+    position[basic[r]] = -1;
+    position[q] = r;
+    basic[r] = q;
+    control[LEAVING] = r;
+    control[STEP] = step;
+    control[PIVOT] = pivot;
+    control[ITERATION] += 1.0;
+    control[SINCE_INVERSE] += 1.0;
+    if (step * -control[ENTERING_COST] <= 0.0)
+        control[DEGENERATE] += 1.0;
+    return true;
+}
+
+} // namespace simplex::paper

@@ -1,0 +1,78 @@
+// Places of control (layout.py explains them), and rules that device code and C++ share.
+
+#pragma once
+
+#include "both.cuh"
+
+namespace simplex::paper {
+
+enum Place {
+    STOP, PHASE, ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
+    LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE, PRIMAL_TOLERANCE,
+    ZERO_PIVOT, SAFE_PIVOT, ERROR_ALLOWED, DEGENERATE
+};
+
+// Values of STOP.
+constexpr double RUNNING = 0.0, NO_CANDIDATE = 1.0, NO_RATIO = 2.0, INACCURATE = 3.0,
+                 SMALL_PIVOT = 4.0, BATCH_DONE = 5.0;
+
+constexpr int BLOCK = 256, SLOTS = 3;
+
+// Steps from here on count as endless.
+constexpr double ENDLESS = 1e300;
+
+template <class Real>
+BOTH Real magnitude(Real value) { return value < Real(0) ? -value : value; }
+
+// A candidate: larger `key` wins, and among equals the smaller `index`; -1 stands for none.
+template <class Real, class Index>
+struct Candidate {
+    Real key;
+    Index index;
+    BOTH void take(Real other_key, Index other_index) {
+        if (other_index < 0) return;
+        if (index < 0 || other_key > key || (other_key == key && other_index < index)) {
+            key = other_key;
+            index = other_index;
+        }
+    }
+};
+
+// Where the ratio test finds the bound of a basic variable: the step to it, and how far the
+// tolerance lets the step go. Variables are non-negative, artificials (index >= columns) zero. One
+// that is infeasible blocks where it becomes feasible, or not at all if it gets worse.
+template <class Real>
+struct Ratio {
+    Real exact, relaxed;
+    bool blocks;
+};
+
+template <class Real>
+BOTH Ratio<Real> ratio_of(Real x, Real d, bool artificial, const Real* control) {
+    const Real tolerance = control[PRIMAL_TOLERANCE];
+    const Real allowed = control[BLAND] != Real(0) ? Real(0) : tolerance;
+    Ratio<Real> ratio = {Real(0), Real(0), false};
+    Real room = Real(0);
+    if (d > control[ZERO_PIVOT]) {
+        ratio.blocks = x >= -tolerance;
+        room = x;
+    } else if (d < -control[ZERO_PIVOT]) {
+        ratio.blocks = x < -tolerance || (artificial && x <= tolerance);
+        room = -x;
+    }
+    if (!ratio.blocks) return ratio;
+    room = room > Real(0) ? room : Real(0);
+    ratio.exact = room / magnitude(d);
+    ratio.relaxed = (room + allowed) / magnitude(d);
+    ratio.blocks = ratio.relaxed < Real(ENDLESS);
+    return ratio;
+}
+
+// The cost of a basic variable in phase 1: the gradient of the sum of infeasibilities.
+template <class Real>
+BOTH Real infeasibility_cost(Real x, bool artificial, Real tolerance) {
+    if (x < -tolerance) return Real(-1);
+    return artificial && x > tolerance ? Real(1) : Real(0);
+}
+
+}  // namespace simplex::paper
