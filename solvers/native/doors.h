@@ -105,13 +105,13 @@ inline void record(nb::module_ &module, const char *python_module, const char *t
         nb::make_tuple(size, told);
 }
 
+/// Raises ValueError for an array that is too short.
+[[noreturn]] void refuse_length(const char *name, std::int64_t found, std::int64_t wanted);
+
 /// Refuse arrays whose length is not what the others ask for.
 inline void check_length(const char *name, std::int64_t found, std::int64_t wanted) {
-    if (found < wanted) {
-        const std::string text = std::string("'") + name + "' has " + std::to_string(found) +
-                                 " entries where " + std::to_string(wanted) + " are needed";
-        throw nb::value_error(text.c_str());
-    }
+    if (found < wanted)
+        refuse_length(name, found, wanted);
 }
 
 using Binder = void (*)(nb::module_ &);

@@ -1,6 +1,8 @@
 // The extension module: one submodule for each NATIVE_MODULE of the project.
 #include "native/doors.h"
 
+#include <string>
+
 namespace native {
 namespace {
 
@@ -21,6 +23,13 @@ void watch(std::uintptr_t address) {
 Registration::Registration(const char *name, Binder bind)
     : name(name), bind(bind), next(first_registration()) {
     first_registration() = this;
+}
+
+void refuse_length(const char *name, std::int64_t found, std::int64_t wanted) {
+    std::string text = "'";
+    text.append(name).append("' has ").append(std::to_string(found));
+    text.append(" entries where ").append(std::to_string(wanted)).append(" are needed");
+    throw nb::value_error(text.c_str());
 }
 
 } // namespace native
