@@ -50,7 +50,7 @@ class StopFlag:
         _own.flag = self
         try:
             from solvers.native import _core
-        except EngineError:  # without compiled loops there is nothing to end
+        except (EngineError, ImportError):  # without compiled loops there is nothing to end
             return
         _core.watch(self._byte.ctypes.data)
 
