@@ -91,21 +91,20 @@ def _dictionary(
     settings: Settings,
 ) -> tuple[FloatArray, npt.NDArray[np.int32], StatusArray]:
     """Return the dictionary of the common basis by columns, its heads, and the basis repaired."""
-    from solvers.simplex.batch.kernels.dictionary_cpu import build
+    from solvers.native.simplex_batch_simplex import first_dictionary
 
     m, n = data.pattern.shape
-    D = np.zeros((m, n))
+    dictionary, heads = np.empty(n * m), np.empty(m + n, dtype=np.int32)
     status = given[0].astype(np.int32)
-    basic, nonbasic = np.zeros(m, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    pattern = data.pattern
-    # copies: compiled loops take arrays that can be written to
-    matrix = tuple(
-        np.array(array)
-        for array in (pattern.indptr, pattern.indices, data.values[0], row_scale, column_scale)
+    first_dictionary(
+        data.pattern.indptr.astype(np.int32, copy=False),
+        data.pattern.indices.astype(np.int32, copy=False),
+        data.values[0].astype(np.float64, copy=False),
+        row_scale,
+        column_scale,
+        settings.parameters.as_array(),
+        status,
+        dictionary,
+        heads,
     )
-    build(
-        matrix, D, np.zeros((3, m)), np.zeros((5, n)), basic, nonbasic, status,
-        settings.parameters.as_array(), np.zeros(4, dtype=np.int64),
-    )  # fmt: skip
-    repaired = status.astype(np.int8).reshape(1, -1)
-    return D.T.reshape(-1).copy(), np.concatenate([basic, nonbasic]), repaired
+    return dictionary, heads, status.astype(np.int8).reshape(1, -1)

@@ -9,7 +9,7 @@
 #define NO_KEY 0x7ff00000u  // of infinity; what is not a number has a larger one
 
 // Upper halves of numbers that are not negative, which are ordered as the numbers are or equal.
-__device__ __forceinline__ unsigned key_of(REAL value) { return bits_of(value).high; }
+__device__ __forceinline__ unsigned key_of(REAL value) { return halves_of(value).high; }
 
 // For those who may enter in the row that stands in the line: exact ratios in lp.price(), those with
 // Harris' tolerance in lp.ratio(), both infinite for the others, what the slope drops by, and

@@ -4,8 +4,6 @@
 
 #include "pivots.cuh"
 
-#define NO_STEP REAL(1e-12)
-
 // By one warp: the column of the largest weighted dual infeasibility, or NOBODY.
 template <bool NEAR>
 __device__ __forceinline__ int priced_column(const Lp<NEAR>& lp) {

@@ -14,9 +14,6 @@
 #include "held.cuh"
 #include "primal.cuh"
 
-#define MOST_SIZE REAL(100)
-#define ROUNDING REAL(1e-15)
-
 // The scaled cost and bounds of the LP, and what their tolerances are: costs are measured by their
 // geometric mean, as a power of two, so that penalties do not make all others small.
 __device__ __forceinline__ void restore(AnyLp& lp, const Given& given) {

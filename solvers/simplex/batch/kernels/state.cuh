@@ -3,31 +3,7 @@
 #pragma once
 
 #include "reduce.cuh"
-
-#define LIMIT 0
-#define OPTIMAL 1
-#define INFEASIBLE 2
-#define UNBOUNDED 3
-#define TROUBLE 4
-
-#define SLACK 0
-#define DICTIONARY 1
-#define BASES 2
-
-#define ALL_NEAR 0
-#define MATRIX_FAR 1  // the dictionary in global memory, vectors in shared memory
-#define ALL_FAR 2
-
-#define LOWER 0
-#define BASIC 1
-#define UPPER 2
-#define ZERO 3
-
-#define DONE 0
-#define NO_PIVOT 1
-#define AT_LIMIT 2
-#define INACCURATE 3
-#define PAUSED 4
+#include "words.cuh"
 
 #define COLUMN_VECTORS 5
 #define ROW_VECTORS 3
@@ -35,10 +11,6 @@
 
 #define NOBODY 0x7fffffff
 #define FULL_WARP 0xffffffffu
-
-enum Parameter {
-    TOLERANCE, SMALLEST_PIVOT, WANTED_PIVOT, ACCURACY, STALLED, CHECK_EVERY, PERTURBATION, ROUNDS
-};
 
 extern __shared__ __align__(16) double memory[];
 
@@ -112,10 +84,6 @@ struct Lp {
 
 __device__ __forceinline__ REAL infinity() { return REAL(1) / REAL(0); }
 
-__device__ __forceinline__ REAL larger(REAL a, REAL b) { return a > b ? a : b; }
-
-__device__ __forceinline__ REAL smaller(REAL a, REAL b) { return a < b ? a : b; }
-
 __device__ __forceinline__ bool is_first_warp() { return threadIdx.x < 32; }
 
 using AnyLp = Lp<false>;
@@ -141,31 +109,13 @@ __device__ __forceinline__ REAL dual_merit(const Lp<NEAR>& lp, int i, REAL weigh
     return off > lp.primal_tolerance ? off * off / weight : REAL(0);
 }
 
-// Whether a nonbasic variable of this reduced cost improves the objective by moving.
-__device__ __forceinline__ bool is_attractive(
-    REAL price, int status, REAL low, REAL high, REAL tolerance) {
-    if (low == high) return false;
-    if (status == LOWER) return price < -tolerance;
-    if (status == UPPER) return price > tolerance;
-    return fabs(price) > tolerance;
-}
-
-// A number from [0.5, 1) that belongs to a variable, another one at each turn.
-__device__ __forceinline__ REAL spread(int v, int turn) {
-    unsigned mixed = (unsigned(v) + 1u) * 2654435761u;
-    mixed ^= unsigned(turn) * 2246822519u;
-    mixed ^= mixed >> 15;
-    mixed *= 3266489917u;
-    return REAL(0.5) + REAL(0.5) * (REAL(mixed) / REAL(4294967296.0));
-}
-
 // Numbers that are not negative are ordered as their bits are, which a warp compares in one
 // instruction for each 32 of them.
 struct Bits {
     unsigned high, low;
 };
 
-__device__ __forceinline__ Bits bits_of(REAL value) {
+__device__ __forceinline__ Bits halves_of(REAL value) {
     const unsigned long long bits = (unsigned long long)__double_as_longlong((double)value);
     return {(unsigned)(bits >> 32), (unsigned)bits};
 }
@@ -177,7 +127,7 @@ __device__ __forceinline__ REAL number_of(Bits bits) {
 
 // The largest of values over a warp, none negative, and the lowest number of those who have it.
 __device__ __forceinline__ void warp_best(REAL& value, int& owner) {
-    const Bits own = bits_of(value);
+    const Bits own = halves_of(value);
     Bits top;
     top.high = __reduce_max_sync(FULL_WARP, own.high);
     top.low = __reduce_max_sync(FULL_WARP, own.high == top.high ? own.low : 0u);
@@ -188,7 +138,7 @@ __device__ __forceinline__ void warp_best(REAL& value, int& owner) {
 
 // The smallest of values over a warp, none negative.
 __device__ __forceinline__ REAL warp_least(REAL value) {
-    const Bits own = bits_of(value);
+    const Bits own = halves_of(value);
     Bits least;
     least.high = __reduce_min_sync(FULL_WARP, own.high);
     least.low = __reduce_min_sync(FULL_WARP, own.high == least.high ? own.low : 0xffffffffu);

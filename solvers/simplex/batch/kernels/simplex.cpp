@@ -1,0 +1,294 @@
+// The batched simplex method on the CPU: one LP after the other, or shared out over the cores.
+//
+// The methods are in dual.h and primal.h, what they act on in dictionary.h; here is how an LP is
+// brought in, which phase is whose turn, and what is said at the end.
+#include "answer.h"
+#include "native/threads.h"
+#include "primal.h"
+
+using namespace native;
+
+namespace {
+
+constexpr int NOT_REACHED = -1;
+
+/// Whether the caller made the queue negative, which ends the LPs.
+bool is_told_to_end(IntsOut queue) {
+    return *static_cast<const volatile std::int32_t *>(queue.data()) < 0;
+}
+
+/// Give the LP its scaled cost and bounds again, and find what to measure them by.
+///
+/// Costs are measured by their geometric mean, as a power of two: a few that are meant as penalties
+/// must not make all others small. What rounding leaves of the largest is tolerated.
+void restore(Lp &lp, const Data &data, const Given &given, double tolerance) {
+    double bound_size = 0.0, largest = 0.0, exponents = 0.0, costs = 0.0;
+    for (std::int64_t j = 0; j < lp.n; ++j) {
+        lp.cost[j] = data.cost[j] * given.column_scale[j];
+        lp.low[j] = data.lower[j] / given.column_scale[j];
+        lp.high[j] = data.upper[j] / given.column_scale[j];
+        const double size = std::fabs(lp.cost[j]);
+        largest = std::max(largest, size);
+        if (size > 0.0) {
+            int exponent = 0;
+            std::frexp(size, &exponent);
+            exponents += exponent - 1;
+            costs += 1.0;
+        }
+    }
+    for (std::int64_t i = 0; i < lp.m; ++i) {
+        lp.cost[lp.n + i] = 0.0;
+        lp.low[lp.n + i] = data.row_lower[i] * given.row_scale[i];
+        lp.high[lp.n + i] = data.row_upper[i] * given.row_scale[i];
+    }
+    for (std::int64_t v = 0; v < lp.n + lp.m; ++v)
+        for (const double bound : {lp.low[v], lp.high[v]})
+            if (std::fabs(bound) < INF)
+                bound_size = std::max(bound_size, std::fabs(bound));
+    const double mean = std::floor(exponents / std::max(costs, 1.0));
+    lp.cost_size = std::ldexp(1.0, static_cast<int>(mean));
+    lp.dual_tolerance = std::max(tolerance * lp.cost_size, ROUNDING * largest);
+    lp.primal_tolerance = tolerance * std::min(std::max(bound_size, 1.0), MOST_SIZE);
+}
+
+/// Whether all basic variables are within their bounds.
+bool is_primal_feasible(const Lp &lp) {
+    for (std::int64_t i = 0; i < lp.m; ++i)
+        if (!(lp.outside(i) <= lp.primal_tolerance))
+            return false;
+    return true;
+}
+
+/// Whether no nonbasic variable prices out.
+bool is_dual_feasible(const Lp &lp) {
+    for (std::int64_t j = 0; j < lp.n; ++j)
+        if (lp.is_attractive(j))
+            return false;
+    return true;
+}
+
+/// Flip what has two bounds to the right one, and shift the costs of what has not.
+void make_dual_feasible(Lp &lp) {
+    for (std::int64_t j = 0; j < lp.n; ++j) {
+        if (!lp.is_attractive(j))
+            continue;
+        const std::int32_t v = lp.nonbasic[j];
+        const double price = lp.reduced[j], low = lp.low[v], high = lp.high[v];
+        if (low > -INF && high < INF) {
+            lp.status[v] = price < 0.0 ? UPPER : LOWER;
+            lp.point[j] = price < 0.0 ? high : low;
+        } else {
+            lp.cost[v] -= price;
+            lp.reduced[j] = 0.0;
+        }
+    }
+}
+
+/// Make pivots of one kind, with a look at accuracy and caller from time to time.
+Stop pivot_on(Lp &lp, const Given &given, const Settings &settings, bool use_dual, IntsOut queue) {
+    std::fill(lp.price.begin(), lp.price.end(), 1.0);
+    for (;;) {
+        if (use_dual)
+            weigh_rows(lp);
+        const Stop stop = use_dual ? dual(lp, settings) : primal(lp, settings);
+        if (stop.how != PAUSED)
+            return stop;
+        poll();
+        if (is_told_to_end(queue))
+            return {AT_LIMIT, stop.at};
+        basic_values(lp);
+        if (!is_accurate(lp, given, settings)) {
+            build(lp, given, settings);
+            to_bounds(lp);
+            basic_values(lp);
+            std::fill(lp.price.begin(), lp.price.end(), 1.0);
+        }
+        reduced_costs(lp);
+    }
+}
+
+/// How an LP ended, and at which row or column.
+struct Result {
+    Ending ending;
+    std::int64_t at;
+};
+
+/// Take turns of the two methods on true cost and bounds.
+Result run(Lp &lp, const Data &data, const Given &given, const Settings &settings, IntsOut queue) {
+    for (int round = 0; round < settings.rounds; ++round) {
+        restore(lp, data, given, settings.tolerance);
+        to_bounds(lp);
+        basic_values(lp);
+        reduced_costs(lp);
+        const bool feasible = is_primal_feasible(lp);
+        Stop stop{DONE, -1};
+        if (!feasible) {
+            make_dual_feasible(lp);
+            basic_values(lp);
+        }
+        if (!(feasible && is_dual_feasible(lp))) {
+            stop = pivot_on(lp, given, settings, !feasible, queue);
+            if (stop.how == AT_LIMIT)
+                return {LIMIT, stop.at};
+            if (stop.how == DONE)
+                continue;
+        }
+        basic_values(lp);
+        const bool accurate = is_accurate(lp, given, settings) || lp.counts.fresh == 0;
+        if (stop.how == DONE && accurate)
+            return {OPTIMAL, stop.at};
+        if (stop.how == NO_PIVOT && accurate)
+            return {feasible ? UNBOUNDED : INFEASIBLE, stop.at};
+        build(lp, given, settings);
+    }
+    return {TROUBLE, -1};
+}
+
+/// Start at the dictionary that all share, or at the basis that the statuses name.
+void begin(Lp &lp, const Given &given, const Settings &settings, Ints statuses, Numbers dictionary,
+           Ints heads, int start) {
+    std::copy(statuses.begin(), statuses.end(), lp.status.begin());
+    if (start != DICTIONARY) {
+        if (start == SLACK)
+            std::fill(lp.status.begin() + lp.n, lp.status.end(), BASIC);
+        build(lp, given, settings);
+        return;
+    }
+    std::copy(heads.begin(), heads.begin() + lp.m, lp.basic.begin());
+    std::copy(heads.begin() + lp.m, heads.begin() + lp.m + lp.n, lp.nonbasic.begin());
+    for (std::int64_t i = 0; i < lp.m; ++i)
+        for (std::int64_t j = 0; j < lp.n; ++j)
+            lp.D(i, j) = dictionary[j * lp.m + i];
+}
+
+/// An array with a row for each LP, or one for all.
+template <class Element> struct Array {
+    Span<const Element> values;
+    std::int64_t width;
+    bool varies;
+
+    Array(const char *name, Span<const Element> values, std::int64_t width, int varying, int bit,
+          std::int64_t count)
+        : values(values), width(width), varies((varying >> bit) & 1) {
+        check_length(name, values.size(), varies ? count * width : width);
+    }
+    Span<const Element> of(std::int64_t k) const {
+        const std::int64_t first = varies ? k * width : 0;
+        return values.part(first, first + width);
+    }
+};
+
+/// Solve LP after LP.
+void simplex(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints starts, Ints indices,
+             int varying, Numbers values, Numbers cost, Numbers lower, Numbers upper,
+             Numbers row_lower, Numbers row_upper, Ints given, Numbers row_scale,
+             Numbers column_scale, Numbers dictionary, Ints heads, int start, Numbers parameters,
+             int limit, int /*leading*/, int /*place*/, int /*block*/, int /*blocks*/,
+             int /*shared*/, std::int64_t /*scratch_step*/, Numbers /*scratch*/, IntsOut queue,
+             NumbersOut x, NumbersOut y, NumbersOut ray, IntsOut basis, IntsOut ending,
+             IntsOut iterations, int threads) {
+    const std::int64_t all = rows + columns;
+    check_length("starts", starts.size(), rows + 1);
+    check_length("indices", indices.size(), starts[rows]);
+    check_length("row_scale", row_scale.size(), rows);
+    check_length("column_scale", column_scale.size(), columns);
+    check_length("dictionary", dictionary.size(), start == DICTIONARY ? rows * columns : 0);
+    check_length("heads", heads.size(), start == DICTIONARY ? all : 0);
+    check_length("parameters", parameters.size(), ROUNDS + 1);
+    check_length("queue", queue.size(), 1);
+    check_length("x", x.size(), count * columns);
+    check_length("y", y.size(), count * rows);
+    check_length("ray", ray.size(), count * columns);
+    check_length("basis", basis.size(), count * all);
+    check_length("ending", ending.size(), count);
+    check_length("iterations", iterations.size(), count);
+    const Array<double> matrices("values", values, indices.size(), varying, 0, count);
+    const Array<double> costs("cost", cost, columns, varying, 1, count);
+    const Array<double> lowers("lower", lower, columns, varying, 2, count);
+    const Array<double> uppers("upper", upper, columns, varying, 3, count);
+    const Array<double> row_lowers("row_lower", row_lower, rows, varying, 4, count);
+    const Array<double> row_uppers("row_upper", row_upper, rows, varying, 5, count);
+    const Array<std::int32_t> statuses("given", given, all, varying, 6, count);
+    const Settings settings(parameters);
+    parallel_for(threads, count, [&](std::int64_t k) {
+        poll();
+        const NumbersOut own_x = x.part(k * columns, (k + 1) * columns);
+        const NumbersOut own_y = y.part(k * rows, (k + 1) * rows);
+        const IntsOut own_basis = basis.part(k * all, (k + 1) * all);
+        if (is_told_to_end(queue)) {
+            ending[k] = NOT_REACHED;
+            iterations[k] = 0;
+            std::fill(own_x.begin(), own_x.end(), 0.0);
+            std::fill(own_y.begin(), own_y.end(), 0.0);
+            std::fill(own_basis.begin(), own_basis.end(), 0);
+            return;
+        }
+        const Given matrix{starts, indices, matrices.of(k), row_scale, column_scale};
+        const Data data{costs.of(k), lowers.of(k), uppers.of(k), row_lowers.of(k),
+                        row_uppers.of(k)};
+        Lp lp(rows, columns);
+        lp.counts.most = limit;
+        begin(lp, matrix, settings, statuses.of(k), dictionary, heads, start);
+        const auto [how, at] = run(lp, data, matrix, settings, queue);
+        write_point(lp, data, matrix, own_x, own_y);
+        if (how == INFEASIBLE)
+            write_farkas(lp, matrix, at, settings.smallest_pivot, own_y);
+        else if (how == UNBOUNDED)
+            write_ray(lp, matrix, at, settings.smallest_pivot,
+                      ray.part(k * columns, (k + 1) * columns));
+        std::copy(lp.status.begin(), lp.status.end(), own_basis.begin());
+        ending[k] = how;
+        iterations[k] = static_cast<std::int32_t>(lp.counts.pivots);
+    });
+}
+
+/// Write the dictionary of a basis by columns, and its basic and then its nonbasic variables;
+/// repair its statuses.
+void first_dictionary(Ints starts, Ints indices, Numbers values, Numbers row_scale,
+                      Numbers column_scale, Numbers parameters, IntsOut status,
+                      NumbersOut dictionary, IntsOut heads) {
+    Lp lp(row_scale.size(), column_scale.size());
+    check_length("starts", starts.size(), lp.m + 1);
+    check_length("indices", indices.size(), starts[lp.m]);
+    check_length("values", values.size(), starts[lp.m]);
+    check_length("parameters", parameters.size(), ROUNDS + 1);
+    check_length("status", status.size(), lp.n + lp.m);
+    check_length("dictionary", dictionary.size(), lp.m * lp.n);
+    check_length("heads", heads.size(), lp.m + lp.n);
+    std::copy(status.begin(), status.begin() + lp.n + lp.m, lp.status.begin());
+    build(lp, {starts, indices, values, row_scale, column_scale}, Settings(parameters));
+    std::copy(lp.status.begin(), lp.status.end(), status.begin());
+    std::copy(lp.basic.begin(), lp.basic.end(), heads.begin());
+    std::copy(lp.nonbasic.begin(), lp.nonbasic.end(), heads.begin() + lp.m);
+    for (std::int64_t i = 0; i < lp.m; ++i)
+        for (std::int64_t j = 0; j < lp.n; ++j)
+            dictionary[j * lp.m + i] = lp.D(i, j);
+}
+
+} // namespace
+
+NATIVE_MODULE(simplex_batch_simplex) {
+    constants(module, "solvers.kernels.batch.answer", {{"NOT_REACHED", NOT_REACHED}});
+    constants(module, "solvers.simplex.batch.kernels.simplex",
+              {{"LIMIT", LIMIT},
+               {"OPTIMAL", OPTIMAL},
+               {"INFEASIBLE", INFEASIBLE},
+               {"UNBOUNDED", UNBOUNDED},
+               {"TROUBLE", TROUBLE},
+               {"SLACK", SLACK},
+               {"DICTIONARY", DICTIONARY},
+               {"BASES", BASES},
+               {"ALL_NEAR", ALL_NEAR},
+               {"MATRIX_FAR", MATRIX_FAR},
+               {"ALL_FAR", ALL_FAR},
+               {"MOST_SIZE", MOST_SIZE},
+               {"ROUNDING", ROUNDING}});
+    door(module, "first_dictionary", &first_dictionary, "starts", "indices", "values", "row_scale",
+         "column_scale", "parameters", "status", "dictionary", "heads");
+    for (const char *name : {"simplex", "simplex_held"}) // where a dictionary is held, on a GPU
+        door(module, name, &simplex, "count", "rows", "columns", "starts", "indices", "varying",
+             "values", "cost", "lower", "upper", "row_lower", "row_upper", "given", "row_scale",
+             "column_scale", "dictionary", "heads", "start", "parameters", "limit", "leading",
+             "place", "block", "blocks", "shared", "scratch_step", "scratch", "queue", "x", "y",
+             "ray", "basis", "ending", "iterations", "threads");
+}
