@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from gpu_bridge.magnitudes import DOUBTFUL, widest_span, without_far_limits
 from gpu_bridge.options import Options
-from gpu_bridge.verify import verify
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
-from solvers.problem import Problem
+from gpu_bridge.residuals import holds
+from gpu_bridge.verify import snap, verify
+from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
 
 SECONDS = 0.05
@@ -29,10 +32,13 @@ SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNB
 def is_worth_a_try(problem: Problem, options: Options) -> bool:
     """Whether a model is small, plain, and asks for nothing that another engine does better.
 
-    A single row over integer columns is for the exact engine, which is as quick.
+    A single row over integer columns is for the exact engine, which is as quick. What ends by the
+    clock is not ``deterministic``.
     """
     size = max(problem.num_nonzeros, problem.num_rows, problem.num_columns)
-    if options.method != "auto" or options.device.startswith("cuda") or options.heuristics_only:
+    if options.method != "auto" or options.device.startswith("cuda"):
+        return False
+    if problem.is_mip and (options.heuristics_only or options.deterministic):
         return False
     if not 0 < size <= MOST or not problem.num_columns or not problem.num_nonzeros:
         return False
@@ -44,11 +50,45 @@ def is_worth_a_try(problem: Problem, options: Options) -> bool:
 def try_at_once(
     problem: Problem, options: Options, progress: Progress, start: Start | None
 ) -> Outcome | None:
-    """Return what the reference engine knows after some milliseconds, verified; None without it."""
+    """Return what the reference engine knows after some milliseconds, verified; None without it.
+
+    Its points are told in the order in which they were found.
+    """
     from solvers.highs.engine import solve_briefly
 
     found = solve_briefly(problem, options, progress, start, SECONDS)
-    return None if found is None else verify(problem, found, options)
+    if found is None:
+        return None
+    answer = verify(problem, found, options)
+    if not answer.solution_status.has_point:
+        return replace(answer, pool=())
+    answer = replace(answer, pool=_other_points(problem, answer, options))
+    for entry in reversed(answer.pool):
+        progress.incumbent(entry.objective, entry.source, entry.x)
+    progress.incumbent(answer.objective, answer.engine, answer.x)
+    progress.bound(answer.bound, answer.engine)
+    return answer
+
+
+def _other_points(problem: Problem, answer: Outcome, options: Options) -> tuple[PoolSolution, ...]:
+    """Return the points of a pool, best first, that hold and are not the answer."""
+    kept: list[PoolSolution] = []
+    seen = [answer.x]
+    for entry in answer.pool:
+        x = snap(problem, entry.x, options)
+        objective = problem.objective_at(x)
+        if len(seen) >= options.pool_size:
+            break
+        is_known = any(_are_same(problem, x, other) for other in seen if other is not None)
+        if not is_known and objective > answer.objective and holds(problem, x, options):
+            seen.append(x)
+            kept.append(replace(entry, x=x, objective=objective))
+    return tuple(kept)
+
+
+def _are_same(problem: Problem, x: FloatArray, other: FloatArray) -> bool:
+    integer = problem.integrality
+    return bool((np.rint(x[integer]) == np.rint(other[integer])).all())
 
 
 def is_settled(answer: Outcome) -> bool:
@@ -60,4 +100,7 @@ def start_from(answer: Outcome, start: Start | None) -> Start | None:
     """Return where the others begin: at the point found, if there is one."""
     if not answer.solution_status.has_point or answer.x is None:
         return start
-    return Start(x=answer.x) if start is None else replace(start, x=answer.x)
+    if start is None:
+        return Start(x=answer.x, basis=answer.basis)
+    basis = start.basis if answer.basis is None else answer.basis
+    return replace(start, x=answer.x, basis=basis)

@@ -114,11 +114,7 @@ def _at_once(
     progress.decision(DECISION)
     if progress.should_stop() is not None:
         return None
-    answer = try_at_once(problem, options, progress, start)
-    if answer is not None and answer.solution_status.has_point:
-        progress.incumbent(answer.objective, answer.engine, answer.x)
-        progress.bound(answer.bound, answer.engine)
-    return answer
+    return try_at_once(problem, options, progress, start)
 
 
 def _with_answer_in_pool(outcome: Outcome) -> Outcome:

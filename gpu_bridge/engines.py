@@ -84,7 +84,7 @@ def run_engines(
     progress.decision(f"{chosen.title}: {chosen.reason}")
     if chosen.device != "cpu":
         expect(look_for(chosen.device))
-    return in_time(
+    answer, conflict = in_time(
         lambda relay: _explained(problem, options, chosen, relay, start),
         progress,
         lambda stopped, x: (
@@ -92,6 +92,21 @@ def run_engines(
             None,
         ),
     )
+    return _with_bound(problem, options, answer, known), conflict
+
+
+def _with_bound(
+    problem: Problem,
+    options: Options,
+    answer: solvers.outcome.Outcome,
+    known: solvers.outcome.Outcome | None,
+) -> solvers.outcome.Outcome:
+    """Return an answer with the bound that was known before, where its own is worse."""
+    if known is None or not problem.is_mip or not known.solution_status.has_point:
+        return answer
+    if answer.solution_status is not SolutionStatus.FEASIBLE or not known.bound > answer.bound:
+        return answer
+    return verify(problem, dataclasses.replace(answer, bound=known.bound), options)
 
 
 def _explained(

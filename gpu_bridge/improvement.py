@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_bridge.attribution import SAME_VALUE
-from gpu_bridge.residuals import integrality_violation, largest_relative_violation
+from gpu_bridge.residuals import holds
 from gpu_bridge.verify import snap
 from solvers.errors import OptionError
 from solvers.outcome import relative_gap
@@ -234,7 +234,7 @@ class Watcher:
             sign = -1.0 if problem.maximize else 1.0
             if not sighting.verified:
                 x = snap(problem, x, options)
-                if not _holds(problem, x, options):
+                if not holds(problem, x, options):
                     return None
                 objective = problem.objective_at(x)
         if not objective < self._told - SAME_VALUE * max(1.0, abs(objective)):
@@ -249,12 +249,3 @@ class Watcher:
             source=sighting.source,
             values=self._present(x),
         )
-
-
-def _holds(problem: Problem, x: FloatArray, options: Options) -> bool:
-    """Whether a point (n,) keeps rows, bounds and integrality as the final answer has to."""
-    return (
-        bool(np.isfinite(x).all())
-        and integrality_violation(problem, x) <= options.integrality_tolerance
-        and largest_relative_violation(problem, x) <= options.tolerance
-    )

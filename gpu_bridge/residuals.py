@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from solvers.options import EngineOptions
 from solvers.outcome import Residuals
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.vectors import euclidean
@@ -48,6 +49,15 @@ def integrality_violation(problem: Problem, x: FloatArray) -> float:
     """Return the largest distance of an integer column from an integer."""
     values = x[problem.integrality]
     return float(np.max(np.abs(values - np.round(values)), initial=0.0))
+
+
+def holds(problem: Problem, x: FloatArray, options: EngineOptions) -> bool:
+    """Whether a point (n,) keeps rows, bounds and integrality as an answer has to."""
+    return (
+        bool(np.isfinite(x).all())
+        and integrality_violation(problem, x) <= options.integrality_tolerance
+        and largest_relative_violation(problem, x) <= options.tolerance
+    )
 
 
 def largest_relative_violation(problem: Problem, x: FloatArray) -> float:

@@ -1,16 +1,23 @@
-"""Threads: their failures are told, and the end of the interpreter waits for them, but briefly."""
+"""Threads: failures are told, compiled loops end when asked, the interpreter waits briefly."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from solvers.concurrency import start_thread
+from solvers.concurrency import StopFlag, left_behind, run_beside, start_thread
 from solvers.errors import EngineError
-from tests.soon import LONG
+from solvers.mip.search.settings import BALANCED
+from solvers.mip.search.walker import Walker
+from solvers.native import Interrupted
+from solvers.progress import Progress
+from tests.mip.search.models import model
+from tests.soon import LONG, soon
 
 LEAVES_A_THREAD = """
 import threading, time
@@ -79,3 +86,62 @@ def test_a_system_without_threads_left_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(threading.Thread, "start", none_left)
     with pytest.raises(EngineError, match=r"starts no more threads.*ulimit -u"):
         start_thread("test", lambda: None, lambda failure: None)
+
+
+def endless_walk() -> Callable[[], object]:
+    """Return a call of a compiled loop whose end is centuries away: no point keeps the row."""
+    walker = Walker(model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True), BALANCED, 0)
+    return lambda: walker.run(2**62, np.inf)
+
+
+def test_a_compiled_loop_ends_when_the_flag_of_its_thread_is_set() -> None:
+    walks = endless_walk()
+    flag, begun = StopFlag(), threading.Event()
+    told: list[BaseException] = []
+
+    def work() -> None:
+        flag.watch()
+        begun.set()
+        walks()
+
+    thread = start_thread("test", work, told.append)
+    assert begun.wait(LONG)
+    thread.join(0.05)
+    assert thread.is_alive()
+    flag.set()
+    thread.join(LONG)
+    assert not thread.is_alive()
+    assert [type(failure) for failure in told] == [Interrupted]
+
+
+def test_loops_of_threads_that_a_thread_has_started_end_with_its_own() -> None:
+    walks = endless_walk()
+    flag, inner = StopFlag(), []
+    told: list[BaseException] = []
+
+    def work() -> None:
+        flag.watch()
+        inner.append(start_thread("inner", walks, told.append))
+
+    start_thread("outer", work, told.append).join(LONG)
+    flag.set()
+    inner[0].join(LONG)
+    assert [type(failure) for failure in told] == [Interrupted]
+
+
+def test_loops_of_other_threads_go_on() -> None:
+    flag = StopFlag()
+    told: list[BaseException] = []
+    start_thread("test", flag.watch, told.append).join(LONG)
+    flag.set()
+    walker = Walker(model([1.0], [[1.0]], [0.0], [1.0], integrality=True), BALANCED, 0)
+    assert walker.run(100_000, np.inf).work >= 100_000
+    assert told == []
+
+
+def test_a_loop_that_is_left_behind_ends() -> None:
+    found = run_beside(
+        endless_walk(), Progress(), "test", patience=lambda: 0.0, is_over=lambda: True
+    )
+    assert found is None
+    assert soon(lambda: not [one for one in left_behind() if one.name == "test"])

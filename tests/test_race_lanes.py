@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge import pdlp_road, race, race_lanes
+from gpu_bridge import at_once, pdlp_road, race, race_lanes
 from gpu_bridge.choosing import choose
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.progress import BridgeProgress
@@ -132,6 +132,7 @@ def test_pdlp_gets_the_threads_that_are_left(
 @pytest.fixture
 def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make simplex, interior point and PDLP on the CPU race on every linear program."""
+    monkeypatch.setattr(at_once, "MOST", 0)
     monkeypatch.setattr(race_lanes, "RACE_NONZEROS", 0)
     monkeypatch.setattr(race_lanes, "PDLP_CPU_NONZEROS", 0)
     monkeypatch.setattr(race_lanes, "seen_gpu", lambda: None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -68,15 +67,10 @@ class Quiet:
 
 
 class Brief(Quiet):
-    """A channel for a solve that ends within moments by its own clock: nothing is told or asked.
+    """A channel for a solve that ends within moments by its own clock: HiGHS never calls back.
 
     A tiny model takes HiGHS as long to solve as to tell of it.
     """
-
-    def __init__(self, channel: Channel, seconds: float) -> None:
-        super().__init__(channel)
-        until = time.monotonic() + min(seconds, channel.time_left())
-        self.time_left = lambda: max(0.0, until - time.monotonic())
 
     def log(self, line: str) -> None:
         """Nobody reads it."""

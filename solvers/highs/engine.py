@@ -8,18 +8,25 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Brief, Offers
-from solvers.highs.in_process import ProgressChannel, in_thread
+from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
 from solvers.highs.task import Reply, Task
 from solvers.options import EngineOptions
-from solvers.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
+from solvers.outcome import Basis, Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
+
+BRIEF = {"threads": 1, "output_flag": False, "mip_improving_solution_save": True}
+"""Settings of a brief solve: points are kept, because nobody is told of them."""
+
+OVERSTAY = 1.0
+"""Seconds beyond its time for which a brief solve is waited for: HiGHS does not look at the clock
+everywhere."""
 
 
 def solve(
@@ -91,19 +98,23 @@ def solve_briefly(
     Returns
     -------
     Outcome or None
-        What is known after that time; None where HiGHS fails.
+        What is known after that time, with the improving points of branch and bound as its pool,
+        best first; None where HiGHS fails or does not end.
     """
-    prepared = prepare(problem)
-    if prepared.empty_column is not None:
-        return _no_integer(problem, prepared.empty_column)
-    task = make_task(prepared, options, start)
-    task = replace(task, settings={**task.settings, "threads": 1, "output_flag": False})
-    channel = ProgressChannel(progress)
+    channel = HurriedChannel(progress, seconds)
     try:
-        reply = in_thread(lambda: run(task, Brief(channel, seconds)), channel)
-    except EngineError:  # who solves it without haste says what is wrong
-        return None
-    return to_outcome(reply, prepared)
+        prepared = prepare(problem)
+        if prepared.empty_column is not None:
+            return _no_integer(problem, prepared.empty_column)
+        task = make_task(prepared, options, start)
+        task = replace(task, settings={**task.settings, **BRIEF})
+        reply = in_thread(lambda: run(task, Brief(channel)), channel, OVERSTAY)
+    except (EngineError, MemoryError, OverstayedError):
+        return None  # who solves it without haste says what is wrong
+    points = () if reply.points is None else reply.points[::-1]
+    now = progress.seconds
+    pool = [PoolSolution(x, problem.objective_at(x), now, "highs") for x in points]
+    return replace(to_outcome(reply, prepared), pool=tuple(pool))
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:

@@ -93,6 +93,23 @@ class ProgressChannel:
         return None if self._offers is None else self._offers()
 
 
+class HurriedChannel(ProgressChannel):
+    """A channel with a limit of its own, in seconds from now."""
+
+    def __init__(self, progress: Progress, seconds: float) -> None:
+        super().__init__(progress)
+        self._until = progress.seconds + seconds
+
+    def time_left(self) -> float:
+        """Return the seconds left."""
+        return max(0.0, min(super().time_left(), self._until - self._progress.seconds))
+
+    def stop(self) -> Ending | None:
+        """Return why to stop now, or None."""
+        reason = super().stop()
+        return Ending.TIME_LIMIT if reason is None and not self.time_left() else reason
+
+
 def run_in_thread(
     task: Task,
     progress: Progress,

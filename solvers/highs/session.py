@@ -176,6 +176,11 @@ class Session:
         y = np.array(found.row_dual, dtype=np.float64) if found.dual_valid else None
         return x, y
 
+    def saved_points(self) -> FloatArray | None:
+        """Return the improving points (k, n) of branch and bound; None where none were kept."""
+        saved = self.highs.getSavedMipSolutions()
+        return np.array([point.col_value for point in saved]) if saved else None
+
     def dual_ray(self) -> FloatArray | None:
         """Return a direction (m,) in which the duals improve for ever, of either sign."""
         if not self.model.num_rows:

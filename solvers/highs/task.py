@@ -144,7 +144,8 @@ class Task:
 class Reply:
     """The answer to a :class:`Task`, with the fields of :class:`solvers.outcome.Outcome`.
 
-    ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`.
+    ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`. ``points`` (k, n)
+    are the improving points of branch and bound in their order, where a setting has them kept.
     """
 
     finding: Finding
@@ -160,6 +161,7 @@ class Reply:
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None
+    points: FloatArray | None = None
     row_sides: ByteArray | None = None
     column_sides: ByteArray | None = None
     minimal: bool = False

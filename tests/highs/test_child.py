@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
+from gpu_bridge import at_once
 from solvers.concurrency import left_behind
 from solvers.errors import EngineError
 from solvers.highs import callbacks, child, in_process, place, shared, solve, spares
@@ -56,8 +57,9 @@ def test_a_crash_gets_a_second_chance(in_child, folder, monkeypatch):
     assert once.exists()
 
 
-@pytest.mark.parametrize("method", ["highs", "mip"])
+@pytest.mark.parametrize("method", ["highs", "auto"])
 def test_crashes_again_and_again_are_an_honest_status(in_child, folder, monkeypatch, method):
+    monkeypatch.setattr(at_once, "MOST", 0)
     monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + CRASH + "11); " + RUN)
     outcome = gb.solve(covering(20, 10), method=method, device="cpu")
     assert outcome.solution_status is SolutionStatus.NOTHING
