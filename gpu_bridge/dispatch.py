@@ -25,12 +25,16 @@ from gpu_bridge.outcome import Outcome
 from gpu_bridge.pool import pool_solutions
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.starts import checked_start
-from solvers.device import cpu
+from solvers.device import cpu, expect, look_for
 from solvers.outcome import SolutionStatus, Start
 from solvers.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.improvement import Watcher
+
+
+WORTH_A_GPU = 20_000
+"""Coefficients from which an engine on a GPU may take part without being asked for."""
 
 
 def solve(
@@ -71,6 +75,7 @@ def solve(
         start = checked_start(problem, start)
     choice = None
     if not is_worth_a_try(problem, options):
+        _expect_gpu(problem, options)
         from gpu_bridge.choosing import choose
 
         choice = choose(problem, options)
@@ -104,6 +109,16 @@ def solve(
             outcome = _with_answer_in_pool(outcome)
         progress.footer(outcome)
         return dataclasses.replace(outcome, written=progress.written)
+
+
+def _expect_gpu(problem: Problem, options: Options) -> None:
+    """Make the GPU ready beside all else where this problem may go there."""
+    if options.device == "cpu" or options.method == "highs":
+        return
+    if options.device != "auto":
+        expect(look_for(options.device))
+    elif problem.num_nonzeros >= WORTH_A_GPU:
+        expect(look_for("auto"))
 
 
 def _at_once(

@@ -17,4 +17,6 @@ NARROW = Kernel(
     bytes_moved=lambda values: int(values["wide"].nbytes) + int(values["values"].nbytes),
 )
 
-FAMILY = Family("solvers.kernels.batch.kernels", "narrow", (NARROW,))
+FAMILY = Family(
+    "solvers.kernels.batch.kernels", "narrow", (NARROW,), foreseen=({"values": "uint8"},)
+)

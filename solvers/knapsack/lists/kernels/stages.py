@@ -127,4 +127,9 @@ RENEW = Kernel(
     bytes_moved=lambda values: TRAIL_BYTES * int(values["room"]),
 )
 
-FAMILY = Family(__package__, "stages", (TURN, MERGE, CHOOSE, RENEW))
+FAMILY = Family(
+    __package__,
+    "stages",
+    (TURN, MERGE, CHOOSE, RENEW),
+    foreseen=({"index": "int64", "ancestor": "int32"},),
+)

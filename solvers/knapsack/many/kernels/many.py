@@ -97,4 +97,11 @@ def list_numbers(values: Values) -> int:
     return int(values["slots"]) * 2 * (2 + int(values["words"])) * int(values["room"])
 
 
-FAMILY = Family("solvers.knapsack.many.kernels", "many", (MANY,))
+FAMILY = Family(
+    "solvers.knapsack.many.kernels",
+    "many",
+    (MANY,),
+    foreseen=[
+        {"index": "int64", "profit": kind, "weight": kind} for kind in ("uint16", "int32", "int64")
+    ],
+)

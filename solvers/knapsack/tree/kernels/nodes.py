@@ -179,5 +179,10 @@ LARGEST_BOUND = Kernel(
     bytes_moved=_scan,
 )
 
-FAMILY = Family(__package__, "nodes", (EXPAND, RECOUNT, PLACES, GATHER, ANCESTOR, LARGEST_BOUND))
+FAMILY = Family(
+    __package__,
+    "nodes",
+    (EXPAND, RECOUNT, PLACES, GATHER, ANCESTOR, LARGEST_BOUND),
+    foreseen=[{"index": index} for index in ("int32", "int64")],
+)
 """For 32 and for 64 bits, as the word type of a problem asks."""

@@ -103,4 +103,9 @@ SCORE_PAIRS = Kernel(
     ),
 )
 
-MOVES = Family("solvers.mip.opt.kernels", "moves", (SCORE_SHIFTS, SCORE_PAIRS))
+MOVES = Family(
+    "solvers.mip.opt.kernels",
+    "moves",
+    (SCORE_SHIFTS, SCORE_PAIRS),
+    foreseen=({"is_integer": "int32"},),
+)

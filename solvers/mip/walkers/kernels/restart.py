@@ -39,4 +39,9 @@ RESTART = Kernel(
     ),
 )
 
-RESTARTS = Family("solvers.mip.walkers.kernels", "restart", (RESTART,))
+RESTARTS = Family(
+    "solvers.mip.walkers.kernels",
+    "restart",
+    (RESTART,),
+    foreseen=[{"real": real, "records": "float64"} for real in ("float32", "float64")],
+)

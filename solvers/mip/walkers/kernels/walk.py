@@ -100,4 +100,11 @@ WALK_WIDE = Kernel(
     bytes_moved=_bytes,
 )
 
-WALKS = Family("solvers.mip.walkers.kernels", "walk", (WALK, WALK_WIDE))
+WALKS = Family(
+    "solvers.mip.walkers.kernels",
+    "walk",
+    (WALK, WALK_WIDE),
+    foreseen=[
+        {"real": real, "costs": "float64", "records": "float64"} for real in ("float32", "float64")
+    ],
+)

@@ -90,4 +90,16 @@ WALK_WHOLE = Kernel(
     bytes_moved=_bytes,
 )
 
-WHOLE = Family("solvers.mip.walkers.whole.kernels", "whole", (WALK_WHOLE,), cooperative=True)
+FIXED_TYPES = {
+    **{name: "float64" for name in ("costs", "records", "moves", "slots", "partials", "shares")},
+    **{"claims": "int64", "control": "int32", "tree": "int32"},
+}
+"""Types of the arrays that do not change with the numbers of the walker."""
+
+WHOLE = Family(
+    "solvers.mip.walkers.whole.kernels",
+    "whole",
+    (WALK_WHOLE,),
+    cooperative=True,
+    foreseen=[{"real": real, **FIXED_TYPES} for real in ("float32", "float64")],
+)
