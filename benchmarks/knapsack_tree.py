@@ -23,12 +23,12 @@ import statistics
 import time
 from typing import Any
 
-import numba
 import numpy as np
 
 from benchmarks.kernels import copy_bandwidth
 from benchmarks.knapsack_classes import CLASSES, instance, paper_instance
 from benchmarks.record import Column, print_table, write_record
+from solvers.concurrency import usable_cores
 from solvers.device import Device, cpu, find_device
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.normal_form import normal_form
@@ -108,7 +108,7 @@ def main() -> None:
     arguments = _arguments()
     until = time.monotonic() + arguments.stop_after
     device = find_device(arguments.device)
-    cores: int = numba.config.NUMBA_NUM_THREADS
+    cores = usable_cores()
     places = {"one core": (cpu(), 1), f"{cores} cores": (cpu(), cores)}
     copy = None
     if device.kind == "cuda":

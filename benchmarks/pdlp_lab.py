@@ -1,7 +1,8 @@
 """PDLP in one file, for experiments: every constant and rule is a field of :class:`Recipe`.
 
-A plain copy of the method in ``solvers.pdlp`` that runs on the CPU and counts iterations. What
-proves itself here (``python -m benchmarks.pdlp_constants``) goes into the engine.
+A plain copy of the method in ``solvers.pdlp`` that counts iterations, which the engine's own
+kernels make on the CPU. What proves itself here (``python -m benchmarks.pdlp_constants``) goes into
+the engine.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from solvers.pdlp.control import SIZE, Control
+from solvers.pdlp.kernels.step import KEEP_LAST, STEP
 from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.sparse.slices import CPU_PLAN, Packed, Rows, Slices, in_slices, row_order
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -61,41 +65,6 @@ class Run:
     restarts: int
 
 
-@numba.njit(cache=True, nogil=True)
-def _iterate(
-    count, k, tau, sigma, gamma,
-    col_start, col_index, col_value, row_start, row_index, row_value,
-    cost, lower, upper, row_lower, row_upper, x, y, x0, y0, xh, yh, xb, dx, dy,
-):  # fmt: skip
-    for step in range(count):
-        weight = (k + step + 1.0) / (k + step + 2.0)
-        keep = step == count - 1 or (k == 0 and step == 0)
-        for j in range(x.size):
-            product = 0.0
-            for entry in range(col_start[j], col_start[j + 1]):
-                product += col_value[entry] * y[col_index[entry]]
-            projected = min(max(x[j] - tau * (cost[j] - product), lower[j]), upper[j])
-            mirrored = 2.0 * projected - x[j]
-            xb[j] = mirrored
-            if keep:
-                xh[j] = projected
-                dx[j] = mirrored - x[j]
-            relaxed = gamma * mirrored + (1.0 - gamma) * x[j]
-            x[j] = weight * relaxed + (1.0 - weight) * x0[j]
-        for i in range(y.size):
-            product = 0.0
-            for entry in range(row_start[i], row_start[i + 1]):
-                product += row_value[entry] * xb[row_index[entry]]
-            free = y[i] - sigma * product
-            projected = free - min(max(free, -sigma * row_upper[i]), -sigma * row_lower[i])
-            mirrored = 2.0 * projected - y[i]
-            if keep:
-                yh[i] = projected
-                dy[i] = mirrored - y[i]
-            relaxed = gamma * mirrored + (1.0 - gamma) * y[i]
-            y[i] = weight * relaxed + (1.0 - weight) * y0[i]
-
-
 class Lab:
     """One model, scaled by a recipe.
 
@@ -111,6 +80,7 @@ class Lab:
         scaled = A.copy()
         scaled.data = A.data * np.repeat(row, np.diff(A.indptr)) * column[A.indices]
         self.A, self.At = scaled, scaled.T.tocsr()
+        self.by_row, self.by_column = _laid_out(self.A), _laid_out(self.At)
         self.cost = problem.cost * column
         self.lower, self.upper = problem.lower / column, problem.upper / column
         self.row_lower, self.row_upper = problem.row_lower * row, problem.row_upper * row
@@ -128,6 +98,16 @@ class Lab:
         x0, y0 = x.copy(), y.copy()
         xh, yh, xb = x.copy(), y.copy(), x.copy()
         dx, dy = np.zeros(n), np.zeros(m)
+        control = np.zeros(SIZE)
+        control[Control.REFLECTION] = r.reflection
+        x_half = (
+            *self.by_column.arguments, y, x, x0, self.cost, self.lower, self.upper, np.ones(n), xb,
+            xh, dx, np.zeros(n), control,
+        )  # fmt: skip
+        y_half = (
+            *self.by_row.arguments, xb, y, y0, self.row_lower, self.row_upper, np.ones(m),
+            yh, dy, np.zeros(m), control,
+        )  # fmt: skip
         weight = self._first_weight()
         controller = Controller(weight)
         k = total = checks = restarts = 0
@@ -136,13 +116,11 @@ class Lab:
         while total < cap and time.perf_counter() - began < seconds:
             eta = 0.998 / self.norm
             for count in (1, r.check_interval - 1) if k == 0 else (r.check_interval,):
-                _iterate(
-                    count, k, eta / weight, eta * weight, r.reflection,
-                    self.At.indptr, self.At.indices, self.At.data,
-                    self.A.indptr, self.A.indices, self.A.data,
-                    self.cost, self.lower, self.upper, self.row_lower, self.row_upper,
-                    x, y, x0, y0, xh, yh, xb, dx, dy,
-                )  # fmt: skip
+                control[Control.TAU], control[Control.SIGMA] = eta / weight, eta * weight
+                control[Control.EPOCH_ITERATIONS] = k
+                STEP.twin.steps_fast(0, count - 1, x_half, y_half, 1)
+                STEP.twin.primal_step(*x_half, count - 1, KEEP_LAST, 1)
+                STEP.twin.dual_step(*y_half, count - 1, KEEP_LAST, 1)
                 k += count
                 total += count
                 now_squared = self._metric(dx, dy, weight, eta)
@@ -209,6 +187,12 @@ class Lab:
             float(dual) / (1.0 + self.cost_norm),
             abs(high - low) / (1.0 + abs(high + p.offset) + abs(low + p.offset)),
         )
+
+
+def _laid_out(matrix: sp.csr_array) -> Slices:
+    m, n = matrix.shape
+    rows = Rows(m, n, matrix.indptr, matrix.indices, matrix.data)
+    return in_slices(rows, CPU_PLAN, row_order(rows, CPU_PLAN), np.arange(n), Packed())
 
 
 class Controller:

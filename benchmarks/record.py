@@ -23,7 +23,7 @@ from rich.table import Table
 from solvers.device import Device, cpu, find_device
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("gpu-bridge", "numpy", "scipy", "numba", "highspy", "cupy-cuda12x", "cupy-cuda13x")
+PACKAGES = ("gpu-bridge", "numpy", "scipy", "highspy", "cupy-cuda12x", "cupy-cuda13x")
 PLAIN_WIDTH = 160
 """Width of a table that goes to a file or a pipe."""
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from solvers.kernels.batch.check import claims_mask, is_full
 from solvers.kernels.batch.data import LpArrays
 from solvers.kernels.batch.kernels.check import FAMILY, FIGURES, STEPS_PER_ENTRY, VARYING
-from solvers.kernels.twin import threads_for
+from solvers.kernels.sharing import threads_for
 from solvers.problem import BoolArray, FloatArray
 
 NO_COLUMNS = np.zeros(1, dtype=np.int32)

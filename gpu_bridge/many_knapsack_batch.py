@@ -112,7 +112,7 @@ def _whole(
 
     Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
     """
-    from solvers.kernels.twin import threads_for
+    from solvers.kernels.sharing import threads_for
     from solvers.knapsack.many.narrow import staging, types_for
     from solvers.native.knapsack_many_check import make_whole
 
@@ -207,7 +207,7 @@ class Knapsacks(Singles):
 
     def _points(self) -> FloatArray:
         """Return (K, n) points, NaN where a member has none."""
-        from solvers.kernels.twin import threads_for
+        from solvers.kernels.sharing import threads_for
         from solvers.native.knapsack_many_check import points
 
         answer, outcomes = self._answer, self.outcomes

@@ -15,7 +15,7 @@ from pathlib import Path
 
 COPIES = """
 import json, os, runpy, sys, warnings
-import highspy, matplotlib, numba, numpy, pulp, pyomo.environ, scipy.sparse
+import highspy, matplotlib, numpy, pulp, pyomo.environ, scipy.sparse
 
 assert not {"gpu_bridge", "solvers"} & set(sys.modules)
 print("ready", flush=True)

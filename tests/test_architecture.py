@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy", "llvmlite", "numba"}
+ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
 SHARED = {
     *("concurrency", "device", "errors", "kernels", "linalg", "native", "options", "outcome"),
@@ -54,6 +54,11 @@ def modules_after(statement: str) -> set[str]:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     return {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+
+
+def test_no_source_compiles_loops_when_they_are_called():
+    for path in (*sources("solvers"), *sources("gpu_bridge")):
+        assert not {name.partition(".")[0] for name in imported(path)} & {"numba", "llvmlite"}, path
 
 
 def test_the_walk_sees_imports_of_every_form(tmp_path, monkeypatch):

@@ -94,7 +94,7 @@ def test_pictures_and_page_are_written(tmp_path: Path) -> None:
     [
         ("", "no output"),
         ("Traceback\n  line\nValueError: no luck\n", "ValueError: no luck"),
-        ("\x1b[31mnumba.TypingError: what\x1b[0m\nand more\n", "numba.TypingError: what"),
+        ("\x1b[31msome.TypingError: what\x1b[0m\nand more\n", "some.TypingError: what"),
         ("Aborted\n", "Aborted"),
     ],
 )

@@ -1,9 +1,9 @@
-"""Kernel families: declared once, implemented as CUDA C++ and as a plain Numba twin.
+"""Kernel families: declared once, implemented as CUDA C++ and as a plain C++ twin.
 
 A family is three files with one stem. ``step.py`` declares (this module's classes), ``step.cu``
-holds ``extern "C"`` kernels and ``step_cpu.py`` their twins, with the same names and arguments
-in the same order. An engine imports the declaration only and calls ``family["name"](...)``;
-whether the ``.cu`` or the twin runs follows from where the arrays live.
+holds ``extern "C"`` kernels and ``step.cpp`` their twins, with the same names and arguments in the
+same order, and the number of threads after them. An engine imports the declaration only and calls
+``family["name"](...)``; whether the ``.cu`` or the twin runs follows from where the arrays live.
 
 Device code comes with the wheel (:mod:`solvers.kernels.ahead`), or is compiled at the first launch
 on a GPU, once per (family, number type, index type, GPU).
@@ -12,7 +12,6 @@ on a GPU, once per (family, number type, index type, GPU).
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from solvers.errors import EngineError
+from solvers.kernels.sharing import threads_for
 
 ARRAYS = ("real[]", "index[]", "packed[]")
 SCALARS = ("real", "index", "int")
@@ -206,13 +206,8 @@ class Family:
             if _on_gpu(kernel, values):
                 self.bind(name, *values)()
             else:
-                from solvers.kernels.twin import run_twin, threads_for
-
                 work = kernel.work(kernel.by_name(values))
-                if self.is_native:
-                    getattr(self.twin, name)(*values, threads_for(work, threads))
-                else:
-                    run_twin(getattr(self.twin, name), values, threads_for(work, threads))
+                getattr(self.twin, name)(*values, threads_for(work, threads))
 
         call.__name__ = name
         call.__doc__ = kernel.contract
@@ -221,17 +216,10 @@ class Family:
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels.values())
 
-    @property
+    @cached_property
     def twin(self) -> Any:
         """The module of the CPU kernels."""
-        if self.is_native:
-            return importlib.import_module(f"solvers.native.{native_name(self.package, self.stem)}")
-        return importlib.import_module(f"{self.package}.{self.stem}_cpu")
-
-    @cached_property
-    def is_native(self) -> bool:
-        """Whether the CPU kernels are C++ rather than Numba loops."""
-        return importlib.util.find_spec(f"{self.package}.{self.stem}_cpu") is None
+        return importlib.import_module(f"solvers.native.{native_name(self.package, self.stem)}")
 
     def source(self) -> str:
         """Return the device code with its shared headers put in."""

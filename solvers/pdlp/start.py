@@ -201,7 +201,7 @@ def _ways(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
     """Return the numbers of CPU threads worth a trial."""
     if problem.device.kind != "cpu":
         return (1,)
-    from solvers.kernels.twin import threads_for
+    from solvers.kernels.sharing import threads_for
 
     matrix = problem.coefficients.by_row
     work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)

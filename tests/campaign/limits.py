@@ -2,9 +2,9 @@
 
     python -m tests.campaign.limits --seconds 1800 --seed 7 /data/netlib /data/miplib
 
-Most solves are in one process, where an earlier one may still be compiling; some are the first ones
-of a fresh installation, in a new process with nothing compiled. Time is that of the call of the
-solve; for the command line it is that of the process, less what it takes with a limit of 0.
+Most solves are in one process, where an earlier one may still be at work; some are the first ones
+of a new process. Time is that of the call of the solve; for the command line it is that of the
+process, less what it takes with a limit of 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -48,7 +47,7 @@ GENERATED = 0.15
 """Part of the models that are generated knapsack problems, of which there are few in files."""
 
 FRESH, FIRST_SOLVES = 0.15, 2
-"""Part of the turns that are in a fresh installation, and the solves that each makes there."""
+"""Part of the turns that are in a new process, and the solves that each makes there."""
 
 HANGS_AFTER = 120.0
 """Seconds after the limit when a process is given up."""
@@ -122,7 +121,7 @@ def solves(seconds: float, seed: int, folders: Sequence[Path] = ()) -> Iterator[
             if draw.random() >= FRESH:
                 yield lasting.solve(_drawn(draw, paths))
                 continue
-            with tempfile.TemporaryDirectory() as nothing, _process(nothing) as first:
+            with _process(is_new=True) as first:
                 for _ in range(FIRST_SOLVES):
                     yield first.solve(_drawn(draw, paths))
 
@@ -171,11 +170,9 @@ def _drawn(draw: random.Random, paths: Sequence[Path]) -> Task:
 class _Process:
     """A process that solves one model after the other; a new one where it hangs or dies."""
 
-    def __init__(self, nothing_compiled: str | None) -> None:
+    def __init__(self, *, is_new: bool) -> None:
         self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-        self._first_solve = nothing_compiled is not None
-        if nothing_compiled is not None:
-            self._environment["NUMBA_CACHE_DIR"] = nothing_compiled
+        self._first_solve = is_new
         self._process: subprocess.Popen[str] | None = None
         self._bare: dict[tuple[str, str], float] = {}
 
@@ -250,8 +247,8 @@ class _Process:
 
 
 @contextlib.contextmanager
-def _process(nothing_compiled: str | None = None) -> Iterator[_Process]:
-    process = _Process(nothing_compiled)
+def _process(*, is_new: bool = False) -> Iterator[_Process]:
+    process = _Process(is_new=is_new)
     try:
         yield process
     finally:

@@ -19,7 +19,7 @@ def test_solves_of_real_instances_keep_their_limits() -> None:
 
 
 def test_every_door_and_method_of_a_generated_model() -> None:
-    """A limit of 0: nothing is compiled, and each has something to say."""
+    """A limit of 0: each has something to say."""
     with _process() as process:
         for k, door in enumerate(DOORS):
             method = METHODS["knapsack"][k % len(METHODS["knapsack"])]

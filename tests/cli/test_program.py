@@ -34,7 +34,7 @@ def test_as_a_program(model: Callable[..., Path]) -> None:
 def test_listing_starts_without_heavy_imports() -> None:
     program = (
         "import sys; from gpu_bridge.cli import main; main(['options']); "
-        "heavy = {'numpy', 'scipy', 'highspy', 'numba', 'rich', 'pyomo', 'pulp', 'matplotlib'}; "
+        "heavy = {'numpy', 'scipy', 'highspy', 'rich', 'pyomo', 'pulp', 'matplotlib'}; "
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
     done = subprocess.run(

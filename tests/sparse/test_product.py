@@ -7,6 +7,7 @@ import pytest
 
 from solvers.device import cpu
 from solvers.errors import EngineError
+from solvers.kernels import family
 from solvers.sparse.convert import from_scipy, to_coo, transposed
 from solvers.sparse.kernels.coo import COO
 from solvers.sparse.product import MatrixPair, multiply, prepared
@@ -93,12 +94,10 @@ def test_chunks_of_any_size_give_the_product(chunk, threads):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_threads_give_the_same_bits(form, monkeypatch):
-    from solvers.kernels import twin
-
     matrix = made(form, MATRICES["of halves"])
     vector = vector_for(matrix.columns)
     alone = multiply(matrix, vector, threads=1)
-    monkeypatch.setattr(twin, "threads_for", lambda work, threads: threads)
+    monkeypatch.setattr(family, "threads_for", lambda work, threads: threads)
     assert np.array_equal(multiply(matrix, vector, threads=3), alone)
 
 

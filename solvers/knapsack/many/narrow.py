@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.device import Device
-from solvers.kernels.twin import threads_for
+from solvers.kernels.sharing import threads_for
 from solvers.native.knapsack_many_check import shorten
 
 Empty = Callable[[tuple[int, ...], Any], npt.NDArray[Any]]

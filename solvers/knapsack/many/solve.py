@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from solvers.device import Device, find_device
 from solvers.errors import EngineError
-from solvers.kernels.twin import threads_for
+from solvers.kernels.sharing import threads_for
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.many.batch import Problems, as_problems, split_copies
 from solvers.knapsack.many.kernels.many import INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE

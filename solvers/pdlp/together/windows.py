@@ -47,7 +47,7 @@ class OnCpu:
 
     def _inner(self, count: int) -> int:
         """Run iterations 1 to ``count`` of the window, or fewer; return the next offset."""
-        from solvers.kernels.twin import threads_for
+        from solvers.kernels.sharing import threads_for
 
         state = self._state
         work = 2 * state.by_row.values.size * state.width
