@@ -59,8 +59,11 @@ void gather_eta_rows(std::int64_t rows, std::int64_t capacity, std::int64_t most
     check_lengths(most * rows, {{"eta_rows", eta_rows}});
     check_lengths(most * capacity, {{"by_slot", by_slot}});
     native::parallel_for(threads, most, [&](std::int64_t e) {
-        for (std::int64_t s = 0; s < capacity; ++s)
-            by_slot(e, s) = e < count && s < slots ? eta_rows(e, row_of_slot[s]) : 0.0;
+        const RealsOut row = by_slot[e];
+        const std::int64_t filled = e < count ? slots : 0;
+        for (std::int64_t s = 0; s < filled; ++s)
+            row[s] = eta_rows(e, row_of_slot[s]);
+        std::fill(row.begin() + filled, row.begin() + capacity, 0.0);
     });
 }
 
