@@ -1,4 +1,4 @@
-// A warp's problem in shared memory, and what is done with it before the search. start_cpu.py says
+// A warp's problem in shared memory, and what is done with it before the search. start.h says
 // the same one item at a time.
 #pragma once
 
