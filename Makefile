@@ -28,7 +28,7 @@ help:
 	@echo "make test-gpu  run the tests that need a GPU (CUDA=cuda12 for CUDA 12)"
 	@echo "make campaign  random models in every way against the truth (MINUTES=30 SEED=7)"
 	@echo "make examples  run every example"
-	@echo "make lint      ruff and mypy"
+	@echo "make lint      ruff, clang-format and mypy"
 	@echo "make docs      build the documentation into site/"
 	@echo "make clean     remove the environment and everything that was made"
 
@@ -63,6 +63,7 @@ examples: $(VENV)/installed-develop
 lint: $(VENV)/installed-develop
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
+	git ls-files '*.cpp' '*.h' | xargs $(VENV)/bin/clang-format --dry-run --Werror
 	$(VENV)/bin/mypy
 
 docs: export NO_MKDOCS_2_WARNING = 1

@@ -6,13 +6,10 @@
 #else
 #include "blocks.h"
 
-template <class T>
-inline T __shfl_up_sync(unsigned, T value, int distance) {
+template <class T> inline T __shfl_up_sync(unsigned, T value, int distance) {
     const int lane = emulator::current & 31;
     return emulator::exchange(value)[lane < distance ? lane : lane - distance];
 }
 #endif
 
-inline long long __mul64hi(long long a, long long b) {
-    return (long long)((__int128)a * b >> 64);
-}
+inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }

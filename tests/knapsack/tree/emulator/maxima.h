@@ -3,16 +3,16 @@
 
 #include "blocks.h"
 
-template <class T>
-inline T atomicMax(T* place, T value) {
+template <class T> inline T atomicMax(T *place, T value) {
     const T before = *place;
-    if (value > before) *place = value;
+    if (value > before)
+        *place = value;
     return before;
 }
 
-template <class T>
-inline T atomicMin(T* place, T value) {
+template <class T> inline T atomicMin(T *place, T value) {
     const T before = *place;
-    if (value < before) *place = value;
+    if (value < before)
+        *place = value;
     return before;
 }

@@ -11,14 +11,15 @@
 #include <cstring>
 #include <functional>
 
-
 #define __global__
 #define __device__
 #define __shared__ static
 #define __launch_bounds__(threads)
 #define __restrict__
 
-struct Index3 { unsigned x = 0; };
+struct Index3 {
+    unsigned x = 0;
+};
 static Index3 threadIdx, blockIdx, blockDim;
 
 namespace emulator {
@@ -28,8 +29,8 @@ constexpr size_t STACK = 256 << 10;
 
 struct Lane {
     ucontext_t context;
-    char* stack = nullptr;
-    int waits_for = 0;  // number of threads that meet there: 32, the block, or 0 for none
+    char *stack = nullptr;
+    int waits_for = 0; // number of threads that meet there: 32, the block, or 0 for none
     bool done = false;
 };
 
@@ -40,7 +41,7 @@ static double slots[2][MOST];
 static int parity[MOST];
 static std::function<void()> body;
 
-inline void fail(const char* what) {
+inline void fail(const char *what) {
     std::fprintf(stderr, "emulated lanes: %s\n", what);
     std::abort();
 }
@@ -56,7 +57,7 @@ inline void meet(int count) {
     swapcontext(&lanes[current].context, &home);
 }
 
-inline bool run_once(int lane) {  // let a thread go on to its next meeting
+inline bool run_once(int lane) { // let a thread go on to its next meeting
     current = lane;
     threadIdx.x = unsigned(lane);
     lanes[lane].waits_for = 0;
@@ -69,8 +70,9 @@ inline void run_block(int count, std::function<void()> work) {
     threads = count;
     body = work;
     for (int lane = 0; lane < count; ++lane) {
-        Lane& own = lanes[lane];
-        if (!own.stack) own.stack = static_cast<char*>(std::malloc(STACK));
+        Lane &own = lanes[lane];
+        if (!own.stack)
+            own.stack = static_cast<char *>(std::malloc(STACK));
         getcontext(&own.context);
         own.context.uc_stack.ss_sp = own.stack;
         own.context.uc_stack.ss_size = STACK;
@@ -79,32 +81,38 @@ inline void run_block(int count, std::function<void()> work) {
         parity[lane] = 0;
         makecontext(&own.context, enter, 0);
     }
-    for (int lane = 0; lane < count; ++lane) run_once(lane);
+    for (int lane = 0; lane < count; ++lane)
+        run_once(lane);
     for (;;) {
         int done = 0, at_block = 0, moved = 0;
         for (int lane = 0; lane < count; ++lane) {
             done += lanes[lane].done;
             at_block += !lanes[lane].done && lanes[lane].waits_for == threads;
         }
-        if (done == count) return;
+        if (done == count)
+            return;
         if (at_block == count) {
-            for (int lane = 0; lane < count; ++lane) run_once(lane);
+            for (int lane = 0; lane < count; ++lane)
+                run_once(lane);
             continue;
         }
         for (int first = 0; first < count; first += 32) {
             int there = 0;
             for (int lane = first; lane < first + 32; ++lane)
                 there += !lanes[lane].done && lanes[lane].waits_for == 32;
-            if (there != 32) continue;
-            for (int lane = first; lane < first + 32; ++lane) run_once(lane);
+            if (there != 32)
+                continue;
+            for (int lane = first; lane < first + 32; ++lane)
+                run_once(lane);
             ++moved;
         }
-        if (!moved) fail("threads wait for each other at different places");
+        if (!moved)
+            fail("threads wait for each other at different places");
     }
 }
 
 template <class T>
-inline T* exchange(T value) {  // what the 32 lanes of this warp hold, valid until the next one
+inline T *exchange(T value) { // what the 32 lanes of this warp hold, valid until the next one
     static_assert(sizeof(T) <= sizeof(double), "a slot is eight bytes");
     static T seen[2][MOST];
     const int side = parity[current] ^= 1;
@@ -113,7 +121,7 @@ inline T* exchange(T value) {  // what the 32 lanes of this warp hold, valid unt
     return &seen[side][current & ~31];
 }
 
-}  // namespace emulator
+} // namespace emulator
 
 using std::fabs;
 using std::fmax;
@@ -125,26 +133,28 @@ inline int max(int a, int b) { return a > b ? a : b; }
 inline void __syncwarp() { emulator::meet(32); }
 inline void __syncthreads() { emulator::meet(emulator::threads == 32 ? 32 : emulator::threads); }
 
-template <class T>
-inline T __shfl_sync(unsigned, T value, int source) { return emulator::exchange(value)[source & 31]; }
+template <class T> inline T __shfl_sync(unsigned, T value, int source) {
+    return emulator::exchange(value)[source & 31];
+}
 
-template <class T>
-inline T __shfl_xor_sync(unsigned, T value, int mask) {
+template <class T> inline T __shfl_xor_sync(unsigned, T value, int mask) {
     const int lane = emulator::current & 31;
     return emulator::exchange(value)[lane ^ mask];
 }
 
 inline unsigned __ballot_sync(unsigned, bool flag) {
-    const int* flags = emulator::exchange(int(flag));
+    const int *flags = emulator::exchange(int(flag));
     unsigned raised = 0;
-    for (int lane = 0; lane < 32; ++lane) raised |= unsigned(flags[lane]) << lane;
+    for (int lane = 0; lane < 32; ++lane)
+        raised |= unsigned(flags[lane]) << lane;
     return raised;
 }
 
 inline unsigned __reduce_max_sync(unsigned, unsigned value) {
-    const unsigned* all = emulator::exchange(value);
+    const unsigned *all = emulator::exchange(value);
     unsigned top = 0;
-    for (int lane = 0; lane < 32; ++lane) top = all[lane] > top ? all[lane] : top;
+    for (int lane = 0; lane < 32; ++lane)
+        top = all[lane] > top ? all[lane] : top;
     return top;
 }
 
