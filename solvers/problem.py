@@ -163,7 +163,7 @@ class Problem:
         cls,
         *,
         cost: FloatArray,
-        matrix: sp.csr_array,
+        matrix: sp.csr_array | SparseRows,
         row_lower: FloatArray,
         row_upper: FloatArray,
         lower: FloatArray,
@@ -172,6 +172,8 @@ class Problem:
         offset: float = 0.0,
         maximize: bool = False,
         name: str = "",
+        column_names: Sequence[str] | None = None,
+        row_names: Sequence[str] | None = None,
         matrix_csc: sp.csc_array | None = None,
     ) -> Problem:
         """Build a problem of arrays that are right by construction, and take them over.
@@ -184,7 +186,6 @@ class Problem:
         made = object.__new__(cls)
         made.__dict__.update(
             cost=cost,
-            matrix=matrix,
             row_lower=row_lower,
             row_upper=row_upper,
             lower=lower,
@@ -193,9 +194,10 @@ class Problem:
             offset=offset,
             maximize=maximize,
             name=name,
-            column_names=None,
-            row_names=None,
+            column_names=column_names,
+            row_names=row_names,
         )
+        made.__dict__["entries" if isinstance(matrix, SparseRows) else "matrix"] = matrix
         if matrix_csc is not None:
             made.__dict__["matrix_csc"] = matrix_csc
         made._check_objective()
@@ -327,6 +329,11 @@ class Problem:
         low: FloatArray = getattr(self, low_field)
         high: FloatArray = getattr(self, high_field)
         kind = "row" if low_field == "row_lower" else "variable"
+        in_order = bool((low <= high).all())  # false for NaN
+        if in_order and not ((low >= INFINITY_THRESHOLD) | (high <= -INFINITY_THRESHOLD)).any():
+            low[low <= -INFINITY_THRESHOLD] = -np.inf
+            high[high >= INFINITY_THRESHOLD] = np.inf
+            return
         for side, values in (("lower", low), ("upper", high)):
             bad = np.flatnonzero(np.isnan(values))
             if bad.size:

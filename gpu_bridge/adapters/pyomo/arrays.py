@@ -27,14 +27,24 @@ class ProblemArrays:
     def problem(self, name: str, offset: float, maximize: bool) -> Problem:
         """Return the validated problem."""
         return Problem.from_arrays(
-            self.cost,
-            self.matrix,
-            self.row_lower,
-            self.row_upper,
-            lower=self.lower,
-            upper=self.upper,
-            integrality=self.integrality,
+            **vars(self),
             offset=offset,
+            maximize=maximize,
+            name=name,
+        )
+
+    def problem_of_checked_matrix(self, name: str, offset: float, maximize: bool) -> Problem:
+        """Return the validated problem, where the matrix is one that another problem has."""
+        sign = -1.0 if maximize else 1.0
+        return Problem.from_canonical(
+            cost=sign * self.cost,
+            matrix=self.matrix,
+            row_lower=self.row_lower,
+            row_upper=self.row_upper,
+            lower=self.lower.copy(),
+            upper=self.upper.copy(),
+            integrality=self.integrality,
+            offset=sign * offset,
             maximize=maximize,
             name=name,
             column_names=self.column_names,

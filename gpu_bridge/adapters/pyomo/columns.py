@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
 
 import numpy as np
+from pyomo.common.numeric_types import native_numeric_types
+from pyomo.core.base.set import GlobalSets
 
-from gpu_bridge.adapters.pyomo.entries import to_sides
+from gpu_bridge.adapters.pyomo.entries import sides
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
 from solvers.errors import CrossedBoundsError
 from solvers.problem import BoolArray, FloatArray
@@ -15,8 +18,58 @@ ROUNDING = 1e-6
 """Bounds of integer variables this close to an integer mean that integer."""
 
 
-def column_bounds(columns: list[Any]) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return lower bounds, upper bounds and integrality, each (n,).
+class ColumnBounds(NamedTuple):
+    """Lower bounds, upper bounds and integrality, each (n,)."""
+
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+
+
+class BoundsReader:
+    """Reads domains and bounds of variables; those that are the same objects as before once."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[list[Any], ...] = ()
+        self._last: ColumnBounds | None = None
+
+    def read(self, columns: list[Any]) -> ColumnBounds:
+        """Return the bounds of all columns, of equal objects the very arrays of the last look.
+
+        Raises
+        ------
+        IncompatiblePyomoModelError, CrossedBoundsError, ProblemError
+            As :func:`column_bounds` says.
+        """
+        seen = (
+            columns,
+            [variable._domain for variable in columns],
+            [variable._lb for variable in columns],
+            [variable._ub for variable in columns],
+        )
+        last = self._last
+        if last is not None and all(map(_are_same, self._seen, seen)):
+            return last
+        found = column_bounds(columns)
+        self._seen, self._last = seen, found if _say_all(*seen[1:]) else None
+        return found
+
+
+def _are_same(these: list[Any], those: list[Any]) -> bool:
+    return these is those or (len(these) == len(those) and all(map(is_, these, those)))
+
+
+def _say_all(domains: list[Any], lower: list[Any], upper: list[Any]) -> bool:
+    """Whether bounds are numbers and domains Pyomo's own: nothing that changes within."""
+    kinds = {*map(type, lower), *map(type, upper)} - {type(None)}
+    return kinds <= native_numeric_types and set(map(id, domains)) <= _GLOBAL
+
+
+_GLOBAL = frozenset(map(id, GlobalSets.values()))
+
+
+def column_bounds(columns: list[Any]) -> ColumnBounds:
+    """Return lower bounds, upper bounds and integrality.
 
     Domains and declared bounds are intersected; bounds of integer variables are rounded inwards.
 
@@ -30,7 +83,7 @@ def column_bounds(columns: list[Any]) -> tuple[FloatArray, FloatArray, BoolArray
         A bound without a value.
     """
     if not columns:
-        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_)
+        return ColumnBounds(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
     domains = [variable._domain for variable in columns]
     kinds = {id(domain): k for k, domain in enumerate(domains)}
     numbers = {key: k for k, key in enumerate(kinds)}
@@ -39,13 +92,13 @@ def column_bounds(columns: list[Any]) -> tuple[FloatArray, FloatArray, BoolArray
     of_domains = [_domain_bounds(variable) for variable in examples]
     low, high, whole = (np.array(part) for part in zip(*of_domains, strict=True))
     integrality: BoolArray = whole.astype(bool)[domain_of]
-    lower = to_sides([v._lb for v in columns], -np.inf, lambda k: _bound_of("lower", columns[k]))
-    upper = to_sides([v._ub for v in columns], np.inf, lambda k: _bound_of("upper", columns[k]))
-    lower = np.maximum(lower, low[domain_of])
-    upper = np.minimum(upper, high[domain_of])
+    declared = sides([v._lb for v in columns], -np.inf, lambda k: _bound_of("lower", columns[k]))
+    lower = np.maximum(declared.read(), low[domain_of])
+    declared = sides([v._ub for v in columns], np.inf, lambda k: _bound_of("upper", columns[k]))
+    upper = np.minimum(declared.read(), high[domain_of])
     if integrality.any():
         _round_inwards(columns, lower, upper, integrality)
-    return lower, upper, integrality
+    return ColumnBounds(lower, upper, integrality)
 
 
 def _domain_bounds(variable: Any) -> tuple[float, float, bool]:

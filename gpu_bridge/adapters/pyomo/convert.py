@@ -8,7 +8,7 @@ The objective travels as row 0 of the same matrix, so that it is read by the sam
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from typing import Any
 
@@ -18,18 +18,20 @@ from pyomo.common.gc_manager import PauseGC
 
 from gpu_bridge.adapters.pyomo.arrays import ComponentNames, ProblemArrays
 from gpu_bridge.adapters.pyomo.collect import RowCollector
-from gpu_bridge.adapters.pyomo.columns import column_bounds
+from gpu_bridge.adapters.pyomo.columns import BoundsReader
 from gpu_bridge.adapters.pyomo.components import (
     active_constraints,
     active_objective,
     active_sos,
     check_model,
 )
-from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, free_matrix
-from gpu_bridge.adapters.pyomo.rows import ModelRows, read_rows
+from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, MatrixReader
+from gpu_bridge.adapters.pyomo.parts import Parts
+from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader
 from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
 from solvers.errors import CrossedBoundsError, ProblemError
 from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.rows import SparseRows
 
 CONSTANT_ROW_TOLERANCE = 1e-6
 """How far, relative to max(1, |body|), a constraint without variables may miss its side."""
@@ -61,36 +63,134 @@ class ConvertedModel:
     objective: Any | None
 
 
-def convert(model: Any) -> ConvertedModel:
-    """Read a Pyomo model or block.
+class ModelReader:
+    """Reads one model, which may be read again as long as it has the same parts.
+
+    Whatever holds no parameter is read once. Everything that was read is kept in the steps that it
+    took, and a step is taken again where what it was made of has changed.
 
     Raises
     ------
     IncompatiblePyomoModelError
         A part of the model is not linear, or not understood; the message names it.
-    ProblemError
-        A coefficient, side or bound without a usable value.
-    CrossedBoundsError
-        Bounds or constraints without free variables that contradict each other: the model is
-        infeasible as it stands.
     """
-    check_model(model)
-    with PauseGC():  # the pass makes many small objects and needs them all until its end
-        objective = active_objective(model)
-        sets = active_sos(model)
-        collected = RowCollector()
-        collected.add_objective(objective)
-        for constraints in active_constraints(model):
-            collected.add_constraints(constraints)
-        rows = read_rows(collected)
-        free = free_matrix(rows, chain.from_iterable(item.variables for item in sets))
-        constant_rows, kept = _settle_rows(rows, free)
-        arrays, constraints = _arrays(rows, free, kept)
+
+    def __init__(self, model: Any) -> None:
+        check_model(model)
+        with PauseGC():  # the pass makes many small objects and needs them all until its end
+            self._parts = Parts.of(model)
+            self._objective = active_objective(model)
+            self._sets = active_sos(model)
+            collected = RowCollector()
+            collected.add_objective(self._objective)
+            for constraints in active_constraints(model):
+                collected.add_constraints(constraints)
+            self._rows = RowReader(collected)
+        self._matrix = MatrixReader(chain.from_iterable(item.variables for item in self._sets))
+        self._bounds = BoundsReader()
+        self._kept: _KeptRows | None = None
+
+    def fits(self, model: Any) -> bool:
+        """Whether the model it was made for has the same parts as then; where in doubt, False."""
+        return self._parts is not None and self._parts.are_those_of(model)
+
+    def read(self, model: Any) -> ConvertedModel:
+        """Return the model as it is now.
+
+        Raises
+        ------
+        IncompatiblePyomoModelError
+            A row or domain that is not linear, or not understood; the message names it.
+        ProblemError
+            A coefficient, side or bound without a usable value.
+        CrossedBoundsError
+            Bounds or constraints without free variables that contradict each other: the model is
+            infeasible as it stands.
+        """
+        with PauseGC():
+            rows = self._rows.read()
+            free = self._matrix.read(rows)
+            constant_rows, kept = _settle_rows(rows, free)
+            if self._kept is None or not self._kept.is_of(free.matrix, kept):
+                self._kept = _KeptRows.of(rows.rows, free, kept)
+            problem = self._problem(rows, free, self._kept, model.name or "")
+            if self._sets:
+                problem = add_special_ordered_sets(problem, self._sets, free.columns)
+        return ConvertedModel(
+            problem, free.columns, self._kept.constraints, constant_rows, self._objective
+        )
+
+    def _problem(self, rows: ModelRows, free: FreeMatrix, kept: _KeptRows, name: str) -> Problem:
+        lower, upper, integrality = self._bounds.read(free.columns)
+        objective = self._objective
         maximize = objective is not None and objective.sense == ObjectiveSense.maximize
-        problem = arrays.problem(model.name or "", float(free.constants[0]), maximize)
-        if sets:
-            problem = add_special_ordered_sets(problem, sets, free.columns)
-    return ConvertedModel(problem, free.columns, constraints, constant_rows, objective)
+        arrays = ProblemArrays(
+            cost=kept.cost,
+            matrix=kept.matrix,
+            row_lower=(rows.lower - free.constants)[kept.kept],
+            row_upper=(rows.upper - free.constants)[kept.kept],
+            lower=lower,
+            upper=upper,
+            integrality=integrality,
+            column_names=kept.column_names,
+            row_names=kept.row_names,
+        )
+        offset = float(free.constants[0])
+        if kept.is_checked:
+            return arrays.problem_of_checked_matrix(name, offset, maximize)
+        problem = arrays.problem(name, offset, maximize)
+        self._kept = replace(kept, matrix=problem.entries, is_checked=True)
+        return problem
+
+
+def convert(model: Any) -> ConvertedModel:
+    """Read a Pyomo model or block once; raises what :class:`ModelReader` says."""
+    return ModelReader(model).read(model)
+
+
+@dataclass(frozen=True, eq=False)
+class _KeptRows:
+    """The matrix without the rows that say nothing, and without the objective, its first one.
+
+    Parameters
+    ----------
+    whole : SparseRows
+        (m, n), with those rows.
+    kept : (m,) array of bool
+    cost : (n,) array
+    matrix : SparseRows
+    is_checked : bool
+        The matrix is that of a problem.
+    """
+
+    whole: SparseRows
+    kept: BoolArray
+    cost: FloatArray
+    matrix: SparseRows
+    constraints: list[Any]
+    column_names: ComponentNames
+    row_names: ComponentNames
+    is_checked: bool = False
+
+    @classmethod
+    def of(cls, rows: list[Any], free: FreeMatrix, kept: BoolArray) -> _KeptRows:
+        own = slice(0, free.matrix.indptr[1])
+        cost = np.zeros(len(free.columns))
+        cost[free.matrix.indices[own]] = free.matrix.data[own]
+        constraints = list(compress(rows, kept))
+        return cls(
+            whole=free.matrix,
+            kept=kept,
+            cost=cost,
+            matrix=free.matrix.select(kept, np.ones(len(free.columns), dtype=bool)),
+            constraints=constraints,
+            column_names=ComponentNames(free.columns),
+            row_names=ComponentNames(constraints),
+        )
+
+    def is_of(self, matrix: SparseRows, kept: BoolArray) -> bool:
+        """Whether it was made of these."""
+        return matrix is self.whole and np.array_equal(kept, self.kept)
 
 
 def _settle_rows(rows: ModelRows, free: FreeMatrix) -> tuple[dict[Any, float], BoolArray]:
@@ -134,23 +234,3 @@ def row_slack(lower: FloatArray, upper: FloatArray, body: FloatArray) -> FloatAr
     above = upper - body
     below = lower - body
     return np.where(np.isinf(above) | (np.isfinite(below) & (-below > above)), below, above)
-
-
-def _arrays(rows: ModelRows, free: FreeMatrix, kept: BoolArray) -> tuple[ProblemArrays, list[Any]]:
-    constraints = list(compress(rows.rows, kept))
-    lower, upper, integrality = column_bounds(free.columns)
-    own = slice(0, free.matrix.indptr[1])  # the objective is the first row
-    cost = np.zeros(len(free.columns))
-    cost[free.matrix.indices[own]] = free.matrix.data[own]
-    arrays = ProblemArrays(
-        cost=cost,
-        matrix=free.matrix.select(kept, np.ones(len(free.columns), dtype=bool)),
-        row_lower=(rows.lower - free.constants)[kept],
-        row_upper=(rows.upper - free.constants)[kept],
-        lower=lower,
-        upper=upper,
-        integrality=integrality,
-        column_names=ComponentNames(free.columns),
-        row_names=ComponentNames(constraints),
-    )
-    return arrays, constraints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any
 
@@ -20,38 +20,58 @@ IndexArray = npt.NDArray[np.int64]
 PLAIN_VARIABLES = frozenset({ScalarVar, VarData})
 
 
-@dataclass
-class Entries:
-    """Matrix entries as parallel sequences, with the constants met among them.
+class Numbers:
+    """Numbers and parameters (k,), of which only the parameters are evaluated at each look.
 
-    ``constants`` maps a row to the sum of its constant terms; ``unusual`` holds rows with a term
-    that is not linear in the usual way, whose entries here do not count.
+    Parameters
+    ----------
+    values : list
+        Numbers, and whatever has a value by now or later.
+    what : callable
+        Names the k-th value in an error.
     """
 
-    coefficients: FloatArray
-    variables: list[Any]
-    rows: IndexArray
-    constants: dict[int, float] = field(default_factory=dict)
-    unusual: set[int] = field(default_factory=set)
+    def __init__(self, values: list[Any], what: Callable[[int], str]) -> None:
+        self._what = what
+        self._places: list[int] = []
+        self._items: list[Any] = []
+        if not set(map(type, values)) <= native_numeric_types:
+            kinds = native_numeric_types
+            self._places = [k for k, item in enumerate(values) if item.__class__ not in kinds]
+            self._items = [values[k] for k in self._places]
+            values = [item if item.__class__ in kinds else 0.0 for item in values]
+        try:
+            self._last = np.fromiter(values, np.float64, len(values))
+        except OverflowError as error:
+            raise ProblemError(f"A number of the model is too large: {error}.") from error
 
-    def keep(self, kept: BoolArray) -> None:
-        """Drop the entries (k,) that are not ``kept``."""
-        self.coefficients = self.coefficients[kept]
-        self.rows = self.rows[kept]
-        self.variables = list(compress(self.variables, kept))
+    @property
+    def can_change(self) -> bool:
+        """Whether there is a parameter among them."""
+        return bool(self._items)
 
-    def leave_out(self, rows: set[int]) -> None:
-        """Drop everything that belongs to ``rows``."""
-        if rows:
-            self.keep(~np.isin(self.rows, list(rows)))
-            for row in rows:
-                self.constants.pop(row, None)
+    def read(self) -> FloatArray:
+        """Return all values; the very array of the last look where none has changed.
+
+        Raises
+        ------
+        ProblemError
+            A value that is not a real number, such as a parameter without a value.
+        """
+        if not self._items:
+            return self._last
+        places = self._places
+        found = [
+            _evaluate(item, k, self._what) for k, item in zip(places, self._items, strict=True)
+        ]
+        if self._last[places].tolist() != found:
+            self._last = self._last.copy()  # somebody may have the one before
+            self._last[places] = found
+        return self._last
 
 
-def read_terms(
-    terms: list[Any], lengths: Sequence[int], rows: IndexArray, label: Callable[[int], str]
-) -> Entries:
-    """Split terms into coefficients and variables.
+class Terms:
+    """Terms of several rows, split into coefficients and variables.
 
     Parameters
     ----------
@@ -63,43 +83,91 @@ def read_terms(
         Row numbers.
     label : callable
         Name of a row, for messages.
+
+    Attributes
+    ----------
+    variables, rows
+        Variable and row of each entry.
+    unusual : set of int
+        Rows with a term that is not linear in the usual way, whose entries here do not count.
     """
-    row_of = np.repeat(rows, lengths)
-    pairs = [
-        term._args_ if term.__class__ is MonomialTermExpression else (1.0, term) for term in terms
-    ]
-    flat = list(chain.from_iterable(pairs))
-    factors, variables = flat[0::2], flat[1::2]
-    coefficients = to_numbers(factors, lambda k: f"A coefficient of {label(int(row_of[k]))}")
-    entries = Entries(coefficients, variables, row_of)
-    odd = {kind for kind in set(map(type, variables)) - PLAIN_VARIABLES if not _is_variable(kind)}
-    if odd:
-        _take_out_constants(entries, odd, label)
-    return entries
 
-
-def to_numbers(values: list[Any], what: Callable[[int], str]) -> FloatArray:
-    """Evaluate parameters and return floats; ``what(k)`` names the k-th value in an error.
-
-    Raises
-    ------
-    ProblemError
-        A value that is not a real number, such as a parameter without a value.
-    """
-    if not set(map(type, values)) <= native_numeric_types:
-        values = [
-            item if item.__class__ in native_numeric_types else _evaluate(item, k, what)
-            for k, item in enumerate(values)
+    def __init__(
+        self,
+        terms: list[Any],
+        lengths: Sequence[int],
+        rows: IndexArray,
+        label: Callable[[int], str],
+    ) -> None:
+        self._label = label
+        self.rows: IndexArray = np.repeat(rows, lengths)
+        pairs = [
+            term._args_ if term.__class__ is MonomialTermExpression else (1.0, term)
+            for term in terms
         ]
-    try:
-        return np.fromiter(values, np.float64, len(values))
-    except OverflowError as error:
-        raise ProblemError(f"A number of the model is too large: {error}.") from error
+        flat = list(chain.from_iterable(pairs))
+        self._factors, self.variables = flat[0::2], flat[1::2]
+        self._constants: list[tuple[int, Any]] = []
+        self.unusual: set[int] = set()
+        kinds = set(map(type, self.variables)) - PLAIN_VARIABLES
+        odd = {kind for kind in kinds if not issubclass(kind, VarData)}
+        if odd:
+            self._take_out_constants(odd)
+
+    def leave_out(self, rows: set[int]) -> None:
+        """Drop everything that belongs to ``rows``."""
+        if rows:
+            self._keep(~np.isin(self.rows, list(rows)))
+            self._constants = [pair for pair in self._constants if pair[0] not in rows]
+
+    @cached_property
+    def coefficients(self) -> Numbers:
+        """Coefficient of each entry."""
+        return Numbers(
+            self._factors, lambda k: f"A coefficient of {self._label(int(self.rows[k]))}"
+        )
+
+    def add_constants(self, to: FloatArray, sign: float) -> None:
+        """Add the constant terms of each row, or subtract them."""
+        if self._constants:
+            np.add.at(to, self._constant_rows, sign * self._constant_numbers.read())
+
+    @cached_property
+    def _constant_rows(self) -> list[int]:
+        return [row for row, _ in self._constants]
+
+    @cached_property
+    def _constant_numbers(self) -> Numbers:
+        rows = self._constant_rows
+        return Numbers(
+            [item for _, item in self._constants],
+            lambda k: f"A constant of {self._label(rows[k])}",
+        )
+
+    def _take_out_constants(self, odd: set[type]) -> None:
+        """Move numbers and parameters to the constants; mark rows with anything else as unusual."""
+        keep = np.ones(len(self.variables), dtype=bool)
+        for k, term in enumerate(self.variables):
+            kind: type = type(term)
+            if kind not in odd:
+                continue
+            keep[k] = False
+            row = int(self.rows[k])
+            if kind in native_numeric_types or not term.is_potentially_variable():
+                self._constants.append((row, term))
+            else:
+                self.unusual.add(row)
+        self._keep(keep)
+
+    def _keep(self, kept: BoolArray) -> None:
+        self.rows = self.rows[kept]
+        self.variables = list(compress(self.variables, kept))
+        self._factors = list(compress(self._factors, kept))
 
 
-def to_sides(values: list[Any], infinite: float, what: Callable[[int], str]) -> FloatArray:
-    """Return sides or bounds as floats, None becoming ``infinite``."""
-    return to_numbers([infinite if item is None else item for item in values], what)
+def sides(values: list[Any], infinite: float, what: Callable[[int], str]) -> Numbers:
+    """Return sides or bounds as numbers, None becoming ``infinite``."""
+    return Numbers([infinite if item is None else item for item in values], what)
 
 
 def _evaluate(item: Any, position: int, what: Callable[[int], str]) -> float:
@@ -110,27 +178,3 @@ def _evaluate(item: Any, position: int, what: Callable[[int], str]) -> float:
         raise ProblemError(
             f"{what(position)} is {item}, which has no usable value: {error}"
         ) from error
-
-
-def _is_variable(kind: type) -> bool:
-    return issubclass(kind, VarData)
-
-
-def _take_out_constants(entries: Entries, odd: set[type], label: Callable[[int], str]) -> None:
-    """Move numbers and parameters to the constants; mark rows with anything else as unusual."""
-    keep = np.ones(len(entries.variables), dtype=bool)
-    for k, term in enumerate(entries.variables):
-        kind: type = type(term)
-        if kind not in odd:
-            continue
-        keep[k] = False
-        row = int(entries.rows[k])
-        if kind in native_numeric_types:
-            number = float(term)
-        elif not term.is_potentially_variable():
-            number = _evaluate(term, row, lambda row: f"A constant of {label(row)}")
-        else:
-            entries.unusual.add(row)
-            continue
-        entries.constants[row] = entries.constants.get(row, 0.0) + number
-    entries.keep(keep)

@@ -132,13 +132,13 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
         if on_solution is not None:
             config.on_solution = on_solution
-        results = solve_model(self, model, config)
-        failure = results.solution_loader.failure
+        solved = solve_model(self, model, config)
+        failure = solved.loader.failure
         if failure is None:
-            finish(results, config)
+            finish(solved.loader, config)
         if report_timing:
-            self._report(results.timing_info.timer)
-        translated = make_legacy_results(self, model, results, load_solutions, wanted)
+            self._report(solved.timer)
+        translated = make_legacy_results(self, model, solved, load_solutions, wanted)
         if failure is not None:
             raise failure
         return translated

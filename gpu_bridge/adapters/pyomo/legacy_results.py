@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
-from pyomo.contrib.solver.common.results import Results
+import numpy as np
 from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError
 from pyomo.core.base import SymbolMap, Var
 from pyomo.core.base.label import NumericLabeler
@@ -16,10 +17,15 @@ from pyomo.core.base.PyomoModel import ModelSolution
 from pyomo.core.base.suffix import Suffix
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
+from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 
-from gpu_bridge.adapters.pyomo.results import explanation, why_not_loaded
+from gpu_bridge.adapters.pyomo.results import bound_of, explanation, incumbent_of, why_not_loaded
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
 from solvers.errors import OptionError
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
+    from gpu_bridge.adapters.pyomo.solve_model import Solved
 
 logger = logging.getLogger(__name__)
 
@@ -44,35 +50,31 @@ def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set
 
 
 def make_legacy_results(
-    solver: Any, model: Any, results: Results, load: bool, suffixes: set[str]
+    solver: Any, model: Any, solved: Solved, load: bool, suffixes: set[str]
 ) -> SolverResults:
-    """Translate ``results``, and load the solution into the model or into the translation.
+    """Say what came of a solve, and load the solution into the model or into the results.
 
-    The translation has the best point only, because of several ``model.solutions.load_from``
+    The results have the best point only, because of several ``model.solutions.load_from``
     would take the last; all of them are in its attribute ``solution_loader``, as in the new
     interface.
     Without a point to load the model is left alone and a warning says why.
     """
     legacy = SolverResults()
-    solution = Solution()
-    loader = results.solution_loader
+    loader = solved.loader
     outcome = loader.outcome
     statuses = old_statuses(outcome.solution_status, outcome.stop_reason)
-    legacy.solver.name = solver.name
-    legacy.solver.status = statuses.solver
-    legacy.solver.termination_condition = statuses.condition
-    legacy.solver.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
-    legacy.solver.termination_message = str(outcome.stop_reason)
-    legacy.solver.wallclock_time = results.timing_info.wall_time
-    _describe_problem(legacy.problem, model, results)
-    solution.status = statuses.solution
-    solution.gap = _absolute_gap(results)
-    solution.symbol_map = SymbolMap()
-    solution.symbol_map.default_labeler = NumericLabeler("x")
+    about = legacy.solver
+    about.name = solver.name
+    about.status = statuses.solver
+    about.termination_condition = statuses.condition
+    about.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
+    about.termination_message = str(outcome.stop_reason)
+    about.wallclock_time = solved.seconds
+    _describe_problem(legacy.problem, model, loader)
     legacy._smap_id = None
     if load and loader.may_be_loaded:
         loader.load_solution()
-        _remember(model, solution)
+        _remember(model, statuses.solution, _absolute_gap(loader))
     elif load:
         logger.warning(
             "No solution is available for model '%s', whose values stay as they were. %s",
@@ -80,31 +82,41 @@ def make_legacy_results(
             why_not_loaded(outcome),
         )
     elif loader.get_number_of_solutions():
+        solution = Solution()
+        solution.status = statuses.solution
+        solution.gap = _absolute_gap(loader)
+        solution.symbol_map = SymbolMap()
+        solution.symbol_map.default_labeler = NumericLabeler("x")
         _fill_solution(solution, model, loader, suffixes)
         legacy.solution.insert(solution)
         legacy._smap_id = id(solution.symbol_map)
         legacy._smap = solution.symbol_map
-    legacy.timing_info = results.timing_info.value()
+    legacy.timing_info = {
+        "start_timestamp": solved.timestamp,
+        "wall_time": solved.seconds,
+        "timer": solved.timer,
+    }
     vars(legacy)["solution_loader"] = loader  # an attribute, not a part of the report
     return legacy
 
 
-def _describe_problem(problem: Any, model: Any, results: Results) -> None:
+def _describe_problem(problem: Any, model: Any, loader: GpuHeurSolutionLoader) -> None:
     problem.name = model.name
-    converted = results.solution_loader.converted
+    converted = loader.converted
     if converted is None:
         return
     size = converted.problem
+    integers = int(np.count_nonzero(size.integrality))
     problem.number_of_constraints = size.num_rows
     problem.number_of_variables = size.num_columns
     problem.number_of_nonzeros = size.num_nonzeros
-    problem.number_of_integer_variables = int(size.integrality.sum())
-    problem.number_of_continuous_variables = size.num_columns - int(size.integrality.sum())
+    problem.number_of_integer_variables = integers
+    problem.number_of_continuous_variables = size.num_columns - integers
     problem.number_of_objectives = 0 if converted.objective is None else 1
     if converted.objective is None:
         return
     problem.sense = converted.objective.sense
-    bound, incumbent = results.objective_bound, results.incumbent_objective
+    bound, incumbent = bound_of(loader), incumbent_of(loader)
     lower, upper = (incumbent, bound) if size.maximize else (bound, incumbent)
     if lower is not None:
         problem.lower_bound = lower
@@ -112,14 +124,14 @@ def _describe_problem(problem: Any, model: Any, results: Results) -> None:
         problem.upper_bound = upper
 
 
-def _absolute_gap(results: Results) -> float | None:
-    bound, incumbent = results.objective_bound, results.incumbent_objective
+def _absolute_gap(loader: GpuHeurSolutionLoader) -> float | None:
+    bound, incumbent = bound_of(loader), incumbent_of(loader)
     if bound is None or incumbent is None or math.isinf(bound):
         return None
     return float(abs(incumbent - bound))
 
 
-def _remember(model: Any, solution: Solution) -> None:
+def _remember(model: Any, status: OldSolutionStatus, gap: float | None) -> None:
     """Leave a note of the solution in the model, from which ``pyomo solve`` writes its report.
 
     The report reads the values from the variables, and cannot do with one that has none.
@@ -128,13 +140,18 @@ def _remember(model: Any, solution: Solution) -> None:
         return
     model.solutions.clear(clear_symbol_maps=False)
     for variables in model.component_objects(Var, active=True):
-        if any(variable.value is None for variable in variables.values()):
+        if None in map(attrgetter("value"), _members(variables)):
             return
     note = ModelSolution()
-    note.status = solution.status
-    note.gap = solution.gap
+    note.status = status
+    note.gap = gap
     model.solutions.solutions.append(note)
     model.solutions.index = 0
+
+
+def _members(variables: Any) -> Iterable[Any]:
+    # Pyomo's values() looks at each key of the index
+    return variables.values() if variables.is_reference() else variables._data.values()  # type: ignore[no-any-return]
 
 
 def _fill_solution(solution: Solution, model: Any, loader: Any, suffixes: set[str]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import compress
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gpu_bridge.adapters.pyomo.entries import IndexArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.errors import ProblemError
 from solvers.problem import FloatArray
@@ -24,41 +27,99 @@ class FreeMatrix:
     constants: FloatArray
 
 
-def free_matrix(rows: ModelRows, always: Iterable[Any] = ()) -> FreeMatrix:
-    """Give variables numbers in order of appearance; fold the fixed ones into constants.
+class MatrixReader:
+    """Gives variables numbers in order of appearance; folds the fixed ones into constants.
 
     Variables without a nonzero coefficient get no column (so their values stay untouched),
-    except those in ``always`` that are not fixed.
-
-    Raises
-    ------
-    ProblemError
-        A variable is fixed but has no value.
+    except those in ``always`` that are not fixed. Where rows are read again, numbers are given only
+    to other variables, and the matrix is made only of other coefficients.
     """
-    variables = rows.variables
-    keys = list(map(id, variables))
-    known = dict(zip(keys, variables, strict=True))
-    forced = {id(variable): variable for variable in always}
-    known |= forced
-    columns = list(known.values())
-    number = dict(zip(known, range(len(known)), strict=True))
-    indices = np.fromiter(map(number.__getitem__, keys), np.int32, len(keys))
-    shape = len(rows.rows), len(columns)
-    matrix = SparseRows.of_entries(rows.coefficients, rows.row_of, indices, shape).canonical()
-    used = np.bincount(matrix.indices, minlength=len(columns)) > 0
-    fixed = np.fromiter((variable._fixed for variable in columns), bool, len(columns))
-    constants = rows.constants
-    if fixed.any():
-        settled = np.zeros(len(columns))
-        settled[used & fixed] = _values(list(compress(columns, used & fixed)))
-        constants = constants + matrix.times(settled)
-    if forced:
-        used[[number[key] for key in forced]] = True
-    kept = used & ~fixed
-    if not kept.all():
-        matrix = matrix.select(np.ones(shape[0], dtype=bool), kept)
-        columns = list(compress(columns, kept))
-    return FreeMatrix(matrix, columns, constants)
+
+    def __init__(self, always: Iterable[Any] = ()) -> None:
+        self._forced = {id(variable): variable for variable in always}
+        self._numbered: _Numbered | None = None
+        self._matrix: _Matrix | None = None
+
+    def read(self, rows: ModelRows) -> FreeMatrix:
+        """Return the rows over the variables that are free now.
+
+        Raises
+        ------
+        ProblemError
+            A variable is fixed but has no value.
+        """
+        numbered, matrix = self._numbered, self._matrix
+        if numbered is None or numbered.entries is not rows.variables:
+            numbered = self._numbered = _Numbered.of(rows, self._forced)
+            matrix = None
+        variables = numbered.variables
+        fixed = list(map(attrgetter("_fixed"), variables))
+        if matrix is None or not matrix.is_of(rows.coefficients, fixed):
+            matrix = self._matrix = _Matrix.of(numbered, rows, fixed, self._forced)
+        constants = rows.constants
+        if matrix.settled.size:
+            values = np.zeros(len(variables))
+            values[matrix.settled] = _values([variables[j] for j in matrix.settled.tolist()])
+            constants = constants + matrix.whole.times(values)
+        return FreeMatrix(matrix.free, matrix.columns, constants)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbered:
+    """The variables of the entries, each once, and the number of each entry's."""
+
+    entries: list[Any]
+    variables: list[Any]
+    indices: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: ModelRows, forced: dict[int, Any]) -> _Numbered:
+        keys = list(map(id, rows.variables))
+        known = dict(zip(keys, rows.variables, strict=True))
+        known |= forced
+        number = dict(zip(known, range(len(known)), strict=True))
+        indices = np.fromiter(map(number.__getitem__, keys), np.int32, len(keys))
+        return cls(rows.variables, list(known.values()), indices)
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrix:
+    """The matrix over all variables and over the free ones, and what it was made of.
+
+    ``settled`` has the numbers of the fixed variables that count.
+    """
+
+    coefficients: FloatArray
+    fixed: list[bool]
+    whole: SparseRows
+    free: SparseRows
+    columns: list[Any]
+    settled: IndexArray
+
+    @classmethod
+    def of(
+        cls, numbered: _Numbered, rows: ModelRows, flags: list[bool], forced: dict[int, Any]
+    ) -> _Matrix:
+        variables = numbered.variables
+        fixed = np.array(flags, dtype=bool)
+        shape = (len(rows.rows), len(variables))
+        entries = SparseRows.of_entries(rows.coefficients, rows.row_of, numbered.indices, shape)
+        whole = entries.canonical()
+        used = np.bincount(whole.indices, minlength=len(variables)) > 0
+        settled = np.flatnonzero(used & fixed)
+        for place, variable in enumerate(variables) if forced else ():
+            used[place] |= id(variable) in forced
+        kept = used & ~fixed
+        free, columns = whole, variables
+        if not kept.all():
+            free = whole.select(np.ones(shape[0], dtype=bool), kept)
+            columns = list(compress(variables, kept))
+        return cls(rows.coefficients, flags, whole, free, columns, settled)
+
+    def is_of(self, coefficients: FloatArray, fixed: list[bool]) -> bool:
+        """Whether it was made of these."""
+        same = coefficients is self.coefficients or np.array_equal(coefficients, self.coefficients)
+        return same and fixed == self.fixed
 
 
 def _values(fixed: list[Any]) -> FloatArray:

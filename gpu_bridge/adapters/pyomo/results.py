@@ -3,38 +3,71 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pyomo.common.config import ADVANCED_OPTION, ConfigValue
 from pyomo.contrib.solver.common.results import Results
 
-from gpu_bridge.adapters.pyomo.convert import ConvertedModel
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.pyomo.solve_model import Solved
 
-def make_results(
-    model: Any,
-    converted: ConvertedModel | None,
-    outcome: Outcome,
-    config: Any,
-    *,
-    load_approximate: bool = False,
-) -> Results:
-    """Return results with every field filled but the solver's name and the times."""
+
+class _Log(ConfigValue):  # type: ignore[misc]
+    """A log that is composed when somebody reads it."""
+
+    _UninitializedClass = None
+
+    def __init__(self, written: Any) -> None:
+        super().__init__(domain=str, visibility=ADVANCED_OPTION)
+        self._data = written
+
+    def value(self, accessValue: bool = True) -> str:
+        """Return its text."""
+        self._data = str(self._data)
+        return super().value(accessValue)  # type: ignore[no-any-return]
+
+
+def make_results(solver: Any, solved: Solved, config: Any) -> Results:
+    """Return results with every field filled."""
     results = Results()
-    results.solution_loader = GpuHeurSolutionLoader(model, converted, outcome, load_approximate)
+    loader = solved.loader
+    outcome = loader.outcome
+    results.solution_loader = loader
     results.termination_condition = new_condition(outcome.solution_status, outcome.stop_reason)
     results.solution_status = new_status(outcome.solution_status)
-    if converted is not None and converted.objective is not None:
-        if outcome.solution_status.has_point:
-            results.incumbent_objective = outcome.objective
-        if not math.isnan(outcome.bound) and _has_optimum(outcome):
-            results.objective_bound = outcome.bound
+    results.incumbent_objective = incumbent_of(loader)
+    results.objective_bound = bound_of(loader)
     results.solver_config = config
-    results.solver_log = outcome.log
+    results.solver_name = solver.name
+    results.solver_version = solver.version()
+    del results["solver_log"]
+    results.declare("solver_log", _Log(outcome.written))
+    results.timing_info.start_timestamp = solved.timestamp
+    results.timing_info.wall_time = solved.seconds
+    results.timing_info.timer = solved.timer
     _fill_extra_info(results.extra_info, outcome)
     return results
+
+
+def incumbent_of(loader: GpuHeurSolutionLoader) -> float | None:
+    """Return the objective of the point found, None without a point or an objective."""
+    known = _has_objective(loader) and loader.outcome.solution_status.has_point
+    return loader.outcome.objective if known else None
+
+
+def bound_of(loader: GpuHeurSolutionLoader) -> float | None:
+    """Return the bound on the optimum, None where there is no optimum to bound."""
+    outcome = loader.outcome
+    known = _has_objective(loader) and not math.isnan(outcome.bound) and _has_optimum(outcome)
+    return outcome.bound if known else None
+
+
+def _has_objective(loader: GpuHeurSolutionLoader) -> bool:
+    return loader.converted is not None and loader.converted.objective is not None
 
 
 def _has_optimum(outcome: Outcome) -> bool:

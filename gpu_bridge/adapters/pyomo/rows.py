@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from gpu_bridge.adapters.pyomo.collect import RowCollector
 from gpu_bridge.adapters.pyomo.compiler import RowCompiler, describe
-from gpu_bridge.adapters.pyomo.entries import Entries, IndexArray, read_terms, to_numbers, to_sides
+from gpu_bridge.adapters.pyomo.entries import IndexArray, Numbers, Terms, sides
 from solvers.problem import FloatArray
 
 
@@ -36,35 +38,114 @@ class ModelRows:
     upper: FloatArray
 
 
-def read_rows(collected: RowCollector) -> ModelRows:
-    """Turn collected rows into arrays; raises what :func:`convert` says."""
-    rows = collected.rows
-    label = row_label(rows)
-    added = read_terms(collected.terms, collected.lengths, np.arange(len(rows)), label)
-    subtracted_rows = np.array(collected.subtracted_rows, dtype=np.int64)
-    subtracted = read_terms(
-        collected.subtracted_terms, collected.subtracted_lengths, subtracted_rows, label
-    )
-    strange = added.unusual | subtracted.unusual
-    added.leave_out(strange)
-    subtracted.leave_out(strange)
-    constants = np.zeros(len(rows))
-    for row, number in added.constants.items():
-        constants[row] += number
-    for row, number in subtracted.constants.items():
-        constants[row] -= number
-    compiled = _compile(collected, sorted({*collected.unusual, *strange}), constants, label)
-    return ModelRows(
-        rows=rows,
-        coefficients=np.concatenate(
-            (added.coefficients, -subtracted.coefficients, compiled.coefficients)
-        ),
-        variables=added.variables + subtracted.variables + compiled.variables,
-        row_of=np.concatenate((added.rows, subtracted.rows, compiled.rows)),
-        constants=constants,
-        lower=to_sides(collected.lower, -np.inf, lambda k: f"The lower side of {label(k)}"),
-        upper=to_sides(collected.upper, np.inf, lambda k: f"The upper side of {label(k)}"),
-    )
+@dataclass(frozen=True, eq=False)
+class CompiledRows:
+    """The rows of unusual shape among them: their entries (k,), constants and sides."""
+
+    coefficients: FloatArray
+    variables: list[Any]
+    row_of: IndexArray
+    constants: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def are_entries(self, rows: ModelRows, begin: int) -> bool:
+        """Whether others have the same variables in the same rows, from an entry to the end."""
+        others = rows.variables[begin:]
+        return (
+            len(others) == len(self.variables)
+            and all(map(is_, self.variables, others))
+            and np.array_equal(self.row_of, rows.row_of[begin:])
+        )
+
+
+class RowReader:
+    """Turns collected rows into arrays; where they are read again, only what holds a parameter.
+
+    Rows of unusual shape are compiled at each look, because a compiled row may depend on much:
+    named expressions, fixed variables, parameters.
+    """
+
+    def __init__(self, collected: RowCollector) -> None:
+        self._rows = rows = collected.rows
+        self._label = label = row_label(rows)
+        self._added = Terms(collected.terms, collected.lengths, np.arange(len(rows)), label)
+        subtracted_rows = np.array(collected.subtracted_rows, dtype=np.int64)
+        self._subtracted = Terms(
+            collected.subtracted_terms, collected.subtracted_lengths, subtracted_rows, label
+        )
+        strange = self._added.unusual | self._subtracted.unusual
+        self._added.leave_out(strange)
+        self._subtracted.leave_out(strange)
+        self._unusual = sorted({*collected.unusual, *strange})
+        lower, upper = list(collected.lower), list(collected.upper)
+        for row in strange:  # the compiler tells their sides
+            lower[row] = upper[row] = None
+        self._lower = sides(lower, -np.inf, lambda k: f"The lower side of {label(k)}")
+        self._upper = sides(upper, np.inf, lambda k: f"The upper side of {label(k)}")
+        self._last: ModelRows | None = None
+
+    def read(self) -> ModelRows:
+        """Return the rows as they are now; raises what :func:`convert` says."""
+        constants = np.zeros(len(self._rows))
+        self._added.add_constants(constants, 1.0)
+        self._subtracted.add_constants(constants, -1.0)
+        lower, upper = self._lower.read(), self._upper.read()
+        coefficients = self._added.coefficients.read()
+        if not self._subtracted.variables and not self._unusual:
+            return self._made(coefficients, None, constants, lower, upper)
+        parts = [coefficients, -self._subtracted.coefficients.read()]
+        if not self._unusual:
+            return self._made(np.concatenate(parts), None, constants, lower, upper)
+        compiled = self._compile()
+        lower, upper = lower.copy(), upper.copy()
+        lower[self._unusual], upper[self._unusual] = compiled.lower, compiled.upper
+        constants[self._unusual] = compiled.constants
+        parts.append(compiled.coefficients)
+        return self._made(np.concatenate(parts), compiled, constants, lower, upper)
+
+    def _made(
+        self,
+        coefficients: FloatArray,
+        compiled: CompiledRows | None,
+        constants: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> ModelRows:
+        """Return rows that share variables with the last ones where these are the same."""
+        last = self._last
+        plain = len(self._added.variables) + len(self._subtracted.variables)
+        if last is None or (compiled is not None and not compiled.are_entries(last, plain)):
+            variables = self._added.variables + self._subtracted.variables
+            row_of = np.concatenate((self._added.rows, self._subtracted.rows))
+            if compiled is not None:
+                variables = variables + compiled.variables
+                row_of = np.concatenate((row_of, compiled.row_of))
+        else:
+            variables, row_of = last.variables, last.row_of
+        self._last = ModelRows(self._rows, coefficients, variables, row_of, constants, lower, upper)
+        return self._last
+
+    def _compile(self) -> CompiledRows:
+        compiler = RowCompiler()
+        forms = [compiler.compile(self._rows[row]) for row in self._unusual]
+        lengths = [len(form.variables) for form in forms]
+        row_of = np.repeat(np.array(self._unusual, dtype=np.int64), lengths)
+        label, unusual = self._label, self._unusual
+        coefficients = Numbers(
+            list(chain.from_iterable(form.coefficients for form in forms)),
+            lambda k: f"A coefficient of {label(int(row_of[k]))}",
+        )
+        lower = [form.lower for form in forms]
+        upper = [form.upper for form in forms]
+        return CompiledRows(
+            coefficients=coefficients.read(),
+            variables=list(chain.from_iterable(form.variables for form in forms)),
+            row_of=row_of,
+            constants=np.array([form.constant for form in forms], dtype=np.float64),
+            lower=sides(lower, -np.inf, lambda k: f"The lower side of {label(unusual[k])}").read(),
+            upper=sides(upper, np.inf, lambda k: f"The upper side of {label(unusual[k])}").read(),
+        )
 
 
 def row_label(rows: list[Any]) -> Callable[[int], str]:
@@ -75,29 +156,3 @@ def row_label(rows: list[Any]) -> Callable[[int], str]:
         return name[0].lower() + name[1:]
 
     return label
-
-
-def _compile(
-    collected: RowCollector,
-    unusual: list[int],
-    constants: FloatArray,
-    label: Callable[[int], str],
-) -> Entries:
-    """Compile the unusual rows; their sides and constants are stored where they belong."""
-    if not unusual:
-        return Entries(np.zeros(0), [], np.zeros(0, dtype=np.int64))
-    compiler = RowCompiler()
-    coefficients: list[Any] = []
-    variables: list[Any] = []
-    lengths: list[int] = []
-    for row in unusual:
-        form = compiler.compile(collected.rows[row])
-        collected.lower[row] = form.lower
-        collected.upper[row] = form.upper
-        constants[row] = form.constant
-        coefficients += form.coefficients
-        variables += form.variables
-        lengths.append(len(form.variables))
-    row_of = np.repeat(np.array(unusual, dtype=np.int64), lengths)
-    numbers = to_numbers(coefficients, lambda k: f"A coefficient of {label(int(row_of[k]))}")
-    return Entries(numbers, variables, row_of)

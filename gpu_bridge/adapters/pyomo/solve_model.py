@@ -1,40 +1,56 @@
-"""One solve of a Pyomo model: options, conversion, dispatch, results."""
+"""One solve of a Pyomo model: options, conversion, dispatch, loading."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import time
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 from pyomo.common.timing import HierarchicalTimer
-from pyomo.contrib.solver.common.results import Results, TerminationCondition
 from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
-from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel
+from gpu_bridge.adapters.pyomo.last_reader import convert_again
+from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.point_values import presenter
-from gpu_bridge.adapters.pyomo.results import explanation, make_results, why_not_loaded
+from gpu_bridge.adapters.pyomo.results import explanation, why_not_loaded
 from gpu_bridge.crossed_bounds import crossed_bounds_outcome
 from gpu_bridge.dispatch import solve as dispatch
 from gpu_bridge.improvement import Watcher
 from gpu_bridge.options import Options
-from gpu_bridge.outcome import Outcome
+from gpu_bridge.outcome import Outcome, SolutionStatus
 from solvers.errors import CrossedBoundsError
 from solvers.outcome import Basis, Start
 
 
-def solve_model(solver: Any, model: Any, config: Any) -> Results:
-    """Solve ``model`` and return results whose solution is not loaded yet.
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What came of one solve, in no interface's words yet.
+
+    ``loader`` has the outcome and the conversion, ``timestamp`` and ``seconds`` say when it began
+    and how long it took.
+    """
+
+    loader: GpuHeurSolutionLoader
+    timestamp: datetime
+    seconds: float
+    timer: HierarchicalTimer
+
+
+def solve_model(solver: Any, model: Any, config: Any) -> Solved:
+    """Solve ``model``; the solution is not loaded yet.
 
     Parameters
     ----------
     solver : GpuHeur
-        For its name and version.
+        Whose earlier solves of the model may spare work.
     model : BlockData
     config : GpuHeurConfig
         Of this one call; nothing in it is changed but a missing timer.
@@ -48,7 +64,7 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
     try:
         timer.start("convert")
         try:
-            converted = convert(model)
+            converted = convert_again(solver, model)
         finally:
             timer.stop("convert")
         if config.on_solution is not None:
@@ -65,44 +81,35 @@ def solve_model(solver: Any, model: Any, config: Any) -> Results:
             timer.stop("solve")
     except CrossedBoundsError as error:
         outcome = crossed_bounds_outcome(error)
-    results = make_results(
-        model, converted, outcome, config, load_approximate=options.load_approximate
-    )
-    results.solution_loader.failure = None if watcher is None else watcher.error
-    results.solver_name = solver.name
-    results.solver_version = solver.version()
-    results.timing_info.start_timestamp = timestamp
-    results.timing_info.wall_time = time.perf_counter() - began
-    results.timing_info.timer = timer
-    return results
+    loader = GpuHeurSolutionLoader(model, converted, outcome, options.load_approximate)
+    loader.failure = None if watcher is None else watcher.error
+    return Solved(loader, timestamp, time.perf_counter() - began, timer)
 
 
-def finish(results: Results, config: Any) -> Results:
-    """Raise for what the configuration forbids, load what it asks for, and return the results.
+def finish(loader: GpuHeurSolutionLoader, config: Any) -> None:
+    """Raise for what the configuration forbids, and load what it asks for.
 
     The model is not touched before anything is raised, so that it keeps the values it had; only
     what a callback raised comes after the best point was loaded.
     """
-    outcome = results.solution_loader.outcome
-    failure = results.solution_loader.failure
-    if failure is not None:
-        if config.load_solutions and results.solution_loader.may_be_loaded:
-            results.solution_loader.load_solution()
-        raise failure
-    converged = results.termination_condition == TerminationCondition.convergenceCriteriaSatisfied
-    if not converged and config.raise_exception_on_nonoptimal_result:
+    outcome = loader.outcome
+    if loader.failure is not None:
+        if config.load_solutions and loader.may_be_loaded:
+            loader.load_solution()
+        raise loader.failure
+    is_optimal = outcome.solution_status is SolutionStatus.OPTIMAL
+    if not is_optimal and config.raise_exception_on_nonoptimal_result:
         raise NoOptimalSolutionError(
             f"{NoOptimalSolutionError.default_message} {explanation(outcome)}"
         )
     if config.load_solutions:
-        if not results.solution_loader.may_be_loaded:
+        if not loader.may_be_loaded:
             raise NoFeasibleSolutionError(
                 f"{NoFeasibleSolutionError.default_message} {why_not_loaded(outcome)}"
             )
         config.timer.start("load")
-        results.solution_loader.load_solution()
+        loader.load_solution()
         config.timer.stop("load")
-    return results
 
 
 def _dispatch(

@@ -55,10 +55,13 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
             There is no point to load, unless ``load_solutions=False``.
         """
         # the engines' side, with NumPy and SciPy, comes in at the first solve
+        from gpu_bridge.adapters.pyomo.results import make_results
         from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
 
         config = self.config(value=kwds, preserve_implicit=True)
-        return finish(solve_model(self, model, config), config)
+        solved = solve_model(self, model, config)
+        finish(solved.loader, config)
+        return make_results(self, solved, config)
 
 
 GpuHeur.__doc__ = f"{GpuHeur.__doc__}\nOptions\n-------\n{option_help()}\n"
