@@ -62,9 +62,9 @@ def check_memory_limits() -> None:
         return
     for limit in _LIMITS:
         allowed, _ = resource.getrlimit(getattr(resource, limit.name))
-        needed = limit.megabytes + PER_CORE * _threads()
         if allowed == resource.RLIM_INFINITY:
             continue
+        needed = limit.megabytes + PER_CORE * _threads()
         if allowed < needed * MEGABYTE:
             raise MemoryLimitError(
                 f"This process may use {allowed / MEGABYTE:.0f} MB of {limit.what} "

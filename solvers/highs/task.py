@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,11 @@ class Work(IntEnum):
     CONFLICT = 2
 
 
+FEW_ENTRIES = 20_000
+"""Entries whose rows are kept: a small model is measured several times while it is solved, and a
+large one has better use for the memory."""
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A minimisation by rows: m rows, n columns, infinite bounds as inf.
@@ -91,8 +97,14 @@ class Model:
 
     def row_of_entry(self) -> IndexArray:
         """Return the row of every stored entry, (nnz,)."""
-        rows = np.arange(self.num_rows, dtype=np.int32)
-        return np.repeat(rows, np.diff(self.start))
+        return self._kept_rows if self.value.size <= FEW_ENTRIES else self._rows()
+
+    @cached_property
+    def _kept_rows(self) -> IndexArray:
+        return self._rows()
+
+    def _rows(self) -> IndexArray:
+        return np.repeat(np.arange(self.num_rows, dtype=np.int32), np.diff(self.start))
 
     def activity(self, x: FloatArray) -> FloatArray:
         """Return A x, (m,)."""
