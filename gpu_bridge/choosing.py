@@ -98,7 +98,7 @@ def choose(problem: Problem, options: Options) -> Choice:
         elif "cuda" in engine.devices:
             place = options.device if on_gpu else _place(options)
         return Choice(options.method, place, f"{found.sentence}; the method was asked for")
-    missing = _missing_part()
+    missing = missing_part()
     if missing:
         return Choice("highs", "cpu", f"{found.sentence}. {missing}")
     if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
@@ -119,7 +119,7 @@ def choose(problem: Problem, options: Options) -> Choice:
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
 
 
-def _missing_part() -> str:
+def missing_part() -> str:
     """Return why no engine of our own can run here; empty where they can."""
     try:
         import solvers.native  # noqa: F401 (raises where it cannot be used)

@@ -16,7 +16,7 @@ from gpu_bridge.many_batch import Batch, as_batch, groups_of_one_structure
 from gpu_bridge.many_knapsack_batch import solve_knapsack_batch
 from gpu_bridge.many_knapsacks import solve_knapsacks
 from gpu_bridge.many_outcomes import Outcomes, Part, Singles
-from gpu_bridge.many_singles import labelled, solve_singles
+from gpu_bridge.many_singles import POOL_FROM, labelled, solve_singles
 from gpu_bridge.options import Options
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.starts import checked_kind, checked_start
@@ -101,7 +101,9 @@ def _solve_iterable(
     part_of = np.zeros(len(problems), dtype=np.int64)
     place_of = np.zeros(len(problems), dtype=np.int64)
     alone = set(range(len(problems)))
-    for members in groups_of_one_structure(found, lambda one, count: _pays(one, count, options)):
+    for members in groups_of_one_structure(
+        found, lambda one, count: _together_on(one, count, options) is not None
+    ):
         batch = as_batch([found[k] for k in members])
         if batch is None:
             continue
@@ -125,9 +127,11 @@ def _solve_batch(
 ) -> Part:
     if start is not None:
         start = checked_start(batch.problem, start)
-    if _pays(batch.problem, len(batch), options):
+    device = _together_on(batch.problem, len(batch), options)
+    if device is not None:
         from gpu_bridge.many_simplex import solve_by_simplex
 
+        options = dataclasses.replace(options, device=device)
         return solve_by_simplex(batch, options, progress, start)
     packed: Part | None = solve_knapsack_batch(batch, options, progress)
     if packed is not None:
@@ -146,22 +150,31 @@ def _relaxed(batch: Batch, options: Options) -> Batch:
     return dataclasses.replace(batch, problem=batch.problem.relaxation())
 
 
-def _pays(problem: Problem, count: int, options: Options) -> bool:
-    """Whether members of this structure are solved together, by the simplex method.
+def _together_on(problem: Problem, count: int, options: Options) -> str | None:
+    """Return the device on which members of this structure are solved together, if they are.
 
-    Always if that or PDLP is asked for and dense matrices can hold them, for it ends sooner than
-    PDLP on small ones; by itself on a GPU, where there are enough of them.
+    By the simplex method: always if that or PDLP is asked for and dense matrices can hold them, for
+    it ends sooner than PDLP on small ones; by itself where it ends sooner than HiGHS one by one.
     """
-    from gpu_bridge.many_simplex import fits
+    from gpu_bridge.many_simplex import fits, fits_cpu
 
     if count == 0 or problem.is_mip or not fits(problem):
-        return False
+        return None
     if options.method == "simplex":
-        return options.simplex_variant == "auto"
+        return options.device if options.simplex_variant == "auto" else None
     if options.method not in ("auto", "pdlp") or options.lp_algorithm != "auto":
-        return False
-    if options.method == "pdlp":
-        return True
+        return None
+    if options.method == "pdlp" or _pays_on_gpu(problem, count, options):
+        return options.device
+    if options.device.startswith("cuda") or count < POOL_FROM or not fits_cpu(problem):
+        return None
+    from gpu_bridge.choosing import missing_part
+
+    return None if missing_part() else "cpu"
+
+
+def _pays_on_gpu(problem: Problem, count: int, options: Options) -> bool:
+    """Whether a GPU is there, and so many members make up for its start."""
     if count < BATCH_FROM:
         return False
     if options.device == "cpu" or count * problem.num_nonzeros < BATCH_ENTRIES:

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 LARGEST_DICTIONARY = 300_000
 """Rows times columns up to which members are solved together: every pivot passes over a dense
-matrix of that size. On one core sparse Netlib models take HiGHS's time that way up to
-100,000, and two to five times as long at 300,000; dense models take a part of it at any size."""
+matrix of that size."""
 
+LARGEST_ON_CPU = 100_000
+"""The same where nobody asked for it, on a CPU. On two cores forty variants of a sparse Netlib model
+took a 28th to a third of HiGHS's time up to 20,000, an eighth to its 1.4-fold up to 100,000 and a
+third to its sixfold beyond; dense models a fifth of it and less."""
 
 NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 """Entries of a ray below these parts of its largest are tried as zeros."""
@@ -35,6 +38,11 @@ NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 def fits(problem: Problem) -> bool:
     """Whether members of this size are solved together by the simplex method."""
     return problem.num_rows * problem.num_columns <= LARGEST_DICTIONARY
+
+
+def fits_cpu(problem: Problem) -> bool:
+    """Whether members of this size end sooner on a CPU that way than by HiGHS."""
+    return problem.num_rows * problem.num_columns <= LARGEST_ON_CPU
 
 
 def solve_by_simplex(

@@ -351,20 +351,32 @@ class Gpu:
 @pytest.mark.parametrize(
     ("count", "options", "expected"),
     [
-        (1000, {}, True),
-        (10, {}, False),
-        (1000, {"device": "cpu"}, False),
-        (1000, {"method": "highs"}, False),
-        (1000, {"crossover": "on"}, True),
-        (1000, {"lp_algorithm": "simplex"}, False),
-        (1, {"method": "pdlp"}, True),
-        (0, {"method": "pdlp"}, False),
+        (1000, {}, "auto"),
+        (1000, {"device": "cuda"}, "cuda"),
+        (10, {}, "cpu"),
+        (10, {"device": "cuda"}, None),
+        (3, {}, None),
+        (1000, {"device": "cpu"}, "cpu"),
+        (1000, {"method": "highs"}, None),
+        (1000, {"crossover": "on"}, "auto"),
+        (1000, {"lp_algorithm": "simplex"}, None),
+        (1, {"method": "pdlp"}, "auto"),
+        (0, {"method": "pdlp"}, None),
     ],
 )
 def test_who_is_solved_together(monkeypatch, count, options, expected):
     monkeypatch.setattr("solvers.device.find_device", lambda wanted: Gpu())
     problem = boxed_family(1, 1, 20, 30, ["cost"]).problem
-    assert many_module._pays(problem, count, make_options(options)) is expected
+    assert many_module._together_on(problem, count, make_options(options)) == expected
+
+
+def test_models_too_large_for_a_cpu_are_solved_one_by_one(monkeypatch):
+    problem = boxed_family(1, 1, 20, 30, ["cost"]).problem
+    options = make_options({"device": "cpu"})
+    monkeypatch.setattr("gpu_bridge.many_simplex.LARGEST_ON_CPU", 600)
+    assert many_module._together_on(problem, 10, options) == "cpu"
+    monkeypatch.setattr("gpu_bridge.many_simplex.LARGEST_ON_CPU", 599)
+    assert many_module._together_on(problem, 10, options) is None
 
 
 def test_noise_is_taken_off_rays():

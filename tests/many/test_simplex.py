@@ -131,11 +131,11 @@ def test_large_members_and_integers_are_not_solved_together(monkeypatch):
 
     options = make_options(CPU)
     problem = boxed_family(3, 1, 5, 8, ["cost"]).problem
-    assert many._pays(problem, 1, options)
+    assert many._together_on(problem, 1, options) == "cpu"
     whole = dataclasses.replace(problem, integrality=np.ones(8, dtype=bool))
-    assert not many._pays(whole, 1, options)
+    assert many._together_on(whole, 1, options) is None
     monkeypatch.setattr(many_simplex, "LARGEST_DICTIONARY", 39)
-    assert not many._pays(problem, 1, options)
+    assert many._together_on(problem, 1, options) is None
 
 
 def test_a_table_of_parameters_of_a_pyomo_model():

@@ -24,6 +24,7 @@ assert answer.solution_status is gb.SolutionStatus.OPTIMAL
 assert "method='highs' works" in answer.log
 small = gb.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], [3.0])
 assert gb.solve(small).objective == 3.0
+assert gb.solve_many([small] * 10).objectives.tolist() == [3.0] * 10
 for method in ("pdlp", "mip"):
     try:
         gb.solve(whole.relaxation() if method == "pdlp" else whole, method=method)

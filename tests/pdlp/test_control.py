@@ -1,4 +1,4 @@
-"""Names and numbers that Python, Numba and CUDA have in common are the same everywhere."""
+"""Names and numbers that Python, C++ and CUDA have in common are the same everywhere."""
 
 from __future__ import annotations
 
