@@ -27,7 +27,7 @@ LARGEST_DICTIONARY = 300_000
 matrix of that size."""
 
 LARGEST_ON_CPU = 100_000
-"""The same where nobody asked for it, on a CPU. On two cores forty variants of a sparse Netlib model
+"""The same on a CPU where nobody asked for it. On two cores forty variants of a sparse Netlib model
 took a 28th to a third of HiGHS's time up to 20,000, an eighth to its 1.4-fold up to 100,000 and a
 third to its sixfold beyond; dense models a fifth of it and less."""
 
