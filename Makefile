@@ -12,6 +12,8 @@ PROCESSES ?= 2
 CAMPAIGN_ARGS ?=
 GENERATIONS ?= 80 86 89 90 100 120
 comma := ,
+# An import in an editable installation builds what has changed, by the environment's tools.
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 # The first Python of at least 3.10 on the path.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -41,7 +43,7 @@ build: $(VENV)/installed-develop
 # GPU code of earlier builds is kept: only sources that changed are compiled again.
 wheel: $(VENV)/installed-develop
 	$(VENV)/bin/python -m solvers.kernels.ahead build/gpu-code --generations $(GENERATIONS)
-	PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip wheel --quiet \
+	$(VENV)/bin/python -m pip wheel --quiet \
 		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
 		--config-settings cmake.define.GPU_CODE=$(abspath build/gpu-code) .
 	$(VENV)/bin/python -m tests.wheel dist
@@ -100,8 +102,7 @@ $(VENV)/build-tools: pyproject.toml | $(VENV)/bin/python
 			chmod +x $(VENV)/bin/$$tool; done; fi
 	@touch $@
 
-# Editable: an import builds again what has changed, with the tools of the environment.
-INSTALL = PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --quiet \
+INSTALL = $(VENV)/bin/python -m pip install --quiet \
 	--disable-pip-version-check --no-build-isolation --editable
 
 define install

@@ -100,7 +100,7 @@ def test_rows_of_one_entry_are_bounds() -> None:
         integrality=np.ones(3, dtype=bool),
         maximize=True,
     )
-    found = gpu_bridge.solve(problem)
+    found = gpu_bridge.solve(problem, method="knapsack")
     assert (found.engine, found.objective) == ("knapsack", 10.0)
     assert found.x is not None
     assert found.x.tolist() == [0.0, 1.0, 1.0]

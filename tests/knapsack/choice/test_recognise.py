@@ -123,7 +123,7 @@ def test_what_was_recognised_is_said() -> None:
 
 def test_columns_without_an_upper_bound_are_limited_by_their_class() -> None:
     problem = plain(upper=[np.inf, np.inf, np.inf, np.inf, 1.0])
-    found = gpu_bridge.solve(problem)
+    found = gpu_bridge.solve(problem, method="knapsack")
     assert found.engine == "knapsack-choice"
     assert found.objective == gpu_bridge.solve(plain(), method="highs").objective
 
@@ -138,7 +138,7 @@ def test_an_implication_is_a_class() -> None:
         integrality=[True] * 4,
         maximize=True,
     )
-    found = gpu_bridge.solve(problem)
+    found = gpu_bridge.solve(problem, method="knapsack")
     assert (found.engine, found.objective) == ("knapsack-choice", -best_objective(problem))
 
 
@@ -217,7 +217,7 @@ def test_the_pipeline_takes_the_engine_and_says_so() -> None:
 
 def test_what_no_choice_fits_is_infeasible() -> None:
     problem = plain(row_lower=[1.0, 1.0, -np.inf], row_upper=[1.0, 1.0, 3.0])
-    found = gpu_bridge.solve(problem)
+    found = gpu_bridge.solve(problem, method="knapsack")
     assert found.engine == "knapsack-choice"
     assert found.solution_status is SolutionStatus.INFEASIBLE
 
@@ -256,7 +256,7 @@ def test_a_pulp_model_is_recognised() -> None:
     for i in range(3):
         model += pulp.lpSum(take[i, j] for j in range(3)) == 1
     model += pulp.lpSum(WEIGHT[i][j] * take[i, j] for i, j in pairs) <= CAPACITY
-    solver = pulp.getSolver("GPUHEUR", msg=False)
+    solver = pulp.getSolver("GPUHEUR", msg=False, method="knapsack")
     assert model.solve(solver) == pulp.LpStatusOptimal
     assert pulp.value(model.objective) == BEST
     assert model.solverModel.outcome.engine == "knapsack-choice"
@@ -272,7 +272,9 @@ def test_a_pyomo_model_that_minimises_is_recognised(tmp_path: Path) -> None:
     loss = sum(-PROFIT[i][j] * model.take[i, j] for i, j in pairs)
     model.loss = pyo.Objective(expr=loss, sense=pyo.minimize)
     log = tmp_path / "solve.log"
-    results = pyo.SolverFactory("gpuheur").solve(model, logfile=str(log))
+    results = pyo.SolverFactory("gpuheur", options={"method": "knapsack"}).solve(
+        model, logfile=str(log)
+    )
     pyo.assert_optimal_termination(results)
     assert pyo.value(model.loss) == -BEST
     assert "a multiple-choice knapsack problem of 3 classes" in log.read_text()
