@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import solvers.native  # noqa: F401 (an editable installation builds here what has changed)
-
-# Processes that tests start find everything built.
-BUILDS = (Path(__file__).parent.parent / "build").glob("*")
-os.environ["SKBUILD_EDITABLE_SKIP"] = os.pathsep.join(map(str, BUILDS))
 
 settings.register_profile(
     "fixed",

@@ -35,7 +35,8 @@ def run(code: str, folder: Path | None = None) -> str:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**os.environ, "PATH": "/nonexistent"},  # no executable may stand in for the solver
+        # no executable may stand in for the solver; an editable installation looks for its tools
+        env={**os.environ, "PATH": str(Path(sys.executable).parent)},
         timeout=120,
         check=False,
     )
