@@ -13,7 +13,7 @@ import numpy as np
 from gpu_bridge.magnitudes import DOUBTFUL, widest_span, without_far_limits
 from gpu_bridge.options import Options
 from gpu_bridge.residuals import holds
-from gpu_bridge.verify import snap, verify
+from gpu_bridge.verify import gap_closed, snap, verify
 from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
@@ -91,9 +91,20 @@ def _are_same(problem: Problem, x: FloatArray, other: FloatArray) -> bool:
     return bool((np.rint(x[integer]) == np.rint(other[integer])).all())
 
 
-def is_settled(answer: Outcome) -> bool:
-    """Whether nothing is left to do."""
-    return answer.stop_reason is StopReason.CONVERGED and answer.solution_status in SETTLED
+def is_settled(problem: Problem, options: Options, answer: Outcome) -> bool:
+    """Whether nothing is left to do.
+
+    Where an exact engine takes over, a gap is not closed before it is zero.
+    """
+    if answer.stop_reason is not StopReason.CONVERGED or answer.solution_status not in SETTLED:
+        return False
+    if answer.solution_status is not SolutionStatus.OPTIMAL or not problem.integrality.all():
+        return True
+    if gap_closed(answer.objective, answer.bound, replace(options, abs_gap=0.0, rel_gap=0.0)):
+        return True
+    from gpu_bridge.choosing import choose  # looks for structure, which takes a while
+
+    return not choose(problem, options).method.startswith("knapsack")
 
 
 def start_from(answer: Outcome, start: Start | None) -> Start | None:

@@ -93,7 +93,7 @@ def solve(
         answer, conflict = None, None
         if choice is None:
             answer = _at_once(problem, options, progress, start)
-        if answer is None or not is_settled(answer):
+        if answer is None or not is_settled(problem, options, answer):
             from gpu_bridge.engines import run_engines
 
             answer, conflict = run_engines(problem, options, choice, progress, start, answer)

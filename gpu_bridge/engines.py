@@ -92,21 +92,26 @@ def run_engines(
             None,
         ),
     )
-    return _with_bound(problem, options, answer, known), conflict
+    return _with_known(problem, options, answer, known), conflict
 
 
-def _with_bound(
+def _with_known(
     problem: Problem,
     options: Options,
     answer: solvers.outcome.Outcome,
     known: solvers.outcome.Outcome | None,
 ) -> solvers.outcome.Outcome:
-    """Return an answer with the bound that was known before, where its own is worse."""
-    if known is None or not problem.is_mip or not known.solution_status.has_point:
+    """Return an answer that says no less than what was known before."""
+    if known is None or not known.solution_status.has_point:
         return answer
-    if answer.solution_status is not SolutionStatus.FEASIBLE or not known.bound > answer.bound:
-        return answer
-    return verify(problem, dataclasses.replace(answer, bound=known.bound), options)
+    best = better(answer, known)
+    if best.solution_status is not SolutionStatus.FEASIBLE:
+        return best
+    bound = np.fmax(answer.bound, known.bound) if problem.is_mip else best.bound
+    reason = answer.stop_reason
+    return verify(
+        problem, dataclasses.replace(best, bound=float(bound), stop_reason=reason), options
+    )
 
 
 def _explained(

@@ -41,6 +41,7 @@ INFEASIBLE = Problem.from_arrays(
     [1.0, 1.0], [[1.0, 1.0], [1.0, -1.0]], [9.0, 0.0], [INF, 0.0], upper=3.0
 )
 UNBOUNDED = Problem.from_arrays([-1.0, 0.0], [[1.0, -1.0], [0.0, 1.0]], [-INF, 1.0], [4.0, INF])
+NOTHING = Outcome(SolutionStatus.NOTHING, StopReason.ITERATION_LIMIT)
 
 
 def as_integer(problem: Problem) -> Problem:
@@ -178,6 +179,27 @@ def test_a_callback_that_wants_an_end_takes_nothing_from_the_answer() -> None:
     outcome = gb.solve(covering(30, 40, integer=True), on_solution=first)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert len(told) == 1
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_knapsack_problem_is_solved_without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.integers(10, 1000, 60).astype(float)
+    profits = 1000.0 * weights + rng.integers(-5000, 5000, 60)
+    table = np.vstack([weights, np.eye(60)[0]])  # a capacity, and a bound that is written as a row
+    problem = Problem.from_arrays(
+        profits, table, -INF, [weights.sum() // 2, 1.0], upper=1.0, integrality=True, maximize=True
+    )
+    exact = gb.solve(problem, method="knapsack", device="cpu")
+    assert exact.x is not None
+    finds(monkeypatch, exact.x.tolist(), -exact.bound - 100.0)  # well within the gap asked for
+    outcome = gb.solve(problem, device="cpu")
+    assert (outcome.objective, outcome.gap) == (exact.objective, 0.0)
+    assert outcome.engine == "knapsack"
+    monkeypatch.setattr(engines, "_run_exactly", lambda *_: replace(NOTHING, engine="knapsack"))
+    within = gb.solve(problem, device="cpu")  # the exact engine comes to nothing
+    assert within.solution_status is SolutionStatus.OPTIMAL
+    assert (within.objective, within.bound) == (exact.objective, exact.objective + 100.0)
 
 
 def plain(table: list[list[float]], **more: object) -> Problem:

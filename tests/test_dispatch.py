@@ -13,7 +13,7 @@ import pytest
 
 import gpu_bridge
 import solvers.outcome
-from gpu_bridge import choosing, presolve
+from gpu_bridge import at_once, choosing, presolve
 from gpu_bridge.choosing import ENGINES, Choice, choose
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import METHODS, Options, make_options
@@ -39,6 +39,8 @@ INTEGER_WAYS = [
     {"method": "auto"},
     {"method": "auto", "presolve": False},
     {"method": "highs"},
+    {"method": "mip"},
+    {"method": "mip", "presolve": False},
     {"method": "mip", "threads": 1},
     {"method": "mip", "deterministic": True, "work_limit": 0.01},
 ]
@@ -200,10 +202,11 @@ def test_a_start_of_the_wrong_shape_is_refused() -> None:
         gpu_bridge.solve(LINEAR[0].problem, start=Start(x=np.zeros(3)))
 
 
-def test_explanation_can_be_left_out() -> None:
+@pytest.mark.parametrize("method", ["auto", "highs"])
+def test_explanation_can_be_left_out(method: str) -> None:
     case = next(case for case in LINEAR if case.name == "infeasible")
-    assert gpu_bridge.solve(case.problem).conflict is not None
-    assert gpu_bridge.solve(case.problem, explain=False).conflict is None
+    assert gpu_bridge.solve(case.problem, method=method).conflict is not None
+    assert gpu_bridge.solve(case.problem, method=method, explain=False).conflict is None
 
 
 def test_solve_many_keeps_the_order() -> None:
@@ -211,7 +214,9 @@ def test_solve_many_keeps_the_order() -> None:
     assert [outcome.objective for outcome in outcomes] == pytest.approx([9.0, 12.0, 2.0])
 
 
-def test_two_solves_in_two_threads() -> None:
+@pytest.mark.parametrize("most", [at_once.MOST, 0], ids=["at once", "by engines"])
+def test_many_solves_in_as_many_threads(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_once, "MOST", most)
     results: dict[str, float] = {}
 
     def work(case: Case) -> None:

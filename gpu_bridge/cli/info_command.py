@@ -92,6 +92,7 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
 
 
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
+    from gpu_bridge.at_once import DECISION, is_worth_a_try
     from gpu_bridge.choosing import choose
     from gpu_bridge.classify import classify
 
@@ -101,9 +102,13 @@ def _engine_lines(problem: Problem, options: Options) -> list[str]:
         raise CommandError(ExitCode.USAGE, str(error)) from error
     except DeviceError as error:
         raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+    chosen = f"{choice.title}: {choice.reason}"
+    engines = {"Engine": chosen}
+    if is_worth_a_try(problem, options):
+        engines = {"Engine": DECISION, "Otherwise": chosen}
     return [
         labelled("Structure", classify(problem).sentence),
-        labelled("Engine", f"{choice.title}: {choice.reason}"),
+        *(labelled(label, text) for label, text in engines.items()),
     ]
 
 

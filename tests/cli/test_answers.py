@@ -107,7 +107,8 @@ def test_info_describes_the_model_and_the_engine(run: Run, model: Callable[..., 
     assert answer.value("Per row") == "3 to 3 nonzeros, half of them at most 3"
     assert "matrix [1e+00, 4e+00]" in answer.value("Ranges")
     assert "knapsack problem of 3 items and 2 rows" in answer.value("Structure")
-    assert answer.value("Engine").startswith("knapsack on cpu: ")
+    assert answer.value("Engine").startswith("highs on cpu: a small model")
+    assert answer.value("Otherwise").startswith("knapsack on cpu: ")
     assert "for highs" in answer.value("Memory")
     assert "pdlp" not in answer.out, "it takes linear programs only"
 

@@ -45,7 +45,8 @@ WAYS = [
     (PLAIN, {"method": "pdlp"}),
     (WHOLE, {"method": "highs"}),
     (WHOLE, {"method": "mip", "deterministic": True, "work_limit": 0.001}),
-    (NO_POINT, {}),
+    (WHOLE, {"method": "auto"}),
+    (NO_POINT, {"method": "mip"}),
 ]
 
 

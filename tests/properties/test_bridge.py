@@ -58,13 +58,14 @@ def test_binary_programs_against_enumeration(problem: Problem) -> None:
         x = np.array(bits)
         if largest_relative_violation(problem, x) <= 1e-9:
             best = min(best, problem.objective_at(x))
-    outcome = gpu_bridge.solve(problem)
-    if np.isinf(best):
-        assert outcome.solution_status is SolutionStatus.INFEASIBLE
-    else:
-        assert outcome.solution_status is SolutionStatus.OPTIMAL
-        sign = -1.0 if problem.maximize else 1.0
-        assert outcome.objective == pytest.approx(sign * best, abs=1e-9)
+    for method in ("auto", "mip"):
+        outcome = gpu_bridge.solve(problem, method=method)
+        if np.isinf(best):
+            assert outcome.solution_status is SolutionStatus.INFEASIBLE
+        else:
+            assert outcome.solution_status is SolutionStatus.OPTIMAL
+            sign = -1.0 if problem.maximize else 1.0
+            assert outcome.objective == pytest.approx(sign * best, abs=1e-9)
 
 
 @given(problems(), st.integers(0, 2**31))
