@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,12 @@ def test_threads_give_the_same_bits_as_one_loop(plan):
     MATRIX.twin.multiply(*arguments, vector, alone, 1)
     MATRIX.twin.multiply(*arguments, vector, together, 2)
     assert np.array_equal(alone, together)
+
+
+def test_indices_of_64_bits_are_read():
+    laid = lay_out(MATRICES["large"], PLANS["cpu"]).plain
+    slices = laid.by_row
+    names = ("meta", "indices", "splits", "tickets")
+    wide = replace(slices, **{name: getattr(slices, name).astype(np.int64) for name in names})
+    x = np.random.default_rng(5).standard_normal(laid.matrix.shape[1])
+    assert np.array_equal(multiply(wide, x), multiply(slices, x))

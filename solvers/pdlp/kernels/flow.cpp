@@ -7,8 +7,9 @@ using namespace native;
 
 namespace {
 
+using Index = std::int32_t; // these are run on a CPU by tests only
+
 /// Run the iterations of a window one after the other.
-template <class Index>
 void flow_steps(int column_slices, int column_height, Grid<const Index> column_meta,
                 StoredIndices<Index> column_indices, StoredValues column_values,
                 Numbers column_table, Grid<const Index> column_splits,
@@ -47,8 +48,10 @@ void flow_steps(int column_slices, int column_height, Grid<const Index> column_m
     run_window(primal, dual, count);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "flow_steps", &flow_steps<Index>, "column_slices", "column_height", "column_meta",
+} // namespace
+
+NATIVE_MODULE(pdlp_flow) {
+    door(module, "flow_steps", &flow_steps, "column_slices", "column_height", "column_meta",
          "column_indices", "column_values", "column_table", "column_splits", "column_partials",
          "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
          "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost", "lower",
@@ -56,11 +59,4 @@ template <class Index> void declare(nanobind::module_ &module) {
          "y_anchor", "row_lower", "row_upper", "row_metric", "y_projection", "y_difference",
          "y_first_difference", "control", "count", "blocks", "tagged_reflected", "tagged_y",
          "threads");
-}
-
-} // namespace
-
-NATIVE_MODULE(pdlp_flow) {
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
 }

@@ -53,13 +53,13 @@ template <class Index> struct PlainRows {
 };
 
 /// A matrix in slices of any height, as a GPU lays it out: read entry by entry, for tests.
-template <class Index> struct SlicedRows {
+struct SlicedRows {
     /// Where a row stands: ``lanes`` entries in each of ``steps`` steps.
     struct Row {
         std::int64_t begin, steps, stride, lanes;
     };
 
-    const Slices<Index> &matrix;
+    const Slices<std::int32_t> &matrix;
 
     template <class Take> void each_row(std::int64_t at, const Take &take) const {
         const std::int64_t first = matrix.meta(at, 2), code = matrix.meta(at, 3);
@@ -115,8 +115,10 @@ inline void with_rows(const Slices<Index> &matrix, const Work &work) {
     const auto *values = std::get_if<Numbers>(&matrix.values);
     if (matrix.height == 1 && indices != nullptr && values != nullptr)
         work(PlainRows<Index>{matrix.meta, *indices, *values});
+    else if constexpr (std::is_same_v<Index, std::int32_t>)
+        work(SlicedRows{matrix});
     else
-        work(SlicedRows<Index>{matrix});
+        throw nanobind::value_error("slices of several rows have indices of 32 bits");
 }
 
 /// Call work(i, row, rows) for each row, on up to ``threads`` threads.

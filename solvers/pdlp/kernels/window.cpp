@@ -6,8 +6,9 @@ using namespace native;
 
 namespace {
 
+using Index = std::int32_t; // these are run on a CPU by tests only
+
 /// Run the iterations of a window one after the other.
-template <class Index>
 void window_steps(int column_slices, int column_height, Grid<const Index> column_meta,
                   StoredIndices<Index> column_indices, StoredValues column_values,
                   Numbers column_table, Grid<const Index> column_splits,
@@ -44,20 +45,15 @@ void window_steps(int column_slices, int column_height, Grid<const Index> column
     run_window(primal, dual, count);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "window_steps", &window_steps<Index>, "column_slices", "column_height",
-         "column_meta", "column_indices", "column_values", "column_table", "column_splits",
-         "column_partials", "column_tickets", "row_slices", "row_height", "row_meta", "row_indices",
-         "row_values", "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor",
-         "cost", "lower", "upper", "column_metric", "reflected", "x_projection", "x_difference",
-         "x_first_difference", "y", "y_anchor", "row_lower", "row_upper", "row_metric",
-         "y_projection", "y_difference", "y_first_difference", "control", "count", "blocks",
-         "arrivals", "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(pdlp_window) {
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
+    door(module, "window_steps", &window_steps, "column_slices", "column_height", "column_meta",
+         "column_indices", "column_values", "column_table", "column_splits", "column_partials",
+         "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
+         "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost", "lower",
+         "upper", "column_metric", "reflected", "x_projection", "x_difference",
+         "x_first_difference", "y", "y_anchor", "row_lower", "row_upper", "row_metric",
+         "y_projection", "y_difference", "y_first_difference", "control", "count", "blocks",
+         "arrivals", "threads");
 }
