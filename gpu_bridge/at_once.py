@@ -13,7 +13,7 @@ import numpy as np
 from gpu_bridge.magnitudes import DOUBTFUL, widest_span, without_far_limits
 from gpu_bridge.options import Options
 from gpu_bridge.residuals import holds
-from gpu_bridge.verify import gap_closed, snap, verify
+from gpu_bridge.verify import gap_closed, verify
 from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
@@ -73,22 +73,23 @@ def try_at_once(
 def _other_points(problem: Problem, answer: Outcome, options: Options) -> tuple[PoolSolution, ...]:
     """Return the points of a pool, best first, that hold and are not the answer."""
     kept: list[PoolSolution] = []
-    seen = [answer.x]
+    seen = {_key(problem, answer.x)}
     for entry in answer.pool:
-        x = snap(problem, entry.x, options)
-        objective = problem.objective_at(x)
+        key = _key(problem, entry.x)
         if len(seen) >= options.pool_size:
             break
-        is_known = any(_are_same(problem, x, other) for other in seen if other is not None)
-        if not is_known and objective > answer.objective and holds(problem, x, options):
-            seen.append(x)
-            kept.append(replace(entry, x=x, objective=objective))
+        if key in seen or not entry.objective > answer.objective:
+            continue
+        x = np.where(problem.integrality, np.rint(entry.x) + 0.0, entry.x)
+        if holds(problem, x, options):
+            seen.add(key)
+            kept.append(replace(entry, x=x, objective=problem.objective_at(x)))
     return tuple(kept)
 
 
-def _are_same(problem: Problem, x: FloatArray, other: FloatArray) -> bool:
-    integer = problem.integrality
-    return bool((np.rint(x[integer]) == np.rint(other[integer])).all())
+def _key(problem: Problem, x: FloatArray | None) -> bytes:
+    """Return what tells points apart: the integer columns."""
+    return b"" if x is None else (np.rint(x[problem.integrality]) + 0.0).tobytes()
 
 
 def is_settled(problem: Problem, options: Options, answer: Outcome) -> bool:
