@@ -8,6 +8,7 @@ of a size given at the launch, and atomics, which need nothing when one thread r
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,7 +21,7 @@ from solvers.kernels.family import C_TYPES, Argument, Family, Kernel
 COMPILER = shutil.which("g++")
 LANES = Path(__file__).parents[2] / "mip" / "walkers" / "emulator" / "lanes.h"
 SHARED_BYTES = 227 << 10
-FORWARDS = "for (int lane = 0; lane < count; ++lane) run_once(lane);"
+FORWARDS = re.compile(r"for \(int lane = 0; lane < count; \+\+lane\)\s*run_once\(lane\);")
 BACKWARDS = "for (int lane = count - 1; lane >= 0; --lane) run_once(lane);"
 SCALARS = {"int": ctypes.c_int, "real": ctypes.c_double, "index": ctypes.c_int}
 PREAMBLE = f"""
@@ -67,8 +68,8 @@ class Emulated:
         lanes = LANES.read_text().replace("MOST = 256", "MOST = 512")
         assert "MOST = 512" in lanes
         if backwards:
-            assert lanes.count(FORWARDS) == 2
-            lanes = lanes.replace(FORWARDS, BACKWARDS)
+            lanes, count = FORWARDS.subn(BACKWARDS, lanes)
+            assert count == 2
         device_code = family.source().replace(
             "extern __shared__ double memory[];", "double* memory = emulated_memory;"
         )
