@@ -15,6 +15,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,7 @@ def run(python: str, program: str, solves: int) -> dict[str, float]:
         capture_output=True,
         text=True,
         check=True,
+        cwd=tempfile.gettempdir(),  # where no source tree is in the way of what is installed
     )
     process = time.perf_counter() - began
     taken = json.loads(done.stdout.splitlines()[-1])
