@@ -373,6 +373,7 @@ def test_a_loose_tolerance_asks_for_no_vertex() -> None:
 @pytest.mark.parametrize("alone", [None, PDLP, SIMPLEX], ids=str)
 def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     always_to_a_vertex(monkeypatch)
+    monkeypatch.setattr(at_once, "MOST", 0)
     monkeypatch.setattr(race_lanes, "RACE_NONZEROS", 0)
     monkeypatch.setattr(race_lanes, "PDLP_NONZEROS", 0)
     monkeypatch.setattr(race_lanes, "usable_cores", lambda: 3)
