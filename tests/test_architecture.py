@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.locations import ROOT
+
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
 SHARED = {

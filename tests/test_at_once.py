@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,9 +21,9 @@ from solvers.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from tests.highs.models import covering, packing
+from tests.locations import ROOT
 from tests.soon import LONG
 
-ROOT = Path(__file__).parent.parent
 INF = np.inf
 
 LP = Problem.from_arrays([-1.0, -2.0], [[1.0, 1.0], [1.0, -1.0]], -INF, [4.0, 2.0], upper=3.0)

@@ -20,9 +20,8 @@ from benchmarks.mip_sets import Entry, choose, family, quick
 from benchmarks.peers import mip_localmip, mip_recorded
 from benchmarks.peers.mip_names import NAMES, find
 from benchmarks.peers.mip_solver import MipAnswer, Recorder
+from tests.locations import MODELS
 from tests.soon import soon
-
-DATA = Path(__file__).parent.parent / "examples" / "data"
 
 LP = """\\ max 3 a + 2 b - c with a, b integer and a row that c relaxes
 Maximize
@@ -276,7 +275,7 @@ def test_ours_solves_and_is_judged(small: Entry, tmp_path: Path) -> None:
 
 def test_local_mip_is_judged(tmp_path: Path) -> None:
     pytest.importorskip("localmip_py")
-    entry = Entry("ran13x13", DATA / "ran13x13.mps.gz", 1, 3252.0, True)
+    entry = Entry("ran13x13", MODELS / "ran13x13.mps.gz", 1, 3252.0, True)
     settings = replace(SETTINGS, time_limit=0.5)
     found = run("localmip", prepare(entry, tmp_path), 0, settings, entry.best)
     assert found.feasible, found.detail

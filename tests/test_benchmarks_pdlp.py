@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,7 @@ from benchmarks.linear_programs import banded
 from benchmarks.peers import Answer, Task, hprlp, recorded
 from benchmarks.rows import Row, relative_error, shifted_geometric_mean, summarise
 from benchmarks.worker import Timed
-
-DATA = Path(__file__).parent / "data"
+from tests.locations import DATA
 
 
 def row(solver="a", model="m", seconds=1.0, residual=1e-9, status="optimal", tolerance=1e-8):

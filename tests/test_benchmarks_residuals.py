@@ -1,7 +1,6 @@
 """The independent check of answers: by hand, and on models with known optima."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ import scipy.sparse as sp
 from benchmarks.linear_programs import SHAPES, LinearProgram, read
 from benchmarks.peers import Task, find
 from benchmarks.residuals import measure, measure_either_sign, sides_norm
-
-DATA = Path(__file__).parent / "data"
+from tests.locations import DATA
 
 
 @pytest.fixture

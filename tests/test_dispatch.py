@@ -6,7 +6,6 @@ import io
 import signal
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from solvers.errors import DeviceError, FileFormatError, OptionError, ProblemErr
 from solvers.outcome import SolutionStatus, Start, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.locations import DATA
 from tests.problems import INTEGER, LINEAR, Case
 from tests.soon import soon
 
@@ -134,7 +134,7 @@ def test_pdlp_refuses_integers() -> None:
 
 @pytest.mark.parametrize("presolve", [True, False])
 def test_pdlp_without_crossover_keeps_its_tolerance(presolve: bool) -> None:
-    path = Path(__file__).parent / "data" / "adlittle.mps.gz"
+    path = DATA / "adlittle.mps.gz"
     outcome = gpu_bridge.solve(
         path, method="pdlp", device="cpu", crossover="off", presolve=presolve
     )
@@ -161,7 +161,7 @@ def test_a_postsolved_point_that_misses_is_polished(monkeypatch: pytest.MonkeyPa
         return replace(reduction, undo=undo)
 
     monkeypatch.setattr(presolve, "apply", sloppy)
-    path = Path(__file__).parent / "data" / "adlittle.mps.gz"
+    path = DATA / "adlittle.mps.gz"
     outcome = gpu_bridge.solve(path, method="pdlp", device="cpu", crossover="off")
     assert "on the original model" in outcome.log
     assert (outcome.solution_status, outcome.engine) == (SolutionStatus.OPTIMAL, "pdlp")

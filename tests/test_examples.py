@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.locations import ROOT
 from tests.scripts import scripts
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 KEY_LINE = {
     "angiogenesis_imex.py": "All checks hold.",

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,10 @@ from gpu_bridge.progress import BridgeProgress
 from solvers.errors import OptionError
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import Problem
+from tests.locations import MODELS
 from tests.soon import soon
 
-MODEL = Path(__file__).parent.parent / "examples" / "data" / "rout.mps.gz"
+MODEL = MODELS / "rout.mps.gz"
 
 SOON = 60.0
 """Seconds within which what has to happen happens on the slowest machine."""

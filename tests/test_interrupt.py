@@ -14,6 +14,7 @@ import pytest
 
 from gpu_bridge.interrupt import interruptible, solving, uninterrupted_imports
 from solvers.progress import Progress
+from tests.locations import DATA
 from tests.scripts import Scripts, scripts
 
 PRESSED_IN_EVERY_IMPORT = """
@@ -61,7 +62,7 @@ x = pulp.LpVariable("x", 1, 4) if not hasattr(model, "add_variable") else model.
 model += 2 * x
 model += x >= 1.5
 """
-FILE = f"model = {str(Path(__file__).parent / 'data' / 'afiro.mps.gz')!r}"
+FILE = f"model = {str(DATA / 'afiro.mps.gz')!r}"
 
 
 DOORS = {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_bridge import memory_limit
+from tests.locations import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of Linux")
 
@@ -52,7 +53,7 @@ def run(code: str, folder: Path, limit: str, megabytes: int) -> str:
     """Run code in a process that sets a limit on itself first; return what it printed."""
     (folder / "model.lp").write_text(LP)
     room = f"import resource\nresource.setrlimit(resource.{limit}, 2 * ({megabytes * 10**6},))\n"
-    root = str(Path(__file__).parents[1])
+    root = str(ROOT)
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\nsys.path.insert(0, {root!r})\n{room}{code}"],
         cwd=folder,

@@ -25,12 +25,13 @@ from solvers.highs import child, place
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.locations import DATA
 from tests.problems import LINEAR, Case
 from tests.soon import soon
 from tests.test_dispatch import check
 
 GPU = Device("cuda", "Some GPU", 8 * 2**30, 4 * 2**30)
-ADLITTLE = Path(__file__).parent / "data" / "adlittle.mps.gz"
+ADLITTLE = DATA / "adlittle.mps.gz"
 ADLITTLE_OPTIMUM = 225494.963162
 
 

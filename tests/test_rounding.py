@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,9 @@ from gpu_bridge.verify import verify
 from solvers.options import EngineOptions
 from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.rays import proves_infeasible
+from tests.locations import DATA
 
-KLEIN = Path(__file__).parent / "data" / "klein1.mps.gz"
+KLEIN = DATA / "klein1.mps.gz"
 
 
 def equations(seed: int) -> gb.Problem:

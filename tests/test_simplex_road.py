@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ from gpu_bridge.simplex_road import HIGHS, implementation, simplex_place
 from solvers.problem import Problem
 from solvers.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.resident import room
+from tests.locations import NETLIB_MODELS
 
-DATA = Path(__file__).parent / "simplex" / "data"
 SHARE2B = -415.73224074
 BY_HIGHS = "On the CPU the simplex method is that of HiGHS"
 
 
 def share2b() -> Problem:
-    return gb.read(DATA / "share2b.mps.gz")
+    return gb.read(NETLIB_MODELS / "share2b.mps.gz")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_limits_hold() -> None:
 
 
 def test_infeasible_and_unbounded_come_with_a_proof() -> None:
-    problem = gb.read(DATA / "itest2.mps.gz")
+    problem = gb.read(NETLIB_MODELS / "itest2.mps.gz")
     outcome = gb.solve(problem, method="simplex", device="cpu")
     assert outcome.dual_ray is not None
     assert proves_infeasible(problem, outcome.dual_ray)

@@ -29,8 +29,8 @@ import numpy as np
 import gpu_bridge as gb
 from solvers.errors import GpuBridgeError
 from tests.campaign.timed import HARD_ITEMS
+from tests.locations import ROOT
 
-ROOT = Path(__file__).parents[2]
 INSTANCES = "GPU_BRIDGE_INSTANCES"
 """Variable in the environment that names folders of models, with colons between."""
 

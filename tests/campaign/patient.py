@@ -22,9 +22,9 @@ from gpu_bridge.cli.exit_codes import ExitCode
 from tests.campaign.injuries import Injury, Start
 from tests.campaign.victim import MODELS
 from tests.campaign.written import mps_text
+from tests.locations import ROOT
 from tests.soon import soon
 
-ROOT = Path(__file__).parents[2]
 MARK = "GPU_BRIDGE_PATIENT"
 """Variable in the environment by which a process and its children are found."""
 

@@ -26,6 +26,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing
+from tests.locations import ROOT
 from tests.soon import LONG, soon
 
 BEGIN = "import sys, json, os, signal; sys.path[:] = json.loads(sys.argv[1]); "
@@ -180,11 +181,10 @@ solve(market_split(), EngineOptions(), Telling(100))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the process table of Linux")
 def test_no_orphan_survives_its_parent(tmp_path):
-    root = Path(__file__).parents[2]
     environment = {
         **os.environ,
         "TMPDIR": str(tmp_path),
-        "PYTHONPATH": os.pathsep.join([str(root), *sys.path[1:]]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]]),
     }
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment
@@ -218,13 +218,12 @@ def test_scripts_without_a_main_guard_run_once(tmp_path):
         "print(solve(covering(20, 10), EngineOptions(), Progress()).solution_status.name)\n"
     )
     (tmp_path / "json.py").write_text("raise ImportError('a file of the user, not the library')\n")
-    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-P", str(script)]
         if sys.version_info >= (3, 11)
         else [sys.executable, "-c", script.read_text()],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path[1:]])},
-        cwd=tmp_path if sys.version_info >= (3, 11) else root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])},
+        cwd=tmp_path if sys.version_info >= (3, 11) else ROOT,
         capture_output=True,
         text=True,
         check=True,
@@ -367,7 +366,7 @@ def test_streams_that_are_closed_are_not_taken_for_ours():
         "outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress())\n"
         "os._exit(0 if outcome.solution_status.name == 'OPTIMAL' else 9)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert done.returncode == 0
 
 
@@ -412,7 +411,7 @@ def test_a_child_does_not_wait_for_scipy():
     code = "import sys, solvers.highs.worker; print('scipy' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus, StopReason
 from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing, transport
+from tests.locations import ROOT
 
 SLOW = 60.0
 """Seconds by which the slowest machine may be late; a limit that is not kept is missed by more."""
@@ -204,7 +204,7 @@ print("left early")
 def test_an_impatient_user_leaves_without_a_crash():
     done = subprocess.run(
         [sys.executable, "-c", IMPATIENT],
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,6 +14,7 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.rays import proves_unbounded
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
+from tests.locations import DATA
 from tests.problems import INTEGER, LINEAR
 
 SETTINGS = [
@@ -182,7 +181,7 @@ def test_simplex_that_ends_without_a_word_is_asked_again(algorithm, presolve):
 @pytest.mark.parametrize("presolve", [True, False])
 def test_the_drop_threshold_of_highs_is_left_alone_without_tiny_entries(presolve):
     # With small_matrix_value at 1e-12 HiGHS 1.15 ends this infeasible model as "unknown".
-    path = Path(__file__).parents[1] / "data" / "klein1.mps.gz"
+    path = DATA / "klein1.mps.gz"
     outcome = solve(read_problem(path), EngineOptions(presolve=presolve), Progress())
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
 

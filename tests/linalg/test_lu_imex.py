@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib.util
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from solvers.device import cpu, find_device
+from tests.locations import ROOT
 
 CPU = cpu()
-PATH = Path(__file__).parents[2] / "examples" / "angiogenesis_imex.py"
+PATH = ROOT / "examples" / "angiogenesis_imex.py"
 
 
 def load() -> ModuleType:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from gpu_bridge import many as many_module
 from gpu_bridge.options import make_options
 from gpu_bridge.verify import verify
 from solvers.outcome import Start
+from tests.locations import DATA
 from tests.many.families import boxed_family, family, infeasible_and_unbounded
 
 CPU = {"method": "pdlp", "device": "cpu", "threads": 1}
@@ -281,7 +281,7 @@ def test_first_order_methods_are_not_for_small_problems(monkeypatch):
 
 
 def test_files_may_be_given():
-    path = Path(__file__).parent.parent / "data" / "afiro.mps.gz"
+    path = DATA / "afiro.mps.gz"
     found = gpu_bridge.solve_many([path, path])
     np.testing.assert_allclose(found.objectives, [-464.7531428571429] * 2)
     with pytest.raises(ProblemError, match="int"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,12 +22,12 @@ from solvers.pdlp.state import State
 from solvers.pdlp.windows_cpu import WindowsOnCpu
 from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.locations import DATA
 from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
 from tests.pdlp.matrices import PRETENDED_GPU
 
 INF = np.inf
 RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
-DATA = Path(__file__).parents[1] / "data"
 NETLIB = {"afiro": -464.753142857, "adlittle": 225494.963162}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,8 @@ from solvers.outcome import Outcome, SolutionStatus, StopReason
 from solvers.pdlp.repair import repaired
 from solvers.problem import Problem
 from solvers.progress import Progress
+from tests.locations import DATA
 from tests.pdlp.lps import random_lp
-
-DATA = Path(__file__).parent.parent / "data"
 
 OPTIONS = EngineOptions(device="cpu", tolerance=1e-6)
 

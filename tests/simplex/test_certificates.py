@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,14 +11,13 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.problem import Problem
 from solvers.rays import proves_infeasible, proves_unbounded
+from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import INF, simplex
-
-DATA = Path(__file__).parent / "data"
 
 
 @pytest.mark.parametrize("name", ["itest2", "galenet", "ex72a"])
 def test_infeasible_models_come_with_a_proof(name: str) -> None:
-    problem = read(DATA / f"{name}.mps.gz")
+    problem = read(NETLIB_MODELS / f"{name}.mps.gz")
     outcome = simplex(problem)
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
     assert outcome.dual_ray is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,10 +14,9 @@ from solvers.outcome import SolutionStatus, StopReason
 from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.solve import solve
+from tests.locations import NETLIB_MODELS
 from tests.problems import LINEAR, Case
 from tests.simplex.checks import INF, assert_answer, assert_optimal, random_lp, simplex
-
-DATA = Path(__file__).parent / "data"
 
 NETLIB = {
     "sc50a": -64.5750770586,
@@ -144,7 +141,7 @@ def test_known_optima_of_troubles() -> None:
 
 @pytest.mark.parametrize("name", NETLIB)
 def test_netlib_models_reach_their_optima(name: str) -> None:
-    problem = read(DATA / f"{name}.mps.gz")
+    problem = read(NETLIB_MODELS / f"{name}.mps.gz")
     outcome = simplex(problem, tolerance=1e-9)
     assert outcome.objective == pytest.approx(NETLIB[name], rel=1e-9)
     checked = verify(problem, outcome, EngineOptions(tolerance=1e-9))
@@ -173,14 +170,14 @@ def test_wider_problems(seed: int) -> None:
 
 
 def test_the_same_pivots_for_the_same_seed() -> None:
-    problem = read(DATA / "share1b.mps.gz")
+    problem = read(NETLIB_MODELS / "share1b.mps.gz")
     first, second = simplex(problem, seed=5), simplex(problem, seed=5)
     assert dict(first.statistics) == dict(second.statistics)
     np.testing.assert_array_equal(first.x, second.x)
 
 
 def test_statistics_count_iterations_by_phase() -> None:
-    statistics = simplex(read(DATA / "capri.mps.gz")).statistics
+    statistics = simplex(read(NETLIB_MODELS / "capri.mps.gz")).statistics
     phases = sum(int(v) for k, v in statistics.items() if k.endswith("_iterations"))
     assert statistics["iterations"] == phases > 100
     assert int(statistics["refactorisations"]) >= 3
@@ -188,7 +185,7 @@ def test_statistics_count_iterations_by_phase() -> None:
 
 @pytest.mark.parametrize("limit", [0, 1, 40])
 def test_an_iteration_limit_holds(limit: int) -> None:
-    problem = read(DATA / "capri.mps.gz")
+    problem = read(NETLIB_MODELS / "capri.mps.gz")
     outcome = simplex(problem, iteration_limit=limit)
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == limit

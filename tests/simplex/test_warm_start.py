@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +10,13 @@ import pytest
 from gpu_bridge.api import read
 from solvers.outcome import Basis, BasisStatus, Start
 from solvers.problem import Problem
+from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import assert_optimal, random_lp, simplex
-
-DATA = Path(__file__).parent / "data"
 
 
 @pytest.mark.parametrize("name", ["blend", "share2b", "capri", "degen2"])
 def test_an_optimal_basis_needs_no_pivots(name: str) -> None:
-    problem = read(DATA / f"{name}.mps.gz")
+    problem = read(NETLIB_MODELS / f"{name}.mps.gz")
     first = simplex(problem)
     again = simplex(problem, Start(basis=first.basis))
     assert again.statistics["iterations"] == 0
@@ -28,7 +26,7 @@ def test_an_optimal_basis_needs_no_pivots(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["blend", "share2b", "capri"])
 def test_a_changed_side_or_cost_needs_few_pivots(name: str) -> None:
-    problem = read(DATA / f"{name}.mps.gz")
+    problem = read(NETLIB_MODELS / f"{name}.mps.gz")
     first = simplex(problem)
     rng = np.random.default_rng(1)
     row = int(rng.choice(np.flatnonzero(np.isfinite(problem.row_upper))))
@@ -43,7 +41,7 @@ def test_a_changed_side_or_cost_needs_few_pivots(name: str) -> None:
 
 
 def test_an_optimal_point_needs_fewer_pivots() -> None:
-    problem = read(DATA / "share2b.mps.gz")
+    problem = read(NETLIB_MODELS / "share2b.mps.gz")
     first = simplex(problem)
     warm = simplex(problem, Start(x=first.x))
     assert int(warm.statistics["iterations"]) < int(first.statistics["iterations"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.locations import ROOT
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "sparse.md"
+PAGE = ROOT / "docs" / "sparse.md"
 
 
 def test_example_runs_and_multiplies(capsys, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,9 @@ from gpu_bridge.roofline_text import picture_lines
 from solvers.device import cpu
 from solvers.errors import FileFormatError, ProblemError
 from solvers.problem import Problem
+from tests.locations import DATA
 
-MODEL = Path(__file__).parent.parent / "data" / "afiro.mps.gz"
+MODEL = DATA / "afiro.mps.gz"
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import gpu_bridge as gb
 from gpu_bridge.adapters.files import read_problem
 from solvers.errors import FileFormatError, ProblemError
 from tests.adapters.files.texts import BASE, with_section, write
+from tests.locations import DATA
 
 INF = np.inf
-DATA = Path(__file__).parents[2] / "data"
 
 
 def test_every_part_arrives(tmp_path: Path) -> None:

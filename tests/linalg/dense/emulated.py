@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from solvers.kernels.family import C_TYPES, Argument, Family, Kernel
+from tests.locations import ROOT
 
 COMPILER = shutil.which("g++")
-LANES = Path(__file__).parents[2] / "mip" / "walkers" / "emulator" / "lanes.h"
+LANES = ROOT / "tests" / "mip" / "walkers" / "emulator" / "lanes.h"
 SHARED_BYTES = 227 << 10
 FORWARDS = re.compile(r"for \(int lane = 0; lane < count; \+\+lane\)\s*run_once\(lane\);")
 BACKWARDS = "for (int lane = count - 1; lane >= 0; --lane) run_once(lane);"

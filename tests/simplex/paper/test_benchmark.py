@@ -6,14 +6,12 @@ import csv
 import json
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from benchmarks import record, simplex, simplex_plot, simplex_rows
 from benchmarks.simplex_rows import SUMMARY, Run, append, load, summarise
-
-DATA = Path(__file__).parents[2] / "data"
+from tests.locations import DATA
 
 
 def run(model="m", solver="a", status="optimal", solved=1, seconds=1.0, error=0.0, repeats=1):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +17,7 @@ from solvers.problem import Problem
 from solvers.progress import Progress
 from solvers.simplex.paper.solve import solve
 from solvers.simplex.paper.variants import VARIANTS
+from tests.locations import DATA
 from tests.problems import LINEAR
 from tests.simplex.paper.models import (
     assignment,
@@ -33,7 +32,6 @@ from tests.simplex.paper.models import (
 
 OPTIONS = EngineOptions(device="cpu")
 OPTIMAL = SolutionStatus.OPTIMAL
-NETLIB = Path(__file__).parents[2] / "data"
 OPTIMA = {"afiro": -464.75314286, "adlittle": 225494.96316, "forplan": -664.21896127}
 
 variants = pytest.mark.parametrize("variant", VARIANTS)
@@ -103,14 +101,14 @@ def test_a_degenerate_model_with_a_redundant_row_is_solved(variant):
     + [("afiro", "cpu"), ("adlittle", "naive")],
 )
 def test_netlib_models_reach_their_optima(name, variant):
-    problem = gpu_bridge.read(NETLIB / f"{name}.mps.gz")
+    problem = gpu_bridge.read(DATA / f"{name}.mps.gz")
     found = verified(problem, variant)
     assert found.solution_status is OPTIMAL
     assert found.objective == pytest.approx(OPTIMA[name], rel=1e-9)
 
 
 def test_an_infeasible_netlib_model_is_proven_infeasible():
-    problem = gpu_bridge.read(NETLIB / "klein1.mps.gz")
+    problem = gpu_bridge.read(DATA / "klein1.mps.gz")
     assert verified(problem, "graphs").solution_status is SolutionStatus.INFEASIBLE
 
 
@@ -132,7 +130,7 @@ def test_a_basis_comes_out_and_is_where_another_solve_can_start(seed):
 
 
 def test_time_and_iteration_limits_are_kept():
-    problem = gpu_bridge.read(NETLIB / "adlittle.mps.gz")
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
     late = solve(problem, OPTIONS, Progress(0.0))
     assert late.stop_reason is StopReason.TIME_LIMIT
     assert late.statistics["iterations"] == 0
@@ -151,7 +149,7 @@ def test_an_interrupt_is_heard():
 
 
 def test_two_solves_are_the_same():
-    problem = gpu_bridge.read(NETLIB / "forplan.mps.gz")
+    problem = gpu_bridge.read(DATA / "forplan.mps.gz")
     one, other = (solve(problem, OPTIONS, Progress()) for _ in range(2))
     assert np.array_equal(one.x, other.x)
     assert one.statistics["iterations"] == other.statistics["iterations"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import gpu_bridge
@@ -11,8 +9,8 @@ from solvers.options import EngineOptions
 from solvers.outcome import SolutionStatus
 from solvers.progress import Progress
 from solvers.simplex.solve import solve
+from tests.locations import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 OPTIMA = {"afiro": -464.753142857, "adlittle": 225494.963162, "forplan": -664.218961272}
 
 
