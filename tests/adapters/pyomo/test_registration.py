@@ -63,6 +63,29 @@ def test_importing_the_bridge_imports_no_modelling_package() -> None:
     assert run(code) == "[]"
 
 
+def test_a_module_that_was_waited_for_keeps_its_own_loader() -> None:
+    code = (
+        "import gpu_bridge, pulp; "
+        "print(type(pulp.__loader__).__name__, pulp.__loader__ is pulp.__spec__.loader)"
+    )
+    assert run(code) == "SourceFileLoader True"
+
+
+def test_a_package_that_fails_at_first_is_waited_for_again(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "pulp.py").write_text("raise ImportError('broken')")
+    code = (
+        "import sys, gpu_bridge\n"
+        f"sys.path.insert(0, {str(tmp_path / 'broken')!r})\n"
+        "try:\n    import pulp\n"
+        "except ImportError as error:\n    print(error)\n"
+        "del sys.path[0]\n"
+        "import pulp\n"
+        "print('GPUHEUR' in pulp.listSolvers())"
+    )
+    assert run(code).split() == ["broken", "True"]
+
+
 def test_registering_twice_changes_nothing() -> None:
     from pyomo.contrib.solver.common.factory import SolverFactory
 
