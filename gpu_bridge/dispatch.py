@@ -25,7 +25,6 @@ from gpu_bridge.outcome import Outcome
 from gpu_bridge.pool import pool_solutions
 from gpu_bridge.progress import BridgeProgress
 from gpu_bridge.starts import checked_start
-from solvers.device import cpu, expect, look_for
 from solvers.outcome import SolutionStatus, Start
 from solvers.problem import Problem
 
@@ -115,6 +114,8 @@ def _expect_gpu(problem: Problem, options: Options) -> None:
     """Make the GPU ready beside all else where this problem may go there."""
     if options.device == "cpu" or options.method == "highs":
         return
+    from solvers.device import expect, look_for
+
     if options.device != "auto":
         expect(look_for(options.device))
     elif problem.num_nonzeros >= WORTH_A_GPU:
@@ -125,11 +126,17 @@ def _at_once(
     problem: Problem, options: Options, progress: BridgeProgress, start: Start | None
 ) -> solvers.outcome.Outcome | None:
     """Return what is known of a small model after some milliseconds, if anything."""
-    progress.header(problem, options, cpu().name)
+    progress.header(problem, options, _cpu_name)
     progress.decision(DECISION)
     if progress.should_stop() is not None:
         return None
     return try_at_once(problem, options, progress, start)
+
+
+def _cpu_name() -> str:
+    from solvers.device import cpu
+
+    return cpu().name
 
 
 def _with_answer_in_pool(outcome: Outcome) -> Outcome:

@@ -6,12 +6,14 @@ import io
 import logging
 import sys
 from contextlib import ExitStack
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from gpu_bridge.options import Options
-from gpu_bridge.paths import AnyPath, as_path, printable, same_file
 from gpu_bridge.safe_stream import SafeStream, safe
 from solvers.errors import FileFormatError, OptionError
+
+if TYPE_CHECKING:
+    from gpu_bridge.paths import AnyPath
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +55,8 @@ def check_log_file(options: Options, *models: AnyPath) -> None:
     """
     if options.log_file is None:
         return
+    from gpu_bridge.paths import as_path, printable, same_file
+
     where = as_path(options.log_file)
     for model in models:
         if same_file(where, as_path(model)):
@@ -74,6 +78,7 @@ def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
     streams = [safe(sys.stdout)] if options.log and sys.stdout is not None else []
     if options.log_file is not None:
         from gpu_bridge.adapters.files.output import check_writable
+        from gpu_bridge.paths import printable
 
         where = check_writable(options.log_file)
         try:

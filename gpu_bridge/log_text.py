@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_bridge.statistics import ModelStatistics, Range
 from solvers.outcome import Event, relative_gap
+
+if TYPE_CHECKING:
+    from gpu_bridge.statistics import ModelStatistics, Range
 
 Figures = Mapping[str, float | int | str]
 

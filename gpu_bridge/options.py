@@ -7,7 +7,6 @@ Validation, ``gpu-bridge solve --help`` and ``docs/options.md`` come from the de
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import os
 import typing
@@ -116,6 +115,8 @@ def make_options(values: Mapping[str, Any] | None = None, /, **more: Any) -> Opt
 
 
 def _unknown(name: str, table: Mapping[str, OptionRow]) -> str:
+    import difflib
+
     wanted = str(name).lower().replace("-", "_")
     near = difflib.get_close_matches(wanted, table, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known are: {', '.join(table)}."
@@ -158,6 +159,8 @@ def _in_range(row: OptionRow, value: Any) -> Any:
 
 def _in_choices(row: OptionRow, value: str) -> str:
     if row.choices and not any(_is_choice(value, choice) for choice in row.choices):
+        import difflib
+
         near = difflib.get_close_matches(value.lower(), row.choices, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise OptionError(
@@ -178,8 +181,13 @@ def _is_choice(value: str, choice: str) -> bool:
 
 @cache
 def _accepted_types(name: str) -> tuple[type, ...]:
-    hint = typing.get_type_hints(Options)[name]
+    hint = _types()[name]
     return typing.get_args(hint) or (hint,)
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return typing.get_type_hints(Options)
 
 
 def parse_text(name: str, text: str) -> Any:

@@ -13,25 +13,24 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from gpu_bridge import log_text
 from gpu_bridge.attribution import found_by, same_value
-from gpu_bridge.footer_text import footer_lines
-from gpu_bridge.improvement import Sighting, Watcher
 from gpu_bridge.log_output import Line, LogOutput, LogText
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
-from gpu_bridge.statistics import model_statistics
 from gpu_bridge.throttle import ThinnedHistory, Throttle
-from gpu_bridge.versions import version_line
 from solvers.outcome import Event, relative_gap
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from gpu_bridge.improvement import Watcher
 
 FIRST_STANDING = 1.0
 """Seconds from which rows say how racing engines stand; most races are over before."""
@@ -136,7 +135,7 @@ class BridgeProgress(Progress):
         self,
         problem: Problem,
         options: Options,
-        device: str = "cpu",
+        device: str | Callable[[], str] = "cpu",
     ) -> None:
         """Write what is solved, with what and where.
 
@@ -146,8 +145,8 @@ class BridgeProgress(Progress):
             The model as it was given, before presolve.
         options : Options
             Those that differ from their defaults are named.
-        device : str
-            Name of the device for the reader.
+        device : str or callable
+            Name of the device for the reader, or what finds it out once somebody reads it.
         """
         if self._watcher is not None:
             self._watcher.begin(problem, options, self._end_by_watcher)
@@ -169,6 +168,8 @@ class BridgeProgress(Progress):
             self._source = source
             super().incumbent(objective, source, x)
             if self._watcher is not None and x is not None:
+                from gpu_bridge.improvement import Sighting
+
                 self._watcher.see(
                     Sighting(objective, self._bound, self.seconds, source, np.array(x, float))
                 )
@@ -226,7 +227,7 @@ class BridgeProgress(Progress):
         self._finish_watching(outcome)
         with self._lock:
             self.close()
-            self._tell(lambda: "\n".join(["", *footer_lines(outcome)]))
+            self._tell(lambda: _footer(outcome))
 
     def close(self) -> None:
         """Show what was withheld and take the live line away; may be called more than once."""
@@ -243,6 +244,8 @@ class BridgeProgress(Progress):
             return
         last = None
         if outcome.solution_status.has_point and outcome.x is not None:
+            from gpu_bridge.improvement import Sighting
+
             sign = -1.0 if self.maximize else 1.0
             found = found_by(outcome)
             seconds, source = (outcome.seconds, outcome.engine) if found is None else found
@@ -320,7 +323,11 @@ class BridgeProgress(Progress):
         return "   ".join(parts)
 
 
-def _header(problem: Problem, options: Options, device: str) -> str:
+def _header(problem: Problem, options: Options, device: str | Callable[[], str]) -> str:
+    from gpu_bridge.statistics import model_statistics  # the log of a small model is seldom read
+    from gpu_bridge.versions import version_line
+
+    device = device if isinstance(device, str) else device()
     statistics = model_statistics(problem)
     lines = [version_line(), "", *log_text.model_lines(statistics)]
     lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
@@ -329,6 +336,12 @@ def _header(problem: Problem, options: Options, device: str) -> str:
         lines.append(log_text.labelled("Options", changed))
     lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
     return "\n".join(lines)
+
+
+def _footer(outcome: Outcome) -> str:
+    from gpu_bridge.footer_text import footer_lines
+
+    return "\n".join(["", *footer_lines(outcome)])
 
 
 def _threads(wanted: int) -> str:

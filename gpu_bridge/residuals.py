@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from solvers.options import EngineOptions
 from solvers.outcome import Residuals
 from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.vectors import euclidean
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 EPS = float(np.finfo(float).eps)
 
@@ -92,6 +95,8 @@ def _resolution(problem: Problem, x: FloatArray, violation: FloatArray) -> Float
 
 def exact_violation(problem: Problem, row: int, x: FloatArray) -> Fraction:
     """Return by how much a row leaves its sides, without a rounding error."""
+    from fractions import Fraction  # seldom needed
+
     A = problem.entries
     part = slice(A.indptr[row], A.indptr[row + 1])
     pairs = zip(A.data[part].tolist(), x[A.indices[part]].tolist(), strict=True)

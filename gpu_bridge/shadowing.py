@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os.path
 from importlib.util import find_spec
-from pathlib import Path
 
 
 def check_solvers_package() -> None:
     """Raise ImportError if ``solvers`` is not the package installed beside ``gpu_bridge``."""
-    expected = Path(__file__).resolve().parent.parent / "solvers" / "__init__.py"
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    expected = os.path.join(beside, "solvers", "__init__.py")
     spec = find_spec("solvers")
-    found = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+    found = None if spec is None or spec.origin is None else os.path.realpath(spec.origin)
     if found == expected:
         return
     where = "nowhere" if found is None else f"at '{found}'"

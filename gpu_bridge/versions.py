@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from functools import cache
-from importlib.metadata import version
 
 import gpu_bridge
 
@@ -12,6 +11,8 @@ import gpu_bridge
 @cache
 def versions() -> dict[str, str]:
     """Return versions by name, without importing any engine."""
+    from importlib.metadata import version  # takes longer than a small solve
+
     return {
         "gpu-bridge": gpu_bridge.__version__,
         "HiGHS": version("highspy"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
 from solvers.problem import BoolArray, FloatArray, Problem
 from solvers.rows import SparseRows
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.sos import OrderedSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,4 +50,8 @@ class ModelArrays:
             column_names=self.column_names,
             row_names=self.row_names,
         )
+        if not self.sets:
+            return problem
+        from gpu_bridge.adapters.sos import add_ordered_sets
+
         return add_ordered_sets(problem, self.sets)

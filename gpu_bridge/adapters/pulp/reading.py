@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
-from gpu_bridge.adapters.sos import OrderedSet
 from solvers.errors import ProblemError
 from solvers.problem import BoolArray, FloatArray
 from solvers.rows import SparseRows
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.sos import OrderedSet
 
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
 
@@ -175,6 +177,10 @@ def _number(value: Any, what: str) -> float:
 
 def _ordered_sets(lp: Any, position: Mapping[int, int]) -> list[OrderedSet]:
     """Read ``lp.sos1`` and ``lp.sos2``: dictionaries {name: {variable: weight}}."""
+    if not (lp.sos1 or lp.sos2):
+        return []
+    from gpu_bridge.adapters.sos import OrderedSet
+
     found = []
     for kind, sets in ((1, lp.sos1), (2, lp.sos2)):
         for name, members in sets.items():

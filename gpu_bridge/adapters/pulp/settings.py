@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,6 +82,8 @@ def _flag(name: str, value: Any) -> bool:
 
 
 def _unknown(name: str, known: set[str]) -> str:
+    import difflib
+
     names = {option.lower(): option for option in [*known, *PULP_NAMES, WARM_START, "mip", "msg"]}
     near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     hint = (

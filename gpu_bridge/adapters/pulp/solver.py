@@ -215,7 +215,6 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read
-        from gpu_bridge.crossed_bounds import crossed_bounds_outcome
         from solvers.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
@@ -224,6 +223,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
             except CrossedBoundsError as error:
+                from gpu_bridge.crossed_bounds import crossed_bounds_outcome
+
                 model.outcome = crossed_bounds_outcome(error)
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
