@@ -28,7 +28,7 @@ TINY = """
 import pulp
 def make():
     m = pulp.LpProblem("tiny", pulp.LpMaximize)
-    x = [pulp.LpVariable(f"x{j}", 0, 7, "Integer") for j in range(6)]
+    x = [m.add_variable(f"x{j}", 0, 7, "Integer") for j in range(6)]
     m += 5 * x[0] + 4 * x[1] + 3 * x[2] + 7 * x[3] + 2 * x[4] + x[5]
     m += 2 * x[0] + 3 * x[1] + x[2] + 4 * x[3] - x[4] + 3 * x[5] <= 16
     m += 3 * x[0] + x[1] + 2 * x[2] + 3 * x[3] + x[4] <= 19

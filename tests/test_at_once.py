@@ -71,7 +71,7 @@ print(outcome.objective, outcome.engine)
 BY_PULP = """
 import pulp
 model = pulp.LpProblem("small", pulp.LpMaximize)
-x = [pulp.LpVariable(f"x{{j}}", 0, 1, cat="Integer" if {integer} else "Continuous")
+x = [model.add_variable(f"x{{j}}", 0, 1, cat="Integer" if {integer} else "Continuous")
      for j in range(3)]
 model += 3 * x[0] + 4 * x[1] + 2 * x[2]
 model += 2 * x[0] + 3 * x[1] + x[2] <= 4

@@ -58,7 +58,7 @@ calm_options = dict(load_solutions=False, raise_exception_on_nonoptimal_result=F
 PULP = """
 import pulp
 model = pulp.LpProblem()
-x = pulp.LpVariable("x", 1, 4) if not hasattr(model, "add_variable") else model.add_variable("x", 1)
+x = model.add_variable("x", 1, 4)
 model += 2 * x
 model += x >= 1.5
 """

@@ -26,7 +26,7 @@ PULP = """
 import pulp
 import gpu_bridge
 model = pulp.LpProblem("model")
-x = pulp.LpVariable("x", 0)
+x = model.add_variable("x", 0)
 model += x
 model += x >= 1
 try:

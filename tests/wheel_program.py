@@ -52,7 +52,7 @@ def agree(problem: gb.Problem, *methods: str) -> None:
 def from_pulp() -> None:
     """Solve a small model of PuLP."""
     model = pulp.LpProblem("tiny", pulp.LpMaximize)
-    x = [pulp.LpVariable(f"x{j}", cat="Binary") for j in range(4)]
+    x = [model.add_variable(f"x{j}", cat="Binary") for j in range(4)]
     model += 5 * x[0] + 4 * x[1] + 3 * x[2] + 7 * x[3]
     model += 2 * x[0] + 3 * x[1] + x[2] + 4 * x[3] <= 6
     model.solve(gb.GPUHEUR(msg=False))

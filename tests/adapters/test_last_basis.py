@@ -58,7 +58,7 @@ def outcome_of(results: object) -> gpu_bridge.Outcome:
 
 def test_pulp_starts_from_the_basis_it_ended_with() -> None:
     model = pulp.LpProblem("shares")
-    x = [pulp.LpVariable(f"x{i}", 0, 9) for i in range(SIZE)]
+    x = [model.add_variable(f"x{i}", 0, 9) for i in range(SIZE)]
     model += pulp.lpSum((3 + 7 * i % 11) * x[i] for i in range(SIZE))
     for i in range(SIZE - 1):
         model += x[i] + 2 * x[i + 1] >= 4 + i % 5, f"pair{i}"

@@ -13,10 +13,7 @@ from gpu_bridge.adapters.files.outcome_json import outcome_record
 def even_numbers(low: float, high: float) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
     """Twice a sum of binaries between two sides."""
     model = pulp.LpProblem("even", pulp.LpMinimize)
-    if hasattr(model, "add_variable"):
-        x = [model.add_variable(f"x{j}", cat="Binary") for j in range(40)]
-    else:
-        x = [pulp.LpVariable(f"x{j}", cat="Binary") for j in range(40)]
+    x = [model.add_variable(f"x{j}", cat="Binary") for j in range(40)]
     model += pulp.lpSum([2 * one for one in x]) >= low
     model += pulp.lpSum([2 * one for one in x]) <= high
     return model, x

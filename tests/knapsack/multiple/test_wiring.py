@@ -105,7 +105,7 @@ def test_a_pyomo_model() -> None:
 
 def test_a_pulp_model() -> None:
     model = pulp.LpProblem("trip", pulp.LpMaximize)
-    x = [[pulp.LpVariable(f"x_{i}_{j}", cat="Binary") for j in range(2)] for i in range(5)]
+    x = [[model.add_variable(f"x_{i}_{j}", cat="Binary") for j in range(2)] for i in range(5)]
     model += pulp.lpSum(PROFIT[i] * x[i][j] for i in range(5) for j in range(2))
     for i in range(5):
         model += pulp.lpSum(x[i]) <= 1
