@@ -7,6 +7,7 @@ such a solve. Where it does not end soon, everything else begins, from the point
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from gpu_bridge.verify import gap_closed, verify
 from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.problem import FloatArray, Problem
 from solvers.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.highs.live import Live
 
 SECONDS = 0.05
 """How long it is tried."""
@@ -48,15 +52,20 @@ def is_worth_a_try(problem: Problem, options: Options) -> bool:
 
 
 def try_at_once(
-    problem: Problem, options: Options, progress: Progress, start: Start | None
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+    live: Live | None = None,
 ) -> Outcome | None:
     """Return what the reference engine knows after some milliseconds, verified; None without it.
 
-    Its points are told in the order in which they were found.
+    Its points are told in the order in which they were found. ``live`` is what is left in it of the
+    last solve of the same model.
     """
     from solvers.highs.engine import solve_briefly
 
-    found = solve_briefly(problem, options, progress, start, SECONDS)
+    found = solve_briefly(problem, options, progress, start, SECONDS, live)
     if found is None:
         return None
     answer = verify(problem, found, options)

@@ -30,6 +30,7 @@ from solvers.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.improvement import Watcher
+    from solvers.highs.live import Live
 
 
 WORTH_A_GPU = 20_000
@@ -43,6 +44,7 @@ def solve(
     start: Start | None = None,
     streams: Sequence[TextIO] = (),
     watcher: Watcher | None = None,
+    live: Live | None = None,
 ) -> Outcome:
     """Solve ``problem`` and return a verified answer in the sense of its model.
 
@@ -58,6 +60,9 @@ def solve(
     watcher : Watcher, optional
         Told of better points during the solve; what its function raised is for the caller to
         raise.
+    live : Live, optional
+        What is left in the reference engine of the last solve of the same model; where a small
+        linear program is solved again, simplex goes on from there.
 
     Raises
     ------
@@ -91,7 +96,7 @@ def solve(
         stack.enter_context(interruptible(progress))
         answer, conflict = None, None
         if choice is None:
-            answer = _at_once(problem, options, progress, start)
+            answer = _at_once(problem, options, progress, start, live)
         if answer is None or not is_settled(problem, options, answer):
             from gpu_bridge.engines import run_engines
 
@@ -123,14 +128,18 @@ def _expect_gpu(problem: Problem, options: Options) -> None:
 
 
 def _at_once(
-    problem: Problem, options: Options, progress: BridgeProgress, start: Start | None
+    problem: Problem,
+    options: Options,
+    progress: BridgeProgress,
+    start: Start | None,
+    live: Live | None,
 ) -> solvers.outcome.Outcome | None:
     """Return what is known of a small model after some milliseconds, if anything."""
     progress.header(problem, options, _cpu_name)
     progress.decision(DECISION)
     if progress.should_stop() is not None:
         return None
-    return try_at_once(problem, options, progress, start)
+    return try_at_once(problem, options, progress, start, live)
 
 
 def _cpu_name() -> str:

@@ -332,7 +332,7 @@ def test_point_and_bound_are_not_lost_where_others_find_nothing(
 
 @pytest.mark.parametrize("failure", [EngineError("it crashed"), MemoryError()], ids=str)
 def test_a_failure_is_left_to_others(failure: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(task: object, channel: object) -> None:
+    def fails(*given: object) -> None:
         raise failure
 
     monkeypatch.setattr(engine, "run", fails)
@@ -344,7 +344,7 @@ def test_a_failure_is_left_to_others(failure: Exception, monkeypatch: pytest.Mon
 def test_who_does_not_hear_of_the_time_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
-    def deaf(task: object, channel: object) -> None:
+    def deaf(*given: object) -> None:
         release.wait(LONG)
 
     monkeypatch.setattr(engine, "run", deaf)

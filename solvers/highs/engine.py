@@ -9,6 +9,7 @@ import numpy as np
 from solvers.errors import EngineError
 from solvers.highs.channel import Brief, Offers
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
+from solvers.highs.live import Live
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
@@ -92,8 +93,11 @@ def solve_briefly(
     progress: Progress,
     start: Start | None,
     seconds: float,
+    live: Live | None = None,
 ) -> Outcome | None:
     """Try a small problem for some milliseconds, on one core and without a word.
+
+    ``live`` is what is left in HiGHS of the last solve of the same model.
 
     Returns
     -------
@@ -108,7 +112,8 @@ def solve_briefly(
             return _no_integer(problem, prepared.empty_column)
         task = make_task(prepared, options, start)
         task = replace(task, settings={**task.settings, **BRIEF})
-        reply = in_thread(lambda: run(task, Brief(channel)), channel, OVERSTAY)
+        brief = Brief(channel)
+        reply = in_thread(lambda: run(task, brief, live), channel, OVERSTAY, kept=True)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
     points = () if reply.points is None else reply.points[::-1]

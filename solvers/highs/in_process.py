@@ -1,15 +1,18 @@
 """HiGHS in a thread of this process: no start-up cost, for models where it stops when asked.
 
 A thread of its own for every solve, because HiGHS ties its scheduler to the thread it first ran
-in, and because the caller's thread has to stay awake for Ctrl-C.
+in, and because the caller's thread has to stay awake for Ctrl-C. Only solves of a moment share
+threads, as they all ask for one core and a new thread takes HiGHS a third of a millisecond.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import queue
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from solvers.concurrency import leave, start_thread
 from solvers.highs.channel import Halt, Offers
@@ -137,14 +140,82 @@ def run_in_thread(
         return channel.told.reply(task.model, Ending.OUT_OF_MEMORY, words)
 
 
+class _Job:
+    """A function to be called in another thread, and what came of it."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self.answers: list[Any] = []
+        self.failures: list[BaseException] = []
+        # not Thread.join: before Python 3.13 an interrupted join takes the thread for ended
+        self.finished = threading.Event()
+
+    def do(self) -> None:
+        """Call it and keep what it returns or raises."""
+        try:
+            self.answers.append(self._function())
+        except BaseException as failure:  # raised by whoever waits
+            self.failures.append(failure)
+        finally:
+            self.finished.set()
+
+
+class _KeptThread:
+    """A thread that does one job after the other."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self.thread = start_thread("highs", self._work, lambda failure: None)
+
+    def begin(self, job: _Job) -> None:
+        """Do a job after those before it."""
+        self._jobs.put(job)
+
+    def end(self) -> None:
+        """End after the jobs so far."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while self._next():
+            pass
+
+    def _next(self) -> bool:
+        job = self._jobs.get()  # forgotten with the end of this call
+        if job is not None:
+            job.do()
+        return job is not None
+
+
+_idle: list[_KeptThread] = []
+"""Threads that wait for work; a process that was forked has none of its parent's."""
+
+MOST_IDLE = 4
+"""How many threads are kept."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _idle_thread() -> _KeptThread:
+    """Return a thread that was kept and does nothing, or a new one."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _KeptThread()
+
+
 class OverstayedError(Exception):
     """A thread went on after it should have stopped; it was left behind."""
 
 
 def in_thread(
-    function: Callable[[], Answer], channel: ProgressChannel, patience: float = math.inf
+    function: Callable[[], Answer],
+    channel: ProgressChannel,
+    patience: float = math.inf,
+    *,
+    kept: bool = False,
 ) -> Answer:
-    """Call ``function`` in a fresh thread, wait for it, and return or raise what it does.
+    """Call ``function`` in another thread, wait for it, and return or raise what it does.
 
     Parameters
     ----------
@@ -154,41 +225,53 @@ def in_thread(
         Says when the thread should stop.
     patience : float
         Seconds to wait for it beyond that; none once the answer is abandoned.
+    kept : bool
+        Take a thread that did such work before, and keep it for more; every such function asks
+        HiGHS for one core. Otherwise the thread is a fresh one.
 
     Raises
     ------
     OverstayedError
         It did not stop in time.
     """
-    answers: list[Answer] = []
-    failures: list[BaseException] = []
-    # not Thread.join: before Python 3.13 an interrupted join takes the thread for ended
-    finished = threading.Event()
-
-    def work() -> None:
-        try:
-            answers.append(function())
-        finally:
-            finished.set()
-
-    thread = start_thread("highs", work, failures.append)
-    waited = 0.0
+    job = _Job(function)
+    worker: _KeptThread | None = None
+    if kept:
+        worker = _idle_thread()
+        worker.begin(job)
+        thread = worker.thread
+    else:
+        thread = start_thread("highs", job.do, job.failures.append)
     try:
-        while not finished.wait(LOOK_AGAIN):
-            if channel.stop() is not None:
-                waited += LOOK_AGAIN
-                channel.halt()
-            if waited > patience or channel.abandoned():
-                raise OverstayedError
+        _wait(job, channel, patience)
     except BaseException as reason:
         # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a moment
         # for it before the interpreter ends, because its threads would abort the process then
         channel.give_up()
+        if worker is not None:
+            worker.end()
         leave(thread)
-        while not isinstance(reason, OverstayedError) and not finished.wait(LOOK_AGAIN):
+        while not isinstance(reason, OverstayedError) and not job.finished.wait(LOOK_AGAIN):
             pass  # in slices, because a sleeping main thread may miss the next Ctrl-C
         raise
-    thread.join()
-    if failures:
-        raise failures[0]
-    return answers[0]
+    if worker is None:
+        thread.join()
+    elif len(_idle) < MOST_IDLE:
+        _idle.append(worker)
+    else:
+        worker.end()
+    if job.failures:
+        raise job.failures[0]
+    answer: Answer = job.answers[0]
+    return answer
+
+
+def _wait(job: _Job, channel: ProgressChannel, patience: float) -> None:
+    """Wait for a job, and tell HiGHS when it should stop; raises OverstayedError."""
+    waited = 0.0
+    while not job.finished.wait(LOOK_AGAIN):
+        if channel.stop() is not None:
+            waited += LOOK_AGAIN
+            channel.halt()
+        if waited > patience or channel.abandoned():
+            raise OverstayedError

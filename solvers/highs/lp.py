@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
+from solvers.highs.live import Live
 from solvers.highs.measure import violation
 from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import (
@@ -49,20 +50,29 @@ FEASIBLE_POINT = 2
 """HiGHS's number for a primal or dual point that is feasible."""
 
 
-def solve_lp(task: Task, channel: Channel) -> Reply:
-    """Solve a linear task and say honestly what came out.
+def solve_lp(task: Task, channel: Channel, live: Live | None = None) -> Reply:
+    """Solve a linear task and say honestly what came out, from what is ``live`` of its last solve.
 
     Raises
     ------
     EngineError
         HiGHS refuses the model or fails without an answer.
     """
+    session = None if live is None else live.take(task, channel)
+    if session is not None and live is not None and (status := session.run()) in SOLVED:
+        reply = finish(session, status, task, channel)
+        live.keep(session, task, reply)
+        if reply.finding is Finding.OPTIMAL and reply.ending is Ending.CONVERGED:
+            return reply
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
     status = session.run()
     if _needs_simplex(task, status):
         status = start_afresh(session, status)
-    return finish(session, status, task, channel)
+    reply = finish(session, status, task, channel)
+    if live is not None:
+        live.keep(session, task, reply)
+    return reply
 
 
 def _needs_simplex(task: Task, status: Any) -> bool:

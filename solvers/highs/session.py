@@ -13,7 +13,7 @@ them: it only knows the session while somebody else holds it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ class Session:
         self.model = model
         self.channel = channel
         self.complaints: list[str] = []
+        self.was_set = False
         self._failure: BaseException | None = None
         self.highs = _core._Highs()
         self._threads = int(settings.get("threads", 0))
@@ -63,20 +64,30 @@ class Session:
         self._keep_tiny_entries()
         self._subscribe()
         self._pass(model)
+        self.was_set = False
 
     def set(self, name: str, value: Setting) -> None:
-        """Set one HiGHS option."""
+        """Set one HiGHS option; ``was_set`` tells whether any was since the session was made."""
+        self.was_set = True
+        self._set(name, value)
+
+    def _set(self, name: str, value: Setting) -> None:
         if self.highs.setOptionValue(name, value) != _core.HighsStatus.kOk:
             raise EngineError(f"The reference engine refuses its option {name} = {value!r}.")
 
     def run(self) -> Any:
         """Solve what is loaded within the time left and return HiGHS's model status."""
-        self.set("time_limit", min(self.channel.time_left(), 1e9))
+        self._set_limit()
         if self._unasked and self.channel.stop() is not None:
             self._halt()  # whoever told it to stop may have done so before the limit was set
         self.highs.run()  # says "error" where simplex breaks down; the model status says it better
         self._raise_failure()
         return self.highs.getModelStatus()
+
+    def _set_limit(self) -> None:
+        """Set the time left as a limit on HiGHS's clock, which goes on from run to run."""
+        limit = self.highs.getRunTime() + self.channel.time_left()
+        self._set("time_limit", min(limit, 1e9))
 
     def _halt(self) -> None:
         """Stop simplex within an iteration, from any thread: it reads its limit every time.
@@ -91,7 +102,7 @@ class Session:
         HiGHS's return code says little: an imprecise point is a warning like any other.
         """
         self.start_scheduler()
-        self.set("time_limit", min(self.channel.time_left(), 1e9))
+        self._set_limit()
         self.highs.crossover(self._as_solution(x, reduced_cost, row_dual))
         self._raise_failure()
 
@@ -128,6 +139,10 @@ class Session:
         self._raise_failure()
         if status not in CALL_OK:
             raise EngineError(f"The reference engine cannot {doing}{self.reasons()}")
+
+    def has_taken(self, statuses: Iterable[Any]) -> bool:
+        """Whether HiGHS has taken several changes of its model."""
+        return all(status in CALL_OK for status in statuses)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:

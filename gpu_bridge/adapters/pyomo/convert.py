@@ -30,6 +30,7 @@ from gpu_bridge.adapters.pyomo.parts import Parts
 from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader
 from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
 from solvers.errors import CrossedBoundsError, ProblemError
+from solvers.highs.live import Live
 from solvers.problem import BoolArray, FloatArray, Problem
 from solvers.rows import SparseRows
 
@@ -54,6 +55,8 @@ class ConvertedModel:
         Constraints that hold no free variable but have a finite side, with their slacks.
     objective : ObjectiveData, optional
         The active objective.
+    live : Live
+        What is left in the reference engine of the last solve of the same model.
     """
 
     problem: Problem
@@ -61,6 +64,7 @@ class ConvertedModel:
     rows: list[Any]
     constant_rows: dict[Any, float]
     objective: Any | None
+    live: Live
 
 
 class ModelReader:
@@ -89,6 +93,7 @@ class ModelReader:
         self._matrix = MatrixReader(chain.from_iterable(item.variables for item in self._sets))
         self._bounds = BoundsReader()
         self._kept: _KeptRows | None = None
+        self._live = Live()
 
     def fits(self, model: Any) -> bool:
         """Whether the model it was made for has the same parts as then; where in doubt, False."""
@@ -117,7 +122,12 @@ class ModelReader:
             if self._sets:
                 problem = add_special_ordered_sets(problem, self._sets, free.columns)
         return ConvertedModel(
-            problem, free.columns, self._kept.constraints, constant_rows, self._objective
+            problem,
+            free.columns,
+            self._kept.constraints,
+            constant_rows,
+            self._objective,
+            self._live,
         )
 
     def _problem(self, rows: ModelRows, free: FreeMatrix, kept: _KeptRows, name: str) -> Problem:

@@ -124,7 +124,14 @@ def _dispatch(
         left = options.time_limit - (time.perf_counter() - began)
         left = max(0.0, math.floor(1000 * left) / 1000)  # a round figure for the log
         options = dataclasses.replace(options, time_limit=left)
-    return dispatch(converted.problem, options, start=start, streams=config.tee, watcher=watcher)
+    return dispatch(
+        converted.problem,
+        options,
+        start=start,
+        streams=config.tee,
+        watcher=watcher,
+        live=converted.live,
+    )
 
 
 def _with_basis(start: Start | None, basis: Basis | None) -> Start | None:

@@ -1,0 +1,205 @@
+"""A linear program that stays in HiGHS between solves has the answers of one that does not."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_bridge.options import make_options
+from gpu_bridge.verify import verify
+from solvers.highs import in_process
+from solvers.highs.engine import solve_briefly
+from solvers.highs.live import Live
+from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.problem import Problem
+from solvers.progress import Progress
+from tests.soon import LONG
+
+INF = np.inf
+OPTIONS = make_options()
+
+
+def transport(seed: int = 0, **changes: Any) -> Problem:
+    """Return a linear program of 12 columns and 7 rows, feasible and bounded."""
+    draw = np.random.default_rng(seed)
+    A = np.zeros((7, 12))
+    for i in range(4):
+        A[i, 3 * i : 3 * i + 3] = 1.0
+    for j in range(3):
+        A[4 + j, j::3] = draw.uniform(0.5, 2.0, 4)
+    sides = {
+        "row_lower": np.r_[np.full(4, -INF), draw.uniform(1.0, 4.0, 3)],
+        "row_upper": np.r_[np.full(4, 10.0), np.full(3, INF)],
+        "lower": 0.0,
+        "upper": 8.0,
+        **changes,
+    }
+    return Problem.from_arrays(draw.uniform(1.0, 5.0, 12), A, **sides)
+
+
+def solved(problem: Problem, live: Live | None, **options: Any) -> Outcome:
+    asked = make_options(options)
+    found = solve_briefly(problem, asked, Progress(), None, LONG, live)
+    assert found is not None
+    return verify(problem, found, asked)
+
+
+def assert_same_answer(problem: Problem, live: Live) -> None:
+    again, anew = solved(problem, live), solved(problem, None)
+    assert again.solution_status is anew.solution_status
+    assert again.stop_reason is anew.stop_reason
+    assert again.objective == pytest.approx(anew.objective, nan_ok=True)
+    assert again.bound == pytest.approx(anew.bound)
+
+
+def session_of(live: Live) -> object:
+    return None if live._kept is None else live._kept[0]
+
+
+CHANGES = {
+    "costs": {"cost": np.linspace(5.0, -1.0, 12)},
+    "bounds": {"lower": np.linspace(0.0, 0.4, 12), "upper": np.linspace(2.0, 9.0, 12)},
+    "a bound taken away": {"upper": np.r_[np.full(11, 8.0), INF]},
+    "sides": {"row_lower": np.r_[np.full(4, -INF), 6.0, 5.0, 4.0]},
+    "an equation": {"row_lower": np.r_[3.0, np.full(3, -INF), 2.0, 2.0, 2.0]},
+    "offset": {"offset": 3.0},
+    "infeasible": {"row_lower": np.r_[np.full(4, -INF), np.full(3, 1e4)]},
+    "unbounded": {
+        "cost": np.full(12, -1.0),
+        "upper": np.full(12, INF),
+        "row_upper": np.full(7, INF),
+    },
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_change_is_seen_and_its_way_back(change: str) -> None:
+    problem, live = transport(), Live()
+    for one in (problem, replace(problem, **CHANGES[change]), problem):
+        assert_same_answer(one, live)
+
+
+def test_a_plain_change_goes_into_the_session_at_hand() -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    first = session_of(live)
+    assert first is not None
+    changed = replace(problem, **CHANGES["costs"], **CHANGES["sides"])
+    answer = solved(changed, live)
+    assert session_of(live) is first
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert answer.objective == pytest.approx(solved(changed, None).objective)
+
+
+def test_many_changes_one_after_the_other() -> None:
+    draw = np.random.default_rng(5)
+    problem, live = transport(), Live()
+    for _ in range(40):
+        problem = replace(
+            problem,
+            cost=problem.cost * draw.choice([0.5, 1.0, 1.5, -1.0], 12, p=[0.2, 0.5, 0.2, 0.1]),
+            row_lower=np.r_[np.full(4, -INF), draw.uniform(0.0, 30.0, 3)],
+            upper=draw.choice([2.0, 8.0, INF], 12, p=[0.2, 0.7, 0.1]),
+        )
+        assert_same_answer(problem, live)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        transport(1),
+        replace(transport(), integrality=np.arange(12) < 2),
+        Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], [3.0]),
+        replace(transport(), matrix=transport().matrix.toarray() * 2.0),
+    ],
+    ids=["coefficients", "integers", "sizes", "a multiple"],
+)
+def test_another_model_begins_anew(other: Problem) -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    first = session_of(live)
+    assert_same_answer(other, live)
+    assert session_of(live) is not first or other.is_mip  # which have no session to keep
+    assert_same_answer(problem, live)
+
+
+def test_other_options_begin_anew() -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    first = session_of(live)
+    solved(problem, live, lp_algorithm="simplex", seed=7)
+    assert session_of(live) is not first
+
+
+def test_a_limit_on_iterations_holds_again() -> None:
+    problem, live = transport(), Live()
+    for cost in (problem.cost, -problem.cost):
+        answer = solved(replace(problem, cost=cost), live, iteration_limit=1, presolve=False)
+        assert answer.stop_reason is StopReason.ITERATION_LIMIT
+
+
+def test_the_start_of_a_caller_goes_first() -> None:
+    problem, live = transport(), Live()
+    known = solved(problem, live)
+    first = session_of(live)
+    start = Start(x=np.zeros(12))
+    assert solve_briefly(problem, OPTIONS, Progress(), start, LONG, live) is not None
+    assert session_of(live) is not first
+    again = Start(x=known.x, basis=known.basis)
+    assert solve_briefly(problem, OPTIONS, Progress(), again, LONG, live) is not None
+
+
+def test_a_copy_holds_no_session() -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    copy = pickle.loads(pickle.dumps(live))
+    assert session_of(copy) is None
+    assert_same_answer(problem, copy)
+
+
+def test_solves_at_the_same_time_do_not_meet() -> None:
+    problem, live = transport(), Live()
+    costs = [problem.cost * k for k in range(1, 9)]
+    best = solved(problem, None).objective
+    found: dict[int, float] = {}
+
+    def work(k: int) -> None:
+        for _ in range(5):
+            found[k] = solved(replace(problem, cost=costs[k]), live).objective
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == pytest.approx({k: best * (k + 1) for k in range(8)})
+    assert len(in_process._idle) <= in_process.MOST_IDLE
+
+
+def test_brief_solves_share_a_thread() -> None:
+    solved(transport(), None)
+    before = set(threading.enumerate())
+    for _ in range(3):
+        solved(transport(), None)
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    child = os.fork()
+    if child == 0:
+        try:
+            changed = replace(problem, **CHANGES["sides"])
+            good = solved(changed, live).solution_status is SolutionStatus.OPTIMAL
+            os._exit(0 if good else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
