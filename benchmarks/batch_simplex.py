@@ -36,11 +36,11 @@ import numpy as np
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import Batch, Problem
-from gpu_bridge.many_simplex import simplex_data
+from gpu_bridge.batch.simplex import simplex_data
 from gpu_bridge.options import make_options
-from solvers.device import Device, cpu, find_device
-from solvers.outcome import Start
-from solvers.progress import Progress
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.outcome import Start
+from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import BatchAnswer
 

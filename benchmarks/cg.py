@@ -31,11 +31,14 @@ import scipy.sparse as sp
 
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from gpu_bridge.verify import verify
-from solvers import linalg, pdlp
-from solvers.device import Device, find_device
-from solvers.errors import GpuBridgeError
+from gpu_bridge.verify.verify import verify
+from solvers import linalg, pdlp, presolve
+from solvers.core.device import Device, find_device
+from solvers.core.errors import GpuBridgeError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 from solvers.highs import crossover, vertex
 from solvers.highs.channel import Quiet
 from solvers.highs.engine import make_task
@@ -43,12 +46,8 @@ from solvers.highs.model import prepare as prepare_highs
 from solvers.highs.session import Session
 from solvers.linalg.costs import iteration_cost
 from solvers.linalg.least_squares import least_squares_duals, project_on_rows
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.pdlp import repair
 from solvers.pdlp.answer import on_original
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
 
 Row = dict[str, Any]
 
@@ -309,7 +308,7 @@ class _Watch:
 
 
 def _finish_row(name: str, problem: Problem, tolerance: float, limit: float) -> Row | None:
-    loop = importlib.import_module("solvers.pdlp.run")
+    loop = importlib.import_module("solvers.pdlp.loop")
     watch = _Watch(loop._consider)
     options = EngineOptions(device="cpu", tolerance=tolerance)
     with mock.patch.object(loop, "_consider", watch):

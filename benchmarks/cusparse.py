@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from solvers.sparse.formats import CSR
+from solvers.papers.sparse_formats.formats import CSR
 
 REAL, INDEX, BASE_ZERO, NO_TRANSPOSE = 1, {4: 2, 8: 3}, 0, 0
 """CUDA_R_64F; CUSPARSE_INDEX_32I and _64I by bytes; and the enumerators of the same names."""

@@ -26,16 +26,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
+from solvers.core.device import Device, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.kernels.family import Family
-from solvers.options import EngineOptions
-from solvers.pdlp.arguments import (
+from solvers.pdlp.execution.kernel_arguments import (
     column_measure_arguments,
     dual_arguments,
     primal_arguments,
     row_measure_arguments,
     window_arguments,
 )
+from solvers.pdlp.execution.on_cpu import WindowsOnCpu
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import MEASURE
@@ -44,9 +47,6 @@ from solvers.pdlp.kernels.window import WINDOW
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
-from solvers.pdlp.windows_cpu import WindowsOnCpu
-from solvers.problem import Problem
-from solvers.progress import Progress
 
 ROW_LENGTH = 8
 REPEATS = 15

@@ -30,12 +30,12 @@ import numpy as np
 import gpu_bridge
 from benchmarks.knapsack_classes import CLASSES, instance, paper_instance
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, Packing, solve_knapsack
-from solvers.knapsack.tree.run import TreeSettings
-from solvers.knapsack.tree.solve import solve_by_tree
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.papers.knapsack_branch_and_bound.run import TreeSettings
+from solvers.papers.knapsack_branch_and_bound.solve import solve_by_tree
 
 PAPER_SECONDS = {100: (1.59, 0.41), 200: (4.85, 0.91), 300: (9.82, 1.44), 400: (10.94, 1.27)}
 PAPER_SECONDS |= {500: (13.39, 1.44)}

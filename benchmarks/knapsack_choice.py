@@ -31,11 +31,11 @@ import scipy.sparse
 
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import cpu
-from solvers.knapsack.choice import MultipleChoice, solve_choice
+from solvers.core.device import cpu
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.items import IntArray
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.knapsack.multiple_choice import MultipleChoice, solve_choice
 
 Numbers = tuple[IntArray, IntArray]
 """Profits and weights, (classes, items of each)."""

@@ -26,13 +26,14 @@ import numpy as np
 from benchmarks.kernels import copy_bandwidth
 from benchmarks.knapsack import read
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
-from solvers.knapsack import Knapsack, solve_knapsack, states
-from solvers.knapsack.lists.kernels.fields import Field, Reason
-from solvers.knapsack.lists.kernels.stages import KEY_BYTES, TRAIL_BYTES
-from solvers.knapsack.lists.memory import STAGES_PER_BATCH, Columns, Lists
-from solvers.native.knapsack_states import merge
-from solvers.progress import Progress
+from solvers.core.device import Device, find_device
+from solvers.core.progress import Progress
+from solvers.knapsack import Knapsack, solve_knapsack
+from solvers.knapsack.dp import states
+from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
+from solvers.knapsack.dp.gpu_lists.kernels.stages import KEY_BYTES, TRAIL_BYTES
+from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, Columns, Lists
+from solvers.native.knapsack_dp_states import merge
 
 MOST_ON_CPU = 20_000_000
 """States from which one core takes too long for a benchmark."""

@@ -29,11 +29,11 @@ import gpu_bridge
 from benchmarks.knapsack_classes import CLASSES, instance
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import Batch
-from solvers.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.problem import Problem
 from solvers.knapsack import solve_knapsack
+from solvers.knapsack.batch import ManyPackings, solve_many_knapsacks
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.many import ManyPackings, solve_many_knapsacks
-from solvers.problem import Problem
 
 REPEATS = 3
 PEER_SECONDS = 1.0

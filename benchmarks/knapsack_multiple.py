@@ -25,12 +25,12 @@ import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
 from solvers import highs
-from solvers.device import cpu
+from solvers.core.device import cpu
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
 
 SIZES = "25x2,25x5,50x5,50x10,60x20,100x10,100x30,200x20,1000x10,1000x50,10000x10,10000x50"
 """Items and knapsacks; with two to five items to a knapsack problems are hard."""

@@ -32,12 +32,12 @@ import numpy as np
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
 from solvers import highs
-from solvers.device import cpu, find_device
-from solvers.knapsack.rows import RowsKnapsack, solve_rows
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.core.device import cpu, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.knapsack.multidimensional import RowsKnapsack, solve_rows
 
 WHOLE_GAP = 0.999
 """Absolute gap that proves a whole-number optimum."""

@@ -13,7 +13,7 @@ proven, or needs more memory than tables may take, has no figure, and all that p
 have to agree.
 
 First come the nanoseconds for a state of a list, for a column of a table and for a word of bits, on
-which the rule rests (``solvers/knapsack/tables/offer.py``). With ``--stop-after`` seconds no
+which the rule rests (``solvers/knapsack/dp/tables/offer.py``). With ``--stop-after`` seconds no
 further row is begun.
 """
 
@@ -28,20 +28,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import cpu
+from solvers.core.device import cpu
+from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
-from solvers.knapsack.core import CoreSearch
+from solvers.knapsack.dp.core import CoreSearch
+from solvers.knapsack.dp.tables.dense import MOST_BYTES, fill_table, segments
+from solvers.knapsack.dp.tables.plan import Plan, make_plan
+from solvers.knapsack.dp.tables.reduce import find_changes, find_types
+from solvers.knapsack.dp.tables.sums import fill_sums, fits, unit_profit
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.tables.dense import MOST_BYTES, fill_table, segments
-from solvers.knapsack.tables.plan import Plan, make_plan
-from solvers.knapsack.tables.reduce import find_changes, find_types
-from solvers.knapsack.tables.sums import fill_sums, fits, unit_profit
-from solvers.native.knapsack_tables_passes import treat
-from solvers.native.knapsack_tables_sums import mark
-from solvers.progress import Progress
+from solvers.native.knapsack_dp_tables_passes import treat
+from solvers.native.knapsack_dp_tables_sums import mark
 
 Generator = np.random.Generator
 Rule = Callable[[Generator, IntArray, int], IntArray]

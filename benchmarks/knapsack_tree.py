@@ -28,13 +28,18 @@ import numpy as np
 from benchmarks.kernels import copy_bandwidth
 from benchmarks.knapsack_classes import CLASSES, instance, paper_instance
 from benchmarks.record import Column, print_table, write_record
-from solvers.concurrency import usable_cores
-from solvers.device import Device, cpu, find_device
+from solvers.core.concurrency import usable_cores
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.progress import Progress
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.tree.nodes import word_type
-from solvers.knapsack.tree.run import SWITCH, TreeResult, TreeSettings, branch_and_bound
-from solvers.progress import Progress
+from solvers.papers.knapsack_branch_and_bound.nodes import word_type
+from solvers.papers.knapsack_branch_and_bound.run import (
+    SWITCH,
+    TreeResult,
+    TreeSettings,
+    branch_and_bound,
+)
 
 CASES = ("100:3", "200:15", "300:11", "500:17", "300:0", "500:18")
 """Items and seeds; without merging 0.18, 0.12, 0.53, 1.1, 4.0 and 5.5 billion nodes."""

@@ -5,18 +5,19 @@
 
 *Systems* of n = 4 M equations, M the grid points of De Luca, Fiorillo, Marcellino, *A GPU-CUDA
 numerical algorithm for solving a biological model* (2025), table 2: ``factorise`` and
-``solve`` are ``solvers.linalg.lu``, from a matrix and a right-hand side on the device to an answer
-whose pivots have been judged; ``raw`` is the library's getrf alone, with the copy that keeps the
-matrix (cuSOLVER on a GPU, LAPACK on a CPU); ``three kernels`` the paper's scheme as it is written,
-with its transfers; ``host`` LAPACK on the CPU. ``by inverse`` multiplies with the inverse instead
-of solving. The paper's own times are those that its text names; it ran on an H100, which differs
-from an H200 in memory only. The limit is the rate of a large matrix product in the same run.
+``solve`` are ``solvers.papers.dense_lu.lu``, from a matrix and a right-hand side on the device to
+an answer whose pivots have been judged; ``raw`` is the library's getrf alone, with the copy that
+keeps the matrix (cuSOLVER on a GPU, LAPACK on a CPU); ``three kernels`` the paper's scheme as it
+is written, with its transfers; ``host`` LAPACK on the CPU. ``by inverse`` multiplies with the
+inverse instead of solving. The paper's own times are those that its text names; it ran on an H100,
+which differs from an H200 in memory only. The limit is the rate of a large matrix product in the
+same run.
 
 *Batches* of --count matrices (a fiftieth on a CPU): factors and inverses by
-``solvers.linalg.lu_many``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's getrf in a
-loop and NumPy's inv. Rates count 2/3 n^3 operations for factors and 2 n^3 for inverses, and the
-bytes of reading and writing each matrix once; the limit is what takes longer, operations at the
-rate of the product or bytes at the measured bandwidth of memory.
+``solvers.papers.dense_lu.lu_many``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's
+getrf in a loop and NumPy's inv. Rates count 2/3 n^3 operations for factors and 2 n^3 for inverses,
+and the bytes of reading and writing each matrix once; the limit is what takes longer, operations
+at the rate of the product or bytes at the measured bandwidth of memory.
 
 Times are wall times with the device waited for, medians after a warm-up.
 """
@@ -33,11 +34,11 @@ import numpy as np
 import scipy.linalg
 
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, cpu, find_device
-from solvers.linalg import lu, lu_many
-from solvers.linalg.dense.elimination import Elimination, solve_by_elimination
-from solvers.sparse.machine import measure_machine
-from solvers.sparse.timing import seconds_per_call
+from solvers.core.device import Device, cpu, find_device
+from solvers.papers.dense_lu import lu, lu_many
+from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination
+from solvers.papers.sparse_formats.machine import measure_machine
+from solvers.papers.sparse_formats.timing import seconds_per_call
 
 POINTS = (25, 40, 50, 75, 100, 150, 200, 256, 300, 400, 500, 512, 800)
 """From the paper's first to its last; its text names 25, 400, 500, 512 and 800. The largest that

@@ -26,15 +26,15 @@ import scipy.sparse as sp
 import gpu_bridge as gb
 from benchmarks.kernels import copy_bandwidth, launcher, median_seconds
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
+from solvers.core.device import Device, find_device
+from solvers.core.problem import Problem
 from solvers.kernels.family import Kernel
+from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, Propagator
+from solvers.mip.inference.propagation.kernels.batch import BATCH
+from solvers.mip.inference.propagation.kernels.box import BOX
+from solvers.mip.inference.propagation.kernels.layout import LANES
+from solvers.mip.inference.propagation.tolerances import ROUND_LIMIT
 from solvers.mip.model import MipModel
-from solvers.mip.propagation import ALL, BatchBoxes, DeviceModel, Propagator
-from solvers.mip.propagation.kernels.batch import BATCH
-from solvers.mip.propagation.kernels.box import BOX
-from solvers.mip.propagation.kernels.layout import LANES
-from solvers.mip.propagation.tolerances import ROUND_LIMIT
-from solvers.problem import Problem
 
 ROW_LENGTH = 10
 REPEATS = 15

@@ -23,20 +23,20 @@ import scipy.sparse as sp
 
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
-from solvers.mip.budget import Budget
+from solvers.core.device import Device, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.mip.heuristics.feasibility_pump import Pump, PumpBatch, Root, root_relaxation
+from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
+from solvers.mip.heuristics.feasibility_pump.first_order import first_order
+from solvers.mip.heuristics.feasibility_pump.rounding import propagation
 from solvers.mip.model import MipModel
-from solvers.mip.polish import Polisher
-from solvers.mip.pool import Found, Offer, Pool
-from solvers.mip.pump import Pump, PumpBatch, Root, root_relaxation
-from solvers.mip.pump.augmented import Augmented
-from solvers.mip.pump.first_order import first_order
-from solvers.mip.pump.rounding import propagation
-from solvers.options import EngineOptions
-from solvers.pdlp.again import Sequence
-from solvers.pdlp.together import Together
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.polish import Polisher
+from solvers.mip.solutions.pool import Found, Offer, Pool
+from solvers.pdlp.shared_matrix import Together
+from solvers.pdlp.warm_started import Sequence
 
 Row = dict[str, Any]
 

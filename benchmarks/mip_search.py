@@ -27,12 +27,12 @@ import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
-from solvers.mip.budget import Budget
+from solvers.core.problem import FloatArray, Problem
+from solvers.mip.heuristics.local_search.cpu.settings import PRESETS
+from solvers.mip.heuristics.local_search.cpu.walk import walk
+from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.search.settings import PRESETS
-from solvers.mip.search.walk import walk
-from solvers.mip.search.walker import Walker
-from solvers.problem import FloatArray, Problem
+from solvers.mip.portfolio.budget import Budget
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (100_000, 80_000, 3)}
 """Rows, columns and entries in a row of the synthetic models (notes, section 4.4)."""

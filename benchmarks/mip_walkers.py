@@ -7,8 +7,9 @@
 The models of the first form are binary: half of the rows cover, the other half are weighted
 packings, and every column has a cost. Each figure is the rate of all walkers together over a slice
 of ``--seconds``, after one of the same length. Beside it stand the rate of one core, by a CPU
-walker of ``solvers.mip.search``, and the rate that the notes on GPU heuristics (section 4.4)
-measured with plain code and a score of progress only, without an objective.
+walker of ``solvers.mip.heuristics.local_search.cpu``, and the rate that the notes on GPU
+heuristics (section 4.4) measured with plain code and a score of progress only, without an
+objective.
 
 The second form is about the one walker that the whole GPU drives: its rounds, moves and entries per
 second, and the bytes that entries must move, index, coefficient, slack and weight, as a part of
@@ -31,22 +32,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
-from solvers.mip.budget import Budget
+from solvers.core.device import Device, find_device
+from solvers.core.problem import FloatArray, Problem
+from solvers.mip.heuristics.local_search.gpu import run_walkers
+from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.plan import WARP_LADDER, Plan
+from solvers.mip.heuristics.local_search.gpu.starts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.state import bytes_per_walker
+from solvers.mip.heuristics.local_search.gpu.tune import steps_for
+from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, whole_bytes
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.pool import Found, Pool
-from solvers.mip.walkers import run_walkers
-from solvers.mip.walkers.fleet import Fleet
-from solvers.mip.walkers.kernels.fields import NONE, Field
-from solvers.mip.walkers.layout import Layout
-from solvers.mip.walkers.plan import WARP_LADDER, Plan
-from solvers.mip.walkers.starts import first_origins, gather_points
-from solvers.mip.walkers.state import bytes_per_walker
-from solvers.mip.walkers.tune import steps_for
-from solvers.mip.walkers.whole.choose import WHOLE_KERNEL
-from solvers.mip.walkers.whole.fleet import WholeFleet
-from solvers.mip.walkers.whole.state import TEAMS, whole_bytes
-from solvers.problem import FloatArray, Problem
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Found, Pool
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (80_000, 100_000, 4)}
 """Rows, columns and entries of a row."""
@@ -131,8 +132,8 @@ def synthetic(name: str, seed: int) -> MipModel:
 
 def core_rate(model: MipModel, seed: int) -> float:
     """Return the moves per second of one walker on one core, after a slice that compiles."""
-    from solvers.mip.search.settings import FAST
-    from solvers.mip.search.walker import Walker
+    from solvers.mip.heuristics.local_search.cpu.settings import FAST
+    from solvers.mip.heuristics.local_search.cpu.walker import Walker
 
     walker = Walker(model, FAST, seed)
     walker.run(CORE_WORK // 10, np.inf)

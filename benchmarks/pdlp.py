@@ -30,7 +30,7 @@ from benchmarks.peers import Task, hprlp, recorded
 from benchmarks.record import Column, print_table, write_record
 from benchmarks.rows import Row, relative_error, summarise
 from benchmarks.worker import Timed, Worker
-from solvers.device import find_device
+from solvers.core.device import find_device
 
 NAME = "pdlp-peers"
 """Of the records."""

@@ -25,11 +25,10 @@ import numpy.typing as npt
 import gpu_bridge
 from benchmarks.lp_sets import choose, read_index
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from solvers import pdlp
-from solvers.options import EngineOptions
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers import pdlp, presolve
+from solvers.core.options import EngineOptions
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 
 SIDES = npt.NDArray[np.int8]
 WITHOUT = pdlp.Settings(compaction=False)
@@ -61,7 +60,7 @@ def measure(name: str, problem: Problem, tolerance: float, limit: int) -> dict[s
     if reduction.settled is not None:
         return None
     reduced = reduction.problem
-    loop = importlib.import_module("solvers.pdlp.run")
+    loop = importlib.import_module("solvers.pdlp.loop")
     watch = _Watch(loop._consider)
     options = EngineOptions(device="cpu", tolerance=tolerance, iteration_limit=limit)
     with mock.patch.object(loop, "_consider", watch):

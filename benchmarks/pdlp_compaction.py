@@ -28,13 +28,12 @@ import gpu_bridge
 from benchmarks import residuals
 from benchmarks.linear_programs import LinearProgram, read
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from gpu_bridge.presolve import Reduction
-from solvers import pdlp
-from solvers.device import find_device
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome
-from solvers.progress import Progress
+from solvers import pdlp, presolve
+from solvers.core.device import find_device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome
+from solvers.core.progress import Progress
+from solvers.presolve import Reduction
 
 NAME = "pdlp-compaction"
 

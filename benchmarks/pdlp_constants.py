@@ -21,11 +21,11 @@ import gpu_bridge
 from benchmarks.pdlp_lab import Lab, Recipe, variant
 from benchmarks.presolve import model_files
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from solvers.device import cpu
-from solvers.errors import GpuBridgeError
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers import presolve
+from solvers.core.device import cpu
+from solvers.core.errors import GpuBridgeError
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 
 TOLERANCES = (1e-4, 1e-6)
 

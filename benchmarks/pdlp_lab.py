@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.step import KEEP_LAST, STEP
-from solvers.problem import FloatArray, Problem, side_sizes
 from solvers.sparse.slices import CPU_PLAN, Packed, Rows, Slices, in_slices, row_order
 
 IndexArray = npt.NDArray[np.int32]

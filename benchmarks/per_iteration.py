@@ -29,7 +29,7 @@ from benchmarks.linear_programs import SHAPES, LinearProgram, read
 from benchmarks.peers import Task
 from benchmarks.record import Column, print_table, write_record
 from benchmarks.worker import Timed, Worker
-from solvers.device import Device, find_device
+from solvers.core.device import Device, find_device
 
 NAME = "pdlp-iteration"
 """Of the records."""

@@ -6,7 +6,7 @@
 
 Every model's relaxation is reduced by each kind of presolve, solved by PDLP there unless
 ``--iterations 0``, and brought back; 'verified' says whether the point that came back is optimal
-within the tolerance on the original model, by ``gpu_bridge.verify``. PDLP's loops are
+within the tolerance on the original model, by ``gpu_bridge.verify.verify``. PDLP's loops are
 compiled by a small model before the first file.
 """
 
@@ -22,14 +22,13 @@ import numpy as np
 
 import gpu_bridge
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge import presolve
-from gpu_bridge.verify import verify
-from solvers import pdlp
-from solvers.device import find_device
-from solvers.errors import GpuBridgeError
-from solvers.options import EngineOptions
-from solvers.problem import Problem
-from solvers.progress import Progress
+from gpu_bridge.verify.verify import verify
+from solvers import pdlp, presolve
+from solvers.core.device import find_device
+from solvers.core.errors import GpuBridgeError
+from solvers.core.options import EngineOptions
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 
 SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 

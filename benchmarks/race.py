@@ -32,9 +32,9 @@ import numpy as np
 import gpu_bridge
 from benchmarks.lp_sets import choose, read_index
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge.race_lanes import IPM, PDLP, SIMPLEX
-from solvers.device import seen_gpu
-from solvers.problem import Problem
+from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX
+from solvers.core.device import seen_gpu
+from solvers.core.problem import Problem
 
 AUTO = "auto"
 LONG_ENOUGH = 5.0

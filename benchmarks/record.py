@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from solvers.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu, find_device
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("gpu-bridge", "numpy", "scipy", "highspy", "cupy-cuda12x", "cupy-cuda13x")

@@ -37,7 +37,7 @@ from benchmarks.simplex_engines import NAMES, make
 from benchmarks.simplex_kernels import batches, updates
 from benchmarks.simplex_rows import SOLVED, SUMMARY, Run, append, load, summarise
 from benchmarks.worker import Worker
-from solvers.device import find_device
+from solvers.core.device import find_device
 
 REFERENCE = "highs"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from benchmarks.linear_programs import LinearProgram
 from benchmarks.peers.highs import Simplex
 from benchmarks.peers.solver import Answer, Solver, Task
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.simplex.paper.solve import solve as solve_by_variant
-from solvers.simplex.paper.variants import VARIANTS
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.papers.simplex_variants.solve import solve as solve_by_variant
+from solvers.papers.simplex_variants.variants import VARIANTS
 from solvers.simplex.solve import solve as solve_by_engine
 
 NAMES = (*VARIANTS, "dense", "highs")

@@ -25,15 +25,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, find_device
-from solvers.options import EngineOptions
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.simplex.form import slack_form
-from solvers.simplex.resident.core import ResidentCore
+from solvers.core.device import Device, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.papers.sparse_formats.machine import measure_machine
+from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.slack_form import slack_form
 from solvers.simplex.solve import solve
 from solvers.simplex.state import slack_start
-from solvers.sparse.machine import measure_machine
 
 Row = dict[str, Any]
 

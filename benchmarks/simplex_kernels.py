@@ -14,10 +14,10 @@ from benchmarks.linear_programs import LinearProgram
 from benchmarks.peers.solver import Task
 from benchmarks.record import Column, print_table
 from benchmarks.simplex_engines import Engine
-from solvers.device import Device
-from solvers.simplex.paper.device_pivots import GRAPH_ITERATIONS, DevicePivots
-from solvers.simplex.paper.kernels.iterate import ITERATE
-from solvers.simplex.paper.kernels.layout import (
+from solvers.core.device import Device
+from solvers.papers.simplex_variants.device_pivots import GRAPH_ITERATIONS, DevicePivots
+from solvers.papers.simplex_variants.kernels.iterate import ITERATE
+from solvers.papers.simplex_variants.kernels.layout import (
     BLOCK,
     CONTROL_SIZE,
     DUAL_TOLERANCE,
@@ -27,12 +27,12 @@ from solvers.simplex.paper.kernels.layout import (
     SAFE_PIVOT,
     ZERO_PIVOT,
 )
-from solvers.simplex.paper.scaling import scaled_form
-from solvers.simplex.paper.standard_form import standard_form
-from solvers.simplex.paper.start import start_basis
-from solvers.simplex.paper.tolerances import ERROR, FEASIBLE, PRICES_OUT, SAFE, ZERO
-from solvers.simplex.paper.variants import make_pivots
-from solvers.simplex.paper.workspace import ALIGNMENT, LONG_COLUMN
+from solvers.papers.simplex_variants.scaling import scaled_form
+from solvers.papers.simplex_variants.standard_form import standard_form
+from solvers.papers.simplex_variants.start import start_basis
+from solvers.papers.simplex_variants.tolerances import ERROR, FEASIBLE, PRICES_OUT, SAFE, ZERO
+from solvers.papers.simplex_variants.variants import make_pivots
+from solvers.papers.simplex_variants.workspace import ALIGNMENT, LONG_COLUMN
 
 REPEATS = 10
 WARM_UP = 5

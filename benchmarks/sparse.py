@@ -31,15 +31,15 @@ from benchmarks import lp_sets
 from benchmarks.cusparse import ALGORITHMS, CusparseError, product_call
 from benchmarks.linear_programs import read
 from benchmarks.record import Column, print_table, write_record
-from solvers.device import Device, cpu, find_device
-from solvers.errors import EngineError
-from solvers.sparse.choose import Candidate, build, candidates, library_seconds
-from solvers.sparse.convert import from_scipy, transposed
-from solvers.sparse.formats import CSR
-from solvers.sparse.machine import Machine, measure_machine
-from solvers.sparse.product import prepared
-from solvers.sparse.statistics import matrix_statistics
-from solvers.sparse.timing import seconds_per_call
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.errors import EngineError
+from solvers.papers.sparse_formats.choose import Candidate, build, candidates, library_seconds
+from solvers.papers.sparse_formats.convert import from_scipy, transposed
+from solvers.papers.sparse_formats.formats import CSR
+from solvers.papers.sparse_formats.machine import Machine, measure_machine
+from solvers.papers.sparse_formats.product import prepared
+from solvers.papers.sparse_formats.statistics import matrix_statistics
+from solvers.papers.sparse_formats.timing import seconds_per_call
 
 DATA = Path("../shared/data")
 ROW_LENGTH = 8

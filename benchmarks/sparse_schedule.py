@@ -1,4 +1,4 @@
-"""What the constants of ``solvers/sparse/schedule.py`` are settled by: CSR's ways to share rows.
+"""What the constants of ``solvers/papers/sparse_formats/schedule.py`` are settled by: CSR's ways to share rows.
 
     python -m benchmarks.sparse_schedule [--nonzeros 1e6 1e7] [--data ../shared/data]
                                          [--instances peers] [--seed 0] [--stop-after SECONDS]
@@ -18,12 +18,12 @@ from typing import Any
 
 from benchmarks.record import Column, print_table, write_record
 from benchmarks.sparse import DATA, matrices, until
-from solvers.device import Device, find_device
-from solvers.sparse.formats import CSR
-from solvers.sparse.kernels.csr import LANES
-from solvers.sparse.product import prepared
-from solvers.sparse.schedule import share_rows
-from solvers.sparse.timing import seconds_per_call
+from solvers.core.device import Device, find_device
+from solvers.papers.sparse_formats.formats import CSR
+from solvers.papers.sparse_formats.kernels.csr import LANES
+from solvers.papers.sparse_formats.product import prepared
+from solvers.papers.sparse_formats.schedule import share_rows
+from solvers.papers.sparse_formats.timing import seconds_per_call
 
 WAYS: dict[str, dict[str, int]] = {
     "auto": {},

@@ -43,8 +43,8 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from solvers.device import Device, cpu, find_device
-from solvers.linalg import lu
+from solvers.core.device import Device, cpu, find_device
+from solvers.papers.dense_lu import lu
 
 NAMES = ("endothelial cells", "protease", "inhibitor", "extracellular matrix")
 DIGITS = 1e-12

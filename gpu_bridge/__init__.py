@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.registration import install_hooks
 from gpu_bridge.interrupt import uninterrupted_imports
-from gpu_bridge.memory_limit import check_memory_limits
+from gpu_bridge.pipeline.memory_limit import check_memory_limits
 from gpu_bridge.shadowing import check_solvers_package
 
 if TYPE_CHECKING:
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from gpu_bridge.api import read as read
     from gpu_bridge.api import solve as solve
     from gpu_bridge.api import solve_many as solve_many
-    from gpu_bridge.explain import Conflict as Conflict
-    from gpu_bridge.improvement import Improvement as Improvement
-    from gpu_bridge.many_batch import Batch as Batch
-    from gpu_bridge.many_outcomes import Outcomes as Outcomes
+    from gpu_bridge.batch.batch import Batch as Batch
+    from gpu_bridge.batch.outcomes import Outcomes as Outcomes
     from gpu_bridge.options import Options as Options
     from gpu_bridge.options import make_options as make_options
     from gpu_bridge.outcome import Outcome as Outcome
-    from solvers.errors import CrossedBoundsError as CrossedBoundsError
-    from solvers.errors import DeviceError as DeviceError
-    from solvers.errors import EngineError as EngineError
-    from solvers.errors import FileFormatError as FileFormatError
-    from solvers.errors import GpuBridgeError as GpuBridgeError
-    from solvers.errors import MemoryLimitError as MemoryLimitError
-    from solvers.errors import OptionError as OptionError
-    from solvers.errors import ProblemError as ProblemError
-    from solvers.errors import UnsupportedModelError as UnsupportedModelError
-    from solvers.outcome import SolutionStatus as SolutionStatus
-    from solvers.outcome import Start as Start
-    from solvers.outcome import StopReason as StopReason
-    from solvers.problem import Problem as Problem
+    from gpu_bridge.report.explain import Conflict as Conflict
+    from gpu_bridge.report.improvement import Improvement as Improvement
+    from solvers.core.errors import CrossedBoundsError as CrossedBoundsError
+    from solvers.core.errors import DeviceError as DeviceError
+    from solvers.core.errors import EngineError as EngineError
+    from solvers.core.errors import FileFormatError as FileFormatError
+    from solvers.core.errors import GpuBridgeError as GpuBridgeError
+    from solvers.core.errors import MemoryLimitError as MemoryLimitError
+    from solvers.core.errors import OptionError as OptionError
+    from solvers.core.errors import ProblemError as ProblemError
+    from solvers.core.errors import UnsupportedModelError as UnsupportedModelError
+    from solvers.core.outcome import SolutionStatus as SolutionStatus
+    from solvers.core.outcome import Start as Start
+    from solvers.core.outcome import StopReason as StopReason
+    from solvers.core.problem import Problem as Problem
 
 __version__ = "0.1.0"
 
@@ -56,26 +56,26 @@ _HOME = {
     "solve": "gpu_bridge.api",
     "solve_many": "gpu_bridge.api",
     "solve_table": "gpu_bridge.adapters.pyomo.table",
-    "Batch": "gpu_bridge.many_batch",
-    "Conflict": "gpu_bridge.explain",
-    "Improvement": "gpu_bridge.improvement",
+    "Batch": "gpu_bridge.batch.batch",
+    "Conflict": "gpu_bridge.report.explain",
+    "Improvement": "gpu_bridge.report.improvement",
     "Options": "gpu_bridge.options",
     "make_options": "gpu_bridge.options",
     "Outcome": "gpu_bridge.outcome",
-    "Outcomes": "gpu_bridge.many_outcomes",
-    "CrossedBoundsError": "solvers.errors",
-    "DeviceError": "solvers.errors",
-    "EngineError": "solvers.errors",
-    "FileFormatError": "solvers.errors",
-    "GpuBridgeError": "solvers.errors",
-    "MemoryLimitError": "solvers.errors",
-    "OptionError": "solvers.errors",
-    "ProblemError": "solvers.errors",
-    "UnsupportedModelError": "solvers.errors",
-    "SolutionStatus": "solvers.outcome",
-    "Start": "solvers.outcome",
-    "StopReason": "solvers.outcome",
-    "Problem": "solvers.problem",
+    "Outcomes": "gpu_bridge.batch.outcomes",
+    "CrossedBoundsError": "solvers.core.errors",
+    "DeviceError": "solvers.core.errors",
+    "EngineError": "solvers.core.errors",
+    "FileFormatError": "solvers.core.errors",
+    "GpuBridgeError": "solvers.core.errors",
+    "MemoryLimitError": "solvers.core.errors",
+    "OptionError": "solvers.core.errors",
+    "ProblemError": "solvers.core.errors",
+    "UnsupportedModelError": "solvers.core.errors",
+    "SolutionStatus": "solvers.core.outcome",
+    "Start": "solvers.core.outcome",
+    "StopReason": "solvers.core.outcome",
+    "Problem": "solvers.core.problem",
 }
 """Where each public name lives; it is imported at its first use."""
 
@@ -85,7 +85,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gpu_bridge' has no attribute '{name}'")
-    if _HOME[name] != "solvers.errors":  # all others load what takes much memory
+    if _HOME[name] != "solvers.core.errors":  # all others load what takes much memory
         check_memory_limits()
     with uninterrupted_imports():
         value = getattr(import_module(_HOME[name]), name)

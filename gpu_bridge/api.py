@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gpu_bridge.interrupt import solving, uninterrupted_imports
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
-from solvers.errors import CrossedBoundsError, ProblemError
-from solvers.outcome import Start
-from solvers.problem import Problem
+from solvers.core.errors import CrossedBoundsError, ProblemError
+from solvers.core.outcome import Start
+from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
-    from gpu_bridge.improvement import Improvement
-    from gpu_bridge.many_batch import Batch
-    from gpu_bridge.many_outcomes import Outcomes
+    from gpu_bridge.batch.batch import Batch
+    from gpu_bridge.batch.outcomes import Outcomes
     from gpu_bridge.paths import AnyPath
-    from solvers.device import Device
+    from gpu_bridge.report.improvement import Improvement
+    from solvers.core.device import Device
 
 
 @uninterrupted_imports()
@@ -36,7 +36,7 @@ def read(path: AnyPath) -> Problem:
     CrossedBoundsError
         A lower bound above its upper bound.
     """
-    from gpu_bridge.adapters.files import read_problem
+    from gpu_bridge.files import read_problem
 
     if not isinstance(path, (str, bytes, PathLike)):
         raise ProblemError(
@@ -66,8 +66,8 @@ def solve(
     streams : sequence of text streams
         Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
     on_solution : callable, optional
-        Called with an :class:`~gpu_bridge.improvement.Improvement` for each better point, one
-        call after the other, in a thread of its own. If it returns True the solve ends with the
+        Called with an :class:`~gpu_bridge.report.improvement.Improvement` for each better point,
+        one call after the other, in a thread of its own. If it returns True the solve ends with the
         best point and the stop reason INTERRUPTED. Calls go on no longer than the time limit;
         a function slower than the improvements is not told of all of them.
     **options
@@ -85,10 +85,10 @@ def solve(
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
-    from gpu_bridge.crossed_bounds import crossed_bounds_outcome
-    from gpu_bridge.dispatch import solve as dispatch
-    from gpu_bridge.improvement import Watcher
-    from gpu_bridge.log_streams import check_log_file, checked_streams
+    from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+    from gpu_bridge.pipeline.dispatch import solve as dispatch
+    from gpu_bridge.report.improvement import Watcher
+    from gpu_bridge.report.log_streams import check_log_file, checked_streams
 
     checked = make_options(options)
     streams = checked_streams(streams)
@@ -151,8 +151,8 @@ def solve_many(
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
-    from gpu_bridge.log_streams import checked_streams
-    from gpu_bridge.many import solve_many as solve_all
+    from gpu_bridge.batch.solve_many import solve_many as solve_all
+    from gpu_bridge.report.log_streams import checked_streams
 
     checked = make_options(options)
     return solve_all(problems, checked, start=start, streams=checked_streams(streams))
@@ -161,6 +161,6 @@ def solve_many(
 @uninterrupted_imports()
 def devices() -> list[Device]:
     """Return the devices that engines can run on, the CPU first."""
-    from solvers.device import list_devices
+    from solvers.core.device import list_devices
 
     return list(list_devices())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpu_bridge.outcome import Outcome
-from solvers.outcome import Event
+from solvers.core.outcome import Event
 
 SAME_VALUE = 1e-9
 """Relative difference up to which two objectives are the same value, rounded differently."""

@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from solvers.problem import BoolArray, Problem
+from solvers.core.problem import BoolArray, Problem
 
 MOST_ROWS = 50
 """Rows up to which a model is looked at as a multidimensional knapsack problem."""
@@ -75,7 +75,9 @@ def _knapsack_choice(problem: Problem) -> str | None:
         return None
     if count_long_rows(problem) < 2:
         return None
-    from solvers.knapsack.choice.recognise import recognise_choice  # loads engine libraries
+    from solvers.knapsack.multiple_choice.recognise import (
+        recognise_choice,  # loads engine libraries
+    )
 
     model = recognise_choice(problem)
     return None if model is None else model.sentence
@@ -97,7 +99,7 @@ def _knapsack_rows(problem: Problem) -> str | None:
     """Say which knapsack problem of several rows this is, if it is one."""
     if not 2 <= count_long_rows(problem) <= MOST_ROWS or not problem.integrality.all():
         return None
-    from solvers.knapsack.rows.recognise import recognise_rows  # loads engine libraries
+    from solvers.knapsack.multidimensional.recognise import recognise_rows  # loads engine libraries
 
     model = recognise_rows(problem)
     return None if model is None else model.sentence

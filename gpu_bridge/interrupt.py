@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what this module imports is imported without a handler
-    from solvers.progress import Progress
+    from solvers.core.progress import Progress
 
 Before = Callable[[int, FrameType | None], object] | int | None
 """What ``signal.getsignal`` returns."""

@@ -1,7 +1,7 @@
 """The option table: every name, type, default, range and sentence, and what is made from it.
 
 Validation, ``gpu-bridge solve --help`` and ``docs/options.md`` come from the declarations in
-:class:`Options` and :class:`solvers.options.EngineOptions`; nothing is written twice.
+:class:`Options` and :class:`solvers.core.options.EngineOptions`; nothing is written twice.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from solvers.errors import OptionError
-from solvers.options import EngineOptions, option
+from solvers.core.errors import OptionError
+from solvers.core.options import EngineOptions, option
 
 METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack", "knapsack-bb")
 

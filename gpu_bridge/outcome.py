@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import solvers.outcome
-from solvers.outcome import Event, PoolSolution, SolutionStatus, StopReason
-from solvers.problem import Problem
+import solvers.core.outcome
+from solvers.core.outcome import Event, PoolSolution, SolutionStatus, StopReason
+from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
-    from gpu_bridge.explain import Conflict
-    from gpu_bridge.log_output import LogText
     from gpu_bridge.paths import AnyPath
+    from gpu_bridge.report.explain import Conflict
+    from gpu_bridge.report.log_output import LogText
 
 __all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
 
@@ -29,7 +29,7 @@ class IterationRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome(solvers.outcome.Outcome):
+class Outcome(solvers.core.outcome.Outcome):
     """An engine's outcome after ``verify.py`` has checked it on the original problem.
 
     ``objective``, ``bound``, ``row_dual``, ``reduced_cost``, ``history`` and ``pool`` are in the
@@ -60,12 +60,12 @@ class Outcome(solvers.outcome.Outcome):
 
     @classmethod
     def in_model_sense(
-        cls, outcome: solvers.outcome.Outcome, problem: Problem, **more: Any
+        cls, outcome: solvers.core.outcome.Outcome, problem: Problem, **more: Any
     ) -> Outcome:
         """Turn an engine's minimised answer into one in the sense of ``problem``'s model."""
         values = {
             item.name: getattr(outcome, item.name)
-            for item in dataclasses.fields(solvers.outcome.Outcome)
+            for item in dataclasses.fields(solvers.core.outcome.Outcome)
         }
         if problem.maximize:
             values["objective"] = 0.0 - outcome.objective  # no negative zero
@@ -84,7 +84,7 @@ class Outcome(solvers.outcome.Outcome):
         return cls(**values, problem=problem, **more)
 
     def plot(self, path: AnyPath | None = None) -> Any:
-        """Draw incumbent and bound over time; see :func:`gpu_bridge.plot.plot_history`."""
-        from gpu_bridge.plot import plot_history
+        """Draw incumbent and bound over time; see :func:`gpu_bridge.report.plot.plot_history`."""
+        from gpu_bridge.report.plot import plot_history
 
         return plot_history(self, path)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
-from solvers.errors import FileFormatError
+from solvers.core.errors import FileFormatError
 
 AnyPath: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 
 WIND, SOLAR, GAS, CHARGE, DISCHARGE, LEVEL = range(6)
 BUILD_COST = (80.0, 40.0, 50.0, 10.0, 10.0, 5.0)

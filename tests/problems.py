@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 
 INF = np.inf
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import gpu_bridge as gb
-from solvers.errors import OptionError, ProblemError
+from solvers.core.errors import OptionError, ProblemError
 
 PROBLEM = gb.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
 BATCH = gb.Batch(PROBLEM, cost=np.array([[1.0, 2.0], [3.0, 1.0]]))

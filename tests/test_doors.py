@@ -11,8 +11,8 @@ import pyomo.environ as pyo
 import pytest
 
 import gpu_bridge
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.adapters.pulp.models import solve as solve_pulp
 
 

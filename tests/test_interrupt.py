@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpu_bridge.interrupt import interruptible, solving, uninterrupted_imports
-from solvers.progress import Progress
+from solvers.core.progress import Progress
 from tests.locations import DATA
 from tests.scripts import Scripts, scripts
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_bridge.option_docs import markdown_table, text_table
 from gpu_bridge.options import OptionRow, Options, make_options, option_table, parse_text
-from solvers.errors import OptionError
+from gpu_bridge.report.option_docs import markdown_table, text_table
+from solvers.core.errors import OptionError
 
 TABLE = {row.name: row for row in option_table()}
 

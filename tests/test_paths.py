@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge.adapters.files import read_solution, write_json, write_solution
+from gpu_bridge.files import read_solution, write_json, write_solution
 from gpu_bridge.paths import as_path, printable, same_file
-from tests.adapters.files.texts import BASE, LP
+from tests.files.texts import BASE, LP
 
 NO_PATHS = {"empty": "", "null": "a\0b.lp", "null in bytes": b"a\0b.lp", "surrogate": "\ud800.lp"}
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import gpu_bridge as gb
 from gpu_bridge.classify import ProblemKind, classify
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
 
 LP_METHODS = ("highs", "pdlp", "simplex")
 

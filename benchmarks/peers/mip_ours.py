@@ -8,8 +8,8 @@ import numpy as np
 
 import gpu_bridge
 from benchmarks.peers.mip_solver import MipAnswer, MipSolver, MipTask, Recorder
-from gpu_bridge.choosing import ENGINES
-from solvers.outcome import SolutionStatus
+from gpu_bridge.pipeline.choose import ENGINES
+from solvers.core.outcome import SolutionStatus
 
 METHOD = "mip" if "mip" in ENGINES else "auto"
 """The heuristics beside branch and bound, where this version has them."""

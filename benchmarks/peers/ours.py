@@ -7,7 +7,7 @@ from typing import Any
 import gpu_bridge
 from benchmarks.linear_programs import LinearProgram
 from benchmarks.peers.solver import Answer, Solver, Task
-from solvers.outcome import SolutionStatus
+from solvers.core.outcome import SolutionStatus
 
 TIGHTEST = 1e-10
 """The tightest tolerance that the options allow."""

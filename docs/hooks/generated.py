@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpu_bridge.cli.exit_codes import SENTENCES
-from gpu_bridge.option_docs import markdown_table
+from gpu_bridge.report.option_docs import markdown_table
 
 
 def exit_code_table() -> str:

@@ -14,7 +14,7 @@ from math import isfinite
 import pulp
 
 import gpu_bridge
-from gpu_bridge.improvement import Improvement
+from gpu_bridge.report.improvement import Improvement
 
 EVENINGS = ["Wed", "Thu", "Fri", "Sat", "Sun"]
 MINUTES = 330

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 SWEEPS = 3
 

@@ -11,8 +11,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solvers.outcome import Basis
-    from solvers.problem import Problem
+    from solvers.core.outcome import Basis
+    from solvers.core.problem import Problem
 
 _LAST: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Any], Basis]] = weakref.WeakKeyDictionary()
 

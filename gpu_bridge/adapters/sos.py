@@ -18,9 +18,9 @@ from typing import overload
 import numpy as np
 
 from gpu_bridge.adapters.implied_bounds import imply_bounds
-from solvers.errors import UnsupportedModelError
-from solvers.problem import FloatArray, Problem
-from solvers.rows import SparseRows
+from solvers.core.errors import UnsupportedModelError
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.rows import SparseRows
 
 
 @dataclass(frozen=True)

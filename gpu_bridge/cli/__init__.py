@@ -17,8 +17,8 @@ from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import Parser, build_parser
 from gpu_bridge.cli.standard_streams import StandardStreams
 from gpu_bridge.interrupt import uninterrupted_imports
-from gpu_bridge.memory_limit import check_memory_limits
-from solvers.errors import GpuBridgeError
+from gpu_bridge.pipeline.memory_limit import check_memory_limits
+from solvers.core.errors import GpuBridgeError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

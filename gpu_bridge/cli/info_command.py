@@ -7,11 +7,16 @@ import argparse
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
 from gpu_bridge.cli.solve_command import input_path, read_model
-from gpu_bridge.log_text import byte_size, labelled, model_lines, range_advice
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.paths import printable, same_file
-from gpu_bridge.statistics import LengthStatistics, ModelStatistics, memory_needed, model_statistics
-from solvers.errors import (
+from gpu_bridge.report.log_text import byte_size, labelled, model_lines, range_advice
+from gpu_bridge.report.statistics import (
+    LengthStatistics,
+    ModelStatistics,
+    memory_needed,
+    model_statistics,
+)
+from solvers.core.errors import (
     CrossedBoundsError,
     DeviceError,
     FileFormatError,
@@ -19,7 +24,7 @@ from solvers.errors import (
     OptionError,
     ProblemError,
 )
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 def run_info(arguments: argparse.Namespace) -> ExitCode:
@@ -52,8 +57,8 @@ def _check_plot(arguments: argparse.Namespace) -> None:
         return
     if not arguments.roofline:
         raise CommandError(ExitCode.USAGE, "--plot draws the roofline; give --roofline too.")
-    from gpu_bridge.adapters.files import check_writable
-    from gpu_bridge.plot import check_picture_format
+    from gpu_bridge.files import check_writable
+    from gpu_bridge.report.plot import check_picture_format
 
     try:
         picture = check_writable(arguments.plot)
@@ -71,9 +76,9 @@ def _check_plot(arguments: argparse.Namespace) -> None:
 
 
 def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None:
-    from gpu_bridge.roofline import roofline_lines, roofline_report
-    from gpu_bridge.roofline_text import picture_lines
-    from solvers.device import find_device
+    from gpu_bridge.report.roofline import roofline_lines, roofline_report
+    from gpu_bridge.report.roofline_text import picture_lines
+    from solvers.core.device import find_device
 
     try:
         report = roofline_report(problem, find_device(options.device))
@@ -83,7 +88,7 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
         raise CommandError(ExitCode.USAGE, str(error)) from error
     print("\n".join([*roofline_lines(report), "", *picture_lines(report)]))
     if plot is not None:
-        from gpu_bridge.roofline_plot import plot_roofline
+        from gpu_bridge.report.roofline_plot import plot_roofline
 
         try:
             plot_roofline(report, plot)
@@ -92,9 +97,9 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
 
 
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
-    from gpu_bridge.at_once import DECISION, is_worth_a_try
-    from gpu_bridge.choosing import choose
     from gpu_bridge.classify import classify
+    from gpu_bridge.pipeline.brief import DECISION, is_worth_a_try
+    from gpu_bridge.pipeline.choose import choose
 
     try:
         choice = choose(problem, options)

@@ -8,7 +8,7 @@ from gpu_bridge.cli.exit_codes import ExitCode
 def run_devices() -> ExitCode:
     """List the devices; return the exit code."""
     from gpu_bridge.api import devices
-    from gpu_bridge.log_text import byte_size
+    from gpu_bridge.report.log_text import byte_size
 
     found = devices()
     for device in found:
@@ -23,7 +23,7 @@ def run_devices() -> ExitCode:
 
 def run_options() -> ExitCode:
     """Show the option table; return the exit code."""
-    from gpu_bridge.option_docs import text_table
+    from gpu_bridge.report.option_docs import text_table
 
     print(text_table(), end="")
     return ExitCode.OPTIMAL
@@ -39,7 +39,7 @@ def run_warm_up() -> ExitCode:
 
 def run_version() -> ExitCode:
     """Show the versions that matter for a report; return the exit code."""
-    from gpu_bridge.versions import version_line
+    from gpu_bridge.report.versions import version_line
 
     print(version_line())
     return ExitCode.OPTIMAL

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode, exit_code_help
-from gpu_bridge.option_docs import default_text
 from gpu_bridge.options import OptionRow, option_table, parse_text
+from gpu_bridge.report.option_docs import default_text
 
 OPTION_PREFIX = "option_"
 NOT_FLAGS = frozenset({"log"})

@@ -13,13 +13,13 @@ from typing import Any
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode
 from gpu_bridge.cli.parser import given_options
 from gpu_bridge.cli.standard_streams import STANDARD_OUTPUT
-from gpu_bridge.footer_text import footer_lines
-from gpu_bridge.log_output import DROPPED, dropped_streams
-from gpu_bridge.log_text import labelled
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.paths import as_path, printable, same_file
-from solvers.errors import (
+from gpu_bridge.report.footer_text import footer_lines
+from gpu_bridge.report.log_output import DROPPED, dropped_streams
+from gpu_bridge.report.log_text import labelled
+from solvers.core.errors import (
     CrossedBoundsError,
     DeviceError,
     EngineError,
@@ -29,8 +29,8 @@ from solvers.errors import (
     ProblemError,
     UnsupportedModelError,
 )
-from solvers.outcome import SolutionStatus, Start, StopReason
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
 
 
 def run_solve(arguments: argparse.Namespace) -> ExitCode:
@@ -46,7 +46,7 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
     try:
         problem = read_model(arguments.model)
     except CrossedBoundsError as error:
-        from gpu_bridge.crossed_bounds import crossed_bounds_outcome
+        from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 
         outcome = crossed_bounds_outcome(error)
     else:
@@ -122,8 +122,8 @@ def _checked_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
     """Refuse outputs that cannot be written, or that would overwrite an input, before the work."""
-    from gpu_bridge.adapters.files import check_writable
-    from gpu_bridge.plot import check_picture_format
+    from gpu_bridge.files import check_writable
+    from gpu_bridge.report.plot import check_picture_format
 
     outputs: dict[str, str | None] = {
         "--solution": arguments.solution,
@@ -166,7 +166,7 @@ def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None
 def _start(path: str | None, problem: Problem) -> Start | None:
     if path is None:
         return None
-    from gpu_bridge.adapters.files import read_solution
+    from gpu_bridge.files import read_solution
 
     try:
         return Start(x=read_solution(path, problem))
@@ -210,8 +210,8 @@ def _outputs(
     outcome: Outcome, arguments: argparse.Namespace
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield each file that was asked for, and what writes it."""
-    from gpu_bridge.adapters.files import write_json, write_solution
-    from gpu_bridge.pool import pool_solutions
+    from gpu_bridge.files import write_json, write_solution
+    from gpu_bridge.solution_pool import pool_solutions
 
     solution = arguments.solution
     if solution is not None:

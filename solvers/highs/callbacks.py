@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from highspy import _core
 
+from solvers.core.vectors import inner
 from solvers.highs.task import FloatArray
-from solvers.vectors import inner
 
 if TYPE_CHECKING:
     from solvers.highs.session import Session

@@ -24,11 +24,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from solvers.errors import EngineError
-from solvers.highs import spares
+from solvers.core.errors import EngineError
+from solvers.core.outcome import StopReason
+from solvers.core.progress import Progress
+from solvers.highs import process_pool
 from solvers.highs.channel import Offers
+from solvers.highs.messages import Failure
 from solvers.highs.process import ChildCannotStartError, Process
-from solvers.highs.shared import (
+from solvers.highs.shared_memory import (
     BOUND,
     INCUMBENT,
     ITERATIONS,
@@ -40,9 +43,6 @@ from solvers.highs.shared import (
     SharedPage,
 )
 from solvers.highs.task import Ending, Finding, Reply, Task, Told
-from solvers.highs.wire import Failure
-from solvers.outcome import StopReason
-from solvers.progress import Progress
 
 BOOTSTRAP = (
     "import sys, json; "
@@ -82,7 +82,7 @@ def can_start() -> bool:
 def expect() -> None:
     """Have a child ready for a task that will come in a moment."""
     if can_start():
-        spares.expect(BOOTSTRAP)
+        process_pool.expect(BOOTSTRAP)
 
 
 def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -> Reply:

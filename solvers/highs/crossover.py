@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs import child
 from solvers.highs.engine import make_task, to_outcome
 from solvers.highs.model import prepare
-from solvers.highs.place import SMALL_STUBBORN, run_task
+from solvers.highs.placement import SMALL_STUBBORN, run_task
 from solvers.highs.task import Work
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 

@@ -6,7 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Basis, Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs.channel import Brief, Offers
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
@@ -14,10 +18,6 @@ from solvers.highs.model import Prepared, prepare
 from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
 from solvers.highs.task import Reply, Task
-from solvers.options import EngineOptions
-from solvers.outcome import Basis, Outcome, PoolSolution, SolutionStatus, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
@@ -81,7 +81,7 @@ def solve(
         return _no_integer(problem, prepared.empty_column)
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
-    from solvers.highs.place import run_task  # what starts child processes
+    from solvers.highs.placement import run_task  # what starts child processes
 
     task = make_task(prepared, options, start)
     return to_outcome(run_task(task, progress, offers, apart=apart, retry=retry), prepared)

@@ -14,12 +14,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from solvers.concurrency import leave, start_thread
+from solvers.core.concurrency import leave, start_thread
+from solvers.core.outcome import StopReason
+from solvers.core.progress import Progress
 from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
 from solvers.highs.task import Ending, FloatArray, Reply, Task, Told
-from solvers.outcome import StopReason
-from solvers.progress import Progress
 
 Answer = TypeVar("Answer")
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.vectors import inner
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.live import Live
-from solvers.highs.measure import violation
 from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import (
     RAY_SLOPE,
@@ -26,9 +26,9 @@ from solvers.highs.rays import (
     recession_cone,
     without_traces,
 )
+from solvers.highs.residuals import violation
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
-from solvers.vectors import inner
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.lp import STUCK, recession_ray
 from solvers.highs.mip_start import give_start

@@ -1,4 +1,4 @@
-"""From a :class:`~solvers.problem.Problem` to what HiGHS can take without losing anything.
+"""From a :class:`~solvers.core.problem.Problem` to what HiGHS can take without losing anything.
 
 HiGHS drops matrix entries of at most ``small_matrix_value``, which cannot be set below
 1e-12. No coefficient of a model may vanish unseen, so rows
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.problem import Problem
 from solvers.highs.task import FloatArray, Model
-from solvers.problem import Problem
 
 SMALLEST_ENTRY = 1e-12
 """Entries of at most this size are dropped by HiGHS, whatever its options say."""

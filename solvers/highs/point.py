@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.highs.measure import dual_objective, lp_errors
 from solvers.highs.refine import refined
+from solvers.highs.residuals import dual_objective, lp_errors
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Reply
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from solvers.concurrency import start_thread
-from solvers.errors import EngineError
-from solvers.highs import spares, wire
+from solvers.core.concurrency import start_thread
+from solvers.core.errors import EngineError
+from solvers.core.progress import Progress
+from solvers.highs import messages, process_pool
 from solvers.highs.task import Reply, Task
-from solvers.progress import Progress
 
 TAIL = 10
 """Last lines of a child that are kept, for the case that it fails."""
@@ -48,14 +48,14 @@ class Process:
     def __init__(self, bootstrap: str, progress: Progress) -> None:
         self.tail: list[str] = []
         self.killed = False
-        self.reply: Reply | wire.Failure | None = None
+        self.reply: Reply | messages.Failure | None = None
         self._bootstrap = bootstrap
         self._progress = progress
         self._failures: list[BaseException] = []
         self._threads: list[threading.Thread] = []
         self._ended = threading.Event()
         try:
-            self.child = spares.take(bootstrap)
+            self.child = process_pool.take(bootstrap)
         except OSError as error:
             raise ChildCannotStartError(str(error)) from error
 
@@ -70,7 +70,7 @@ class Process:
                 thread.join()
         finally:  # Ctrl-C may come in between
             self.child.close()
-            spares.give_back(self._bootstrap)
+            process_pool.give_back(self._bootstrap)
 
     def begin(self, task: Task) -> None:
         """Hand over the task, which may take a while, and read what comes back, in threads.
@@ -115,10 +115,10 @@ class Process:
 
     def _converse(self, task: Task) -> None:
         """Send the task and read the reply; a child that is gone has none, and is seen to end."""
-        with contextlib.suppress(BrokenPipeError, wire.TruncatedError):
-            wire.send(task, self.child.tasks)
+        with contextlib.suppress(BrokenPipeError, messages.TruncatedError):
+            messages.send(task, self.child.tasks)
             self.child.tasks.flush()
-            reply = wire.receive(self.child.replies)
+            reply = messages.receive(self.child.replies)
             assert not isinstance(reply, Task)
             self.reply = reply
         self.child.popen.wait()

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.highs.measure import unsupported
+from solvers.core.separation import separation
+from solvers.highs.residuals import unsupported
 from solvers.highs.session import SMALLEST_KEPT
 from solvers.highs.task import BoolArray, FloatArray, IndexArray, Model
-from solvers.separation import separation
 
 RAY_SLOPE = 1e-7
 """A ray within [-1, 1] must improve the objective, scaled to size one, by more than this."""

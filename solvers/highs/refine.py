@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.highs.measure import lp_errors
+from solvers.highs.residuals import lp_errors
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, FloatArray, IndexArray
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from highspy import _core
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 from solvers.highs.channel import Brief, Channel, Halt
 from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from solvers.concurrency import usable_cores
+from solvers.core.concurrency import usable_cores
+from solvers.core.options import EngineOptions
 from solvers.highs.task import Setting
-from solvers.options import EngineOptions
 
 TIGHTEST = 1e-10
 """HiGHS takes no feasibility tolerance below this."""

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from solvers.vectors import inner
+from solvers.core.vectors import inner
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -24,7 +24,7 @@ Setting = bool | int | float | str
 
 
 class Finding(IntEnum):
-    """What HiGHS holds; the names are those of :class:`solvers.outcome.SolutionStatus`."""
+    """What HiGHS holds; the names are those of :class:`solvers.core.outcome.SolutionStatus`."""
 
     OPTIMAL = 0
     FEASIBLE = 1
@@ -34,7 +34,7 @@ class Finding(IntEnum):
 
 
 class Ending(IntEnum):
-    """Why HiGHS stopped; the names are those of :class:`solvers.outcome.StopReason`."""
+    """Why HiGHS stopped; the names are those of :class:`solvers.core.outcome.StopReason`."""
 
     CONVERGED = 0
     TIME_LIMIT = 1
@@ -154,7 +154,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """The answer to a :class:`Task`, with the fields of :class:`solvers.outcome.Outcome`.
+    """The answer to a :class:`Task`, with the fields of :class:`solvers.core.outcome.Outcome`.
 
     ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`. ``points`` (k, n)
     are the improving points of branch and bound in their order, where a setting has them kept.

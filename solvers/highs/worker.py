@@ -1,9 +1,9 @@
 """The child process: one task, then the end.
 
-Started by :mod:`solvers.highs.spares` with an isolated interpreter and the parent's ``sys.path``,
-it waits for a task on its standard input. It dies with its parent: a thread waits for the end of
-standard input, and because HiGHS does not give up Python's lock everywhere (its crossover does
-not), the kernel is asked for a deadly signal on the same event.
+Started by :mod:`solvers.highs.process_pool` with an isolated interpreter and the parent's
+``sys.path``, it waits for a task on its standard input. It dies with its parent: a thread waits
+for the end of standard input, and because HiGHS does not give up Python's lock everywhere (its
+crossover does not), the kernel is asked for a deadly signal on the same event.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import sys
 import threading
 import time
 
-from solvers.errors import GpuBridgeError
+from solvers.core.errors import GpuBridgeError
 from solvers.highs.channel import Halt
+from solvers.highs.messages import Failure, TruncatedError, receive, send
 from solvers.highs.run import run
-from solvers.highs.shared import (
+from solvers.highs.shared_memory import (
     BOUND,
     DEADLINE,
     INCUMBENT,
@@ -30,7 +31,6 @@ from solvers.highs.shared import (
     SharedPage,
 )
 from solvers.highs.task import Ending, FloatArray, Reply, Task
-from solvers.highs.wire import Failure, TruncatedError, receive, send
 
 
 class ChildChannel:

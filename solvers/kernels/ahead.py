@@ -21,7 +21,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 from solvers.kernels import nvrtc
 from solvers.kernels.family import Family, Types, compile_options
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 from solvers.kernels.sharing import threads_for
 
 ARRAYS = ("real[]", "index[]", "packed[]")

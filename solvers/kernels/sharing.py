@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.concurrency import usable_cores
+from solvers.core.concurrency import usable_cores
 
 PARALLEL_FROM = 10_000_000
 """Elementary steps from which threads are used without a trial.

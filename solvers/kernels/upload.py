@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
-from solvers.problem import FloatArray
+from solvers.core.device import Device
+from solvers.core.problem import FloatArray
 
 DIRECT_BYTES = 2 * 2**20
 """Less than this goes the driver's way."""

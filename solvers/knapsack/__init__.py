@@ -17,11 +17,11 @@ from solvers.knapsack.recognise import recognise
 
 if TYPE_CHECKING:
     from solvers.knapsack.engine import solve
-    from solvers.knapsack.search import solve_knapsack
+    from solvers.knapsack.exact_search import solve_knapsack
 
 __all__ = ["Knapsack", "Packing", "recognise", "solve", "solve_knapsack"]
 
-_ENGINE = {"solve": "solvers.knapsack.engine", "solve_knapsack": "solvers.knapsack.search"}
+_ENGINE = {"solve": "solvers.knapsack.engine", "solve_knapsack": "solvers.knapsack.exact_search"}
 """Names that load the engine, with its loops; whoever only recognises a model needs none of it."""
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from solvers.progress import Progress
+from solvers.core.progress import Progress
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 
 
 def teller(

@@ -1,8 +1,8 @@
 // Items in order of efficiency, and Dantzig's bound for each of them.
-#include "knapsack/efficiency.h"
+#include "efficiency.h"
 
-#include "knapsack/wide.h"
 #include "native/doors.h"
+#include "wide.h"
 
 namespace knapsack {
 namespace {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.device import find_device
-from solvers.errors import EngineError
+from solvers.core.device import find_device
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.recognise import recognise
-from solvers.knapsack.search import solve_knapsack
-from solvers.knapsack.tree.solve import solve_by_tree
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.papers.knapsack_branch_and_bound.solve import solve_by_tree
 
 ENGINE = "knapsack"
 

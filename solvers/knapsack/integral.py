@@ -14,8 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from solvers.core.problem import FloatArray
 from solvers.knapsack.items import LARGEST, IntArray
-from solvers.problem import FloatArray
 
 DECIMALS = 12
 """Most digits behind the point."""

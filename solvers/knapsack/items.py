@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 

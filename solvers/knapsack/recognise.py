@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
+from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
-from solvers.problem import BoolArray, FloatArray, Problem
 
 BOUND_SLACK = 1e-6
 """A bound of a whole-number column this close to a whole number is that number."""

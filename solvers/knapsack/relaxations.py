@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.core import CoreSearch, flags_to_copies
 from solvers.knapsack.counts import Differences
+from solvers.knapsack.dp.core import CoreSearch, flags_to_copies
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.normal_form import normal_form
 from solvers.knapsack.surrogate import cases, surrogate

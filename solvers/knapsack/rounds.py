@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.clusters import climb_clusters
-from solvers.knapsack.core import CoreSearch, Watch
-from solvers.knapsack.descending import descend_from_heaviest
+from solvers.knapsack.dp.clusters import climb_clusters
+from solvers.knapsack.dp.core import CoreSearch, Watch
+from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
+from solvers.knapsack.dp.heavy_first import descend_from_heaviest
+from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.exchanges import two_exchanges
 from solvers.knapsack.intercepts import Lines, find_lines
-from solvers.knapsack.lists.elsewhere import Elsewhere
 from solvers.knapsack.relaxations import PIVOTS, SET_UP_PER_ITEM, CountBounds, Solved
-from solvers.knapsack.tables import MOST_BYTES, Tables
-from solvers.knapsack.ways import Step, by_lines, in_turn, lower_by_relaxations
+from solvers.knapsack.steps import Step, by_lines, in_turn, lower_by_relaxations
 
 FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
 """States of the search before lines are looked for, altogether and for each item: that takes about

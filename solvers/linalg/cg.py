@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray
 from solvers.linalg.kernels.layout import (
     BREAKDOWN,
     CONTROL_SIZE,
@@ -54,7 +55,6 @@ from solvers.linalg.workspace import (
     prepare,
     true_residual,
 )
-from solvers.problem import FloatArray
 
 RESTARTS = 5
 """How often a residual that turned out too large is worked on again."""

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import Device, cpu
-from solvers.errors import ProblemError
+from solvers.core.device import Device, cpu
+from solvers.core.errors import ProblemError
+from solvers.core.problem import BoolArray, FloatArray
 from solvers.linalg.cg import never, run
 from solvers.linalg.operator import normal_equations
 from solvers.linalg.precondition import jacobi
 from solvers.linalg.workspace import prepare
-from solvers.problem import BoolArray, FloatArray
 
 ITERATIONS = 50
 """Conjugate gradient iterations of one least-squares problem, of the first where several follow."""

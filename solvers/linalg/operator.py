@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.device import Device
-from solvers.errors import ProblemError
+from solvers.core.device import Device
+from solvers.core.errors import ProblemError
 from solvers.linalg.kernels.setup import SETUP
 from solvers.linalg.rows import RowLayout, rows_on
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
 from solvers.linalg.kernels.setup import SETUP
 from solvers.linalg.operator import Operator
 

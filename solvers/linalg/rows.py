@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import Device
+from solvers.core.device import Device
 
 WARP = 32
 

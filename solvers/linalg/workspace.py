@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.errors import OptionError, ProblemError
+from solvers.core.errors import OptionError, ProblemError
 from solvers.linalg.kernels.iteration import ITERATION
 from solvers.linalg.kernels.layout import (
     CONTROL_SIZE,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.mip.ledger import ROUNDING, Ledger
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
-from solvers.problem import FloatArray
-from solvers.progress import Progress
+from solvers.mip.solutions.incumbents import ROUNDING, Ledger
 
 if TYPE_CHECKING:
-    from solvers.mip.gate import Gate
+    from solvers.mip.solutions.acceptance import Gate
 
 ENGINE = "mip"
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers import highs
-from solvers.concurrency import leave, start_thread
-from solvers.errors import EngineError
-from solvers.mip.ledger import Ledger
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
+from solvers.core.concurrency import leave, start_thread
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.mip.solutions.incumbents import Ledger
 
 SOURCE = "highs"
 

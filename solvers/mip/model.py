@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import EngineError
-from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.core.errors import EngineError
+from solvers.core.problem import BoolArray, FloatArray, Problem
 
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]

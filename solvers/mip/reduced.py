@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from solvers.outcome import Outcome
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
+from solvers.core.outcome import Outcome
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 
 Map = Callable[[FloatArray], FloatArray]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

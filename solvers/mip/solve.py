@@ -18,21 +18,21 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from solvers.concurrency import LOOK_AGAIN
+from solvers.core.concurrency import LOOK_AGAIN
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
-from solvers.mip.course import Course
-from solvers.mip.ends import record_ends
-from solvers.mip.patience import wait_for
-from solvers.mip.proving import Proving
-from solvers.mip.reducing import Reduce, Reducing
-from solvers.mip.start import take_whole
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.mip.context import Course
+from solvers.mip.deadline import wait_for
+from solvers.mip.heuristics.trivial import record_ends
+from solvers.mip.presolve_stage import Reduce, Reducing
+from solvers.mip.proof_stage import Proving
+from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
-    from solvers.mip.shared import Shared
+    from solvers.mip.portfolio.shared import Shared
 
 
 def solve(
@@ -104,7 +104,7 @@ class _Schedule:
 
     def in_turn(self, reduce: Reduce | None) -> Outcome:
         """Run the heuristics one after the other, then branch and bound from their best point."""
-        from solvers.mip.searching import search_in_turn
+        from solvers.mip.heuristic_stage import search_in_turn
 
         course, proves = self.course, not self.course.options.heuristics_only
         self._take_start()
@@ -164,7 +164,7 @@ class _Schedule:
 
     def _search(self, shared: Shared) -> threading.Event:
         """Let heuristics begin on the cores that branch and bound leaves."""
-        from solvers.mip.searching import search_side_by_side
+        from solvers.mip.heuristic_stage import search_side_by_side
 
         slots = max(1, self.course.cores - self._proving.threads)
         return search_side_by_side(self.course, shared, slots)

@@ -10,7 +10,7 @@ import platform
 import sys
 import types
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 
 BASELINE = {"ssse3", "sse4_1", "sse4_2", "popcnt", "cx16"}
 """What x86-64-v2 adds, by the names of Linux: without it a loop would end the process."""

@@ -1,9 +1,10 @@
 // The doors between Python and compiled loops: arrays checked, the interpreter's lock released.
 //
 //     NATIVE_STRUCT(Box, bounds, rows, queue)            // fields of a Python tuple, by name
-//     NATIVE_MODULE(mip_domain) {                        // becomes solvers.native.mip_domain
+//     NATIVE_MODULE(mip_inference_domain) {                        // becomes
+//     solvers.native.mip_inference_domain
 //         door(module, "propagate", &propagate, "matrix", "box", "lenient");
-//         constants(module, "solvers.mip.domain.state", {{"TRAIL", TRAIL}});
+//         constants(module, "solvers.mip.inference.domain.state", {{"TRAIL", TRAIL}});
 //     }
 #pragma once
 
@@ -15,9 +16,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "native/arrays.h"
-#include "native/interrupt.h"
-#include "native/numbers.h"
+#include "arrays.h"
+#include "interrupt.h"
+#include "numbers.h"
 
 namespace native {
 

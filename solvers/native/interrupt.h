@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "native/arrays.h"
+#include "arrays.h"
 
 namespace native {
 

@@ -1,5 +1,5 @@
 // The extension module: one submodule for each NATIVE_MODULE of the project.
-#include "native/doors.h"
+#include "doors.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "native/threads.h"
+#include "threads.h"
 
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "native/interrupt.h"
+#include "interrupt.h"
 
 namespace native {
 namespace {

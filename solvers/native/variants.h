@@ -8,7 +8,7 @@
 
 #include <variant>
 
-#include "native/doors.h"
+#include "doors.h"
 
 namespace native {
 

@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import dataclasses
 
-from solvers.device import Device, cpu, find_device
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
-from solvers.pdlp.keeping import Keeping
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem, side_sizes
+from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean
+from solvers.pdlp.alternate_scalings import run_in_turns
+from solvers.pdlp.empty_matrix import solve_without_coefficients
+from solvers.pdlp.intermediate_points import Keeping
+from solvers.pdlp.loop import run
 from solvers.pdlp.milestone import Milestone
 from solvers.pdlp.norms import Norms
-from solvers.pdlp.run import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
-from solvers.pdlp.turns import run_in_turns
-from solvers.pdlp.without_coefficients import solve_without_coefficients
-from solvers.pdlp.worth import worthwhile
-from solvers.problem import Problem, side_sizes
-from solvers.progress import Progress
-from solvers.vectors import euclidean
+from solvers.pdlp.warm_start_filter import worthwhile
 
 __all__ = ["Keeping", "Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from solvers.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.vectors import euclidean, inner
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.problem import FloatArray, Problem
-from solvers.vectors import euclidean, inner
 
 
 @dataclass(frozen=True, eq=False)

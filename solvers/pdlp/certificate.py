@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from solvers.pdlp.drift import dual_drifts, primal_drifts
+from solvers.core.problem import FloatArray
+from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.pdlp.ray_candidates import dual_drifts, primal_drifts
 from solvers.pdlp.state import State
-from solvers.problem import FloatArray
-from solvers.rays import proves_infeasible, proves_unbounded
 
 NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
 """Entries of a candidate below these parts of its largest are tried as zeros."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
-from solvers.problem import Problem
+from solvers.core.device import Device
+from solvers.core.problem import Problem
 from solvers.sparse.slices import (
     CPU_PLAN,
     Packed,

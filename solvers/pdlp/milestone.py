@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from solvers.outcome import Outcome
+from solvers.core.outcome import Outcome
 
 
 @dataclass(frozen=True)

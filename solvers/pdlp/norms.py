@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.problem import Problem, side_sizes
-from solvers.vectors import euclidean
+from solvers.core.problem import Problem, side_sizes
+from solvers.core.vectors import euclidean
 
 
 @dataclass(frozen=True)

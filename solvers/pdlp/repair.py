@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import find_device
+from solvers.core.device import find_device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 from solvers.linalg.least_squares import Correction, project_on_rows
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, StopReason
 from solvers.pdlp.answer import Answer, judge, to_outcome
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
 
 TARGET = 0.5
 """Part of the tolerance that a projection aims at."""

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
+from solvers.core.device import Device
+from solvers.core.progress import Progress
 from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
 from solvers.pdlp.settings import Settings
-from solvers.progress import Progress
 from solvers.sparse.slices import Slices
 
 

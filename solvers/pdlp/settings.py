@@ -83,13 +83,13 @@ class Settings:
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
-    # Correcting the primal weight where only one side moves (``solvers/pdlp/one_sided.py``)
+    # Correcting the primal weight where only one side moves (``solvers/pdlp/one_sided_weight.py``)
     one_sided_checks: int = 2
     """Checks in a row that have to find one side where it was,"""
     one_sided_factor: float = 10.0
     """and the factor on the weight then."""
 
-    # Correcting the primal weight by the residuals (``solvers/pdlp/balance.py``)
+    # Correcting the primal weight by the residuals (``solvers/pdlp/weight_correction.py``)
     balance_period: int = 5000
     """Iterations from one look at the residuals to the next,"""
     balance_growth: float = 1.5
@@ -119,7 +119,7 @@ class Settings:
     certificate_progress: float = 0.5
     """nor where that error has fallen to this part since the last time that a look was due."""
 
-    # Ending a long solve by a feasible point near by (``solvers/pdlp/finishing.py``)
+    # Ending a long solve by a feasible point near by (``solvers/pdlp/polishing_schedule.py``)
     finish_from: float = 20_000
     """Iterations before the first try, for a tolerance of ``first_turn_decades`` (infinite for
     none),"""
@@ -132,7 +132,7 @@ class Settings:
     finish_share: float = 0.1
     """A try may take this part of the iterations before it."""
 
-    # Giving up (``solvers/pdlp/stalling.py``)
+    # Giving up (``solvers/pdlp/stagnation.py``)
     stall_from: float = 1_000_000
     """Iterations in all before which a solve is not given up (infinite for never),"""
     stall_growth: float = 3.0
@@ -140,7 +140,7 @@ class Settings:
     stall_decades: float = 0.5
     """by so many decades, the three errors' added up."""
 
-    # Leaving out columns and rows that take no part (``solvers/pdlp/active``)
+    # Leaving out columns and rows that take no part (``solvers/pdlp/shrinking``)
     compaction: bool = True
     """Whether it is tried at all."""
     compaction_from: int = 30_000
@@ -202,7 +202,7 @@ class Settings:
     spread_up_to: int = 50_000
     """Nonzeros up to which threads are spread over as many multiprocessors as they can be."""
     flow_up_to: int = 600_000
-    """Nonzeros up to which a window is tried without barriers (``solvers/pdlp/ways.py``)."""
+    """Nonzeros up to which a window is tried without barriers (``solvers/pdlp/execution/modes.py``)."""
     barrier_from: int = 20_000
     barrier_up_to: int = 30_000_000
     """Nonzeros between which it is tried with barriers."""

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
-from solvers.options import EngineOptions
-from solvers.outcome import Start
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Start
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
+from solvers.pdlp.execution.speed import Pace
 from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.matrix import Coefficients, to_device
 from solvers.pdlp.norms import Norms
-from solvers.pdlp.pace import Pace
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.state import DeviceProblem, Iterate, State
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
-from solvers.problem import FloatArray, Problem, side_sizes
-from solvers.progress import Progress
 from solvers.sparse.slices import Plan, Slices
-from solvers.vectors import euclidean
 
 THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
+from solvers.core.device import Device
+from solvers.core.problem import FloatArray, Problem
 from solvers.pdlp.control import Control
+from solvers.pdlp.execution.speed import Pace
 from solvers.pdlp.matrix import Coefficients
-from solvers.pdlp.pace import Pace
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
-from solvers.problem import FloatArray, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Iterate:
 
 @dataclass(eq=False)
 class State:
-    """A prepared solve: what :func:`solvers.pdlp.run` continues from.
+    """A prepared solve: what :func:`solvers.pdlp.loop` continues from.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.problem import FloatArray
 from solvers.pdlp.control import Control, Stop
-from solvers.problem import FloatArray
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
+from solvers.core.vectors import inner
 from solvers.pdlp.scaling import prepared
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem, overwrite
-from solvers.problem import FloatArray
-from solvers.progress import Progress
-from solvers.vectors import inner
 
 NORM_AFTER_SCALING = 1.0
 """Upper bound on ||R A C||_2 after the last stage of scaling."""

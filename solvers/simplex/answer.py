@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from solvers.outcome import Basis, Outcome, SolutionStatus, StopReason
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.vectors import euclidean
 from solvers.simplex.run import Finding
 from solvers.simplex.state import BASIC, SimplexState
-from solvers.vectors import euclidean
 
 Statistics = Mapping[str, float | int | str]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
-from solvers.rays import proves_infeasible, proves_unbounded
-from solvers.simplex.resident.core import ResidentCore
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.simplex.dense_gpu.core import ResidentCore
 from solvers.simplex.state import SimplexState
 
 NEGLIGIBLE = (0.0, 1e-13, 1e-11, 1e-9, 1e-7)

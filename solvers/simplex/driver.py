@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from solvers.outcome import Start
-from solvers.simplex.form import slack_form
-from solvers.simplex.measure import infeasibility
+from solvers.core.outcome import Start
+from solvers.simplex.infeasibility import infeasibility
 from solvers.simplex.phases import optimise, restore
 from solvers.simplex.run import Finding, Run
+from solvers.simplex.slack_form import slack_form
 from solvers.simplex.start import start_state, state_of
 from solvers.simplex.state import PIVOT_TOLERANCE, SimplexState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 from solvers.simplex.state import SimplexState
 
 BASE = 5e-7

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.simplex.certificate import farkas_ray, primal_ray
-from solvers.simplex.halt import Halt
-from solvers.simplex.measure import bound_violation, flip_boxed, infeasibility
+from solvers.simplex.infeasibility import bound_violation, flip_boxed, infeasibility
 from solvers.simplex.perturbation import perturbed_costs
 from solvers.simplex.run import Finding, Run
 from solvers.simplex.start import fitted_status
 from solvers.simplex.state import BASIC, UPPER, ZERO, SimplexState, nonbasic_status
+from solvers.simplex.status import Halt
 
 ROUNDS = 30
 """Rounds after which the pivots are given up; two or three are usual."""

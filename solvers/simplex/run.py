@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from solvers.outcome import StopReason
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
-from solvers.simplex.form import SlackForm
-from solvers.simplex.halt import Halt
-from solvers.simplex.resident.core import ResidentCore
+from solvers.core.outcome import StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.slack_form import SlackForm
 from solvers.simplex.state import SimplexState
+from solvers.simplex.status import Halt
 
 UNLIMITED = 2**62
 """Pivots that no solve comes to."""

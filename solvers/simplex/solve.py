@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.simplex.answer import to_outcome
 from solvers.simplex.driver import run_stages
 from solvers.simplex.run import UNLIMITED, Finding, Run

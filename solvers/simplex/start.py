@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.outcome import Basis, Start
-from solvers.problem import FloatArray
-from solvers.simplex.form import SlackForm
+from solvers.core.outcome import Basis, Start
+from solvers.core.problem import FloatArray
+from solvers.simplex.slack_form import SlackForm
 from solvers.simplex.state import (
     BASIC,
     LOWER,

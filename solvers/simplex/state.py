@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.outcome import BasisStatus
-from solvers.problem import FloatArray
-from solvers.simplex.form import SlackForm
+from solvers.core.outcome import BasisStatus
+from solvers.core.problem import FloatArray
+from solvers.simplex.slack_form import SlackForm
 
 LOWER, BASIC, UPPER, ZERO = (
     int(BasisStatus.LOWER),

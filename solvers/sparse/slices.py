@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.device import Device
+from solvers.core.device import Device
 
 UNIT = 8
 """Slices of a unit: the warps of a team of threads."""

@@ -18,10 +18,10 @@ from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalS
 from pyomo.opt import SolverStatus, TerminationCondition
 
 import gpu_bridge as gb
-from gpu_bridge.adapters.files import read_solution, write_json, write_solution
 from gpu_bridge.cli import main
 from gpu_bridge.cli.exit_codes import ExitCode
-from solvers.outcome import SolutionStatus, StopReason
+from gpu_bridge.files import read_solution, write_json, write_solution
+from solvers.core.outcome import SolutionStatus, StopReason
 from tests.adapters.pulp.writing import in_our_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

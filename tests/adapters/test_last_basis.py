@@ -11,7 +11,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 
 import gpu_bridge
 from gpu_bridge.adapters.last_basis import _LAST, recall_basis, remember_basis
-from solvers.outcome import Basis
+from solvers.core.outcome import Basis
 
 SIZE = 30
 

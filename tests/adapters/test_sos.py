@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 import gpu_bridge as gb
 from gpu_bridge.adapters.implied_bounds import imply_bounds
 from gpu_bridge.adapters.sos import FixedMember, JoinedNames, OrderedSet, add_ordered_sets
-from solvers.errors import UnsupportedModelError
-from solvers.problem import Problem
+from solvers.core.errors import UnsupportedModelError
+from solvers.core.problem import Problem
 from tests.properties.strategies import problems
 
 INF = np.inf

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_bridge.outcome import Outcome
-from solvers.outcome import SolutionStatus
-from solvers.problem import FloatArray, Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import FloatArray, Problem
 
 
 @dataclass(frozen=True, eq=False)

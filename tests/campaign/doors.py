@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge as gb
-from gpu_bridge.choosing import KNAPSACKS
 from gpu_bridge.classify import classify
-from solvers.outcome import SolutionStatus
-from solvers.problem import FloatArray, Problem
+from gpu_bridge.pipeline.choose import KNAPSACKS
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import FloatArray, Problem
 from tests.campaign.claims import Claim, claim_of
 from tests.campaign.written import has_exact_ranges, lp_text, mps_text, pyomo_model
 from tests.properties.exact import whole_bounds

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.properties.exact import Exact, Truth, whole_bounds
 
 MOST_POINTS = 20_000

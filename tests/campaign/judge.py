@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.outcome import SolutionStatus
-from solvers.problem import FloatArray, Problem, side_sizes
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import FloatArray, Problem, side_sizes
 from tests.campaign.claims import Claim
 from tests.campaign.truth import Knowledge
 from tests.campaign.verdicts import Ruling, Verdict

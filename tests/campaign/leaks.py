@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.campaign.generators import chosen_kinds, make_model
 from tests.campaign.ways import Way, draw_ways
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge as gb
-from solvers.errors import GpuBridgeError
+from solvers.core.errors import GpuBridgeError
 from tests.campaign.timed import HARD_ITEMS
 from tests.locations import ROOT
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.campaign.claims import Claim
 from tests.campaign.written import row_entries
 

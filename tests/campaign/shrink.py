@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.errors import GpuBridgeError
-from solvers.problem import FloatArray, Problem
+from solvers.core.errors import GpuBridgeError
+from solvers.core.problem import FloatArray, Problem
 
 DIGITS = (1, 2, 4)
 """Digits that numbers are rounded to."""

@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 import gpu_bridge as gb
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.campaign import __main__ as campaign
 from tests.campaign import crew, leaks
 from tests.campaign.beside import try_faults, try_limits

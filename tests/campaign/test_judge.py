@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.campaign.claims import Claim, claim_of
 from tests.campaign.enumeration import enumerate_points
 from tests.campaign.generators import make_model

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge as gb
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 HARD_ITEMS = "items:"
 """How the name of a generated knapsack problem begins, before its size and seed."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_bridge.versions import versions
-from solvers.problem import Problem
+from gpu_bridge.report.versions import versions
+from solvers.core.problem import Problem
 from tests.campaign.claims import Claim
 from tests.campaign.generators import make_model
 from tests.campaign.judge import judge

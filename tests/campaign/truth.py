@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 from tests.campaign.claims import Claim
 from tests.campaign.enumeration import enumerate_points
 from tests.campaign.oracles import ORACLES

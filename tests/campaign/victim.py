@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from solvers.errors import GpuBridgeError
-from solvers.highs import place
-from solvers.problem import Problem
+from solvers.core.errors import GpuBridgeError
+from solvers.core.problem import Problem
+from solvers.highs import placement
 from tests.campaign.doors import DOORS
 from tests.highs.models import covering, packing
 
@@ -35,7 +35,7 @@ def main() -> None:
     door, options = DOORS[words["door"]], words["options"]
     problem = MODELS[words["model"]](words["seed"])
     for name in ("SMALL_LP", "SMALL_MIP", "SMALL_STUBBORN"):
-        setattr(place, name, -1)  # everything goes to children
+        setattr(placement, name, -1)  # everything goes to children
     small = {"method": "highs", "device": "cpu"}
     door(covering(6, 5), small, folder)  # what is imported first is not what is looked at
 

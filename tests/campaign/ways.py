@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.choosing import KNAPSACKS
 from gpu_bridge.classify import ProblemKind, classify
-from solvers.problem import Problem
+from gpu_bridge.pipeline.choose import KNAPSACKS
+from solvers.core.problem import Problem
 from tests.campaign.doors import DOORS, Answers, fits
 
 FIRST_ORDER_SECONDS = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 def mps_text(problem: Problem) -> str:

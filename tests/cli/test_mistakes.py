@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_bridge.cli.exit_codes import ExitCode
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
 from tests.cli.commands import (
     KNAPSACK,
     LINEAR,
@@ -154,7 +154,7 @@ def test_plot_with_an_ending_that_is_no_picture(run: Run, model: Callable[..., P
 def test_plot_without_matplotlib(
     run: Run, model: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpu_bridge.plot.find_spec", lambda name: None)
+    monkeypatch.setattr("gpu_bridge.report.plot.find_spec", lambda name: None)
     answer = run("solve", model(LINEAR), "--plot", tmp_path / "a.png")
     assert answer.code == 69
     assert "gpu-bridge[plot]" in complaint(answer)

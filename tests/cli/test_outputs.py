@@ -12,7 +12,7 @@ import pytest
 from gpu_bridge.cli.exit_codes import ExitCode
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.cli.commands import (
     INFEASIBLE,
     KNAPSACK,
@@ -86,7 +86,7 @@ def with_pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             pool=tuple(points[: options.pool_size]),
         )
 
-    monkeypatch.setattr("gpu_bridge.dispatch.solve", solve)
+    monkeypatch.setattr("gpu_bridge.pipeline.dispatch.solve", solve)
     return sizes
 
 

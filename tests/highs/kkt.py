@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from solvers.outcome import BasisStatus, Outcome
-from solvers.problem import Problem
+from solvers.core.outcome import BasisStatus, Outcome
+from solvers.core.problem import Problem
 
 TOLERANCE = 1e-6
 

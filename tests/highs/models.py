@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 def market_split(m: int = 4, n: int = 30, seed: int = 0) -> Problem:

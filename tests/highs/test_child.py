@@ -15,16 +15,24 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge import at_once
-from solvers.concurrency import left_behind
-from solvers.errors import EngineError
-from solvers.highs import callbacks, child, in_process, place, shared, solve, spares
-from solvers.highs.shared import INCUMBENT, OFFER, SharedPage
+from gpu_bridge.pipeline import brief
+from solvers.core.concurrency import left_behind
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.progress import Progress
+from solvers.highs import (
+    callbacks,
+    child,
+    in_process,
+    placement,
+    process_pool,
+    shared_memory,
+    solve,
+)
+from solvers.highs.messages import Failure, TruncatedError, receive, send
+from solvers.highs.shared_memory import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task
-from solvers.highs.wire import Failure, TruncatedError, receive, send
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing
 from tests.locations import ROOT
 from tests.soon import LONG, soon
@@ -60,7 +68,7 @@ def test_a_crash_gets_a_second_chance(in_child, folder, monkeypatch):
 
 @pytest.mark.parametrize("method", ["highs", "auto"])
 def test_crashes_again_and_again_are_an_honest_status(in_child, folder, monkeypatch, method):
-    monkeypatch.setattr(at_once, "MOST", 0)
+    monkeypatch.setattr(brief, "MOST", 0)
     monkeypatch.setattr(child, "BOOTSTRAP", BEGIN + CRASH + "11); " + RUN)
     outcome = gb.solve(covering(20, 10), method=method, device="cpu")
     assert outcome.solution_status is SolutionStatus.NOTHING
@@ -76,12 +84,12 @@ STAGES = {
         "worker.receive = lambda pipe: (receive(pipe), os.kill(os.getpid(), 9)); "
     ),
     "reading a part of it": (
-        "from solvers.highs import wire; read = wire._read; "
+        "from solvers.highs import messages as wire; read = wire._read; "
         "wire._read = lambda *_: (read(*_), os.kill(os.getpid(), 9)); "
     ),
     "solving": CRASH + "9); ",
     "replying": (
-        "from solvers.highs import wire; write = wire._write; "
+        "from solvers.highs import messages as wire; write = wire._write; "
         "wire._write = lambda *_: (write(*_), os.kill(os.getpid(), 9)); "
     ),
 }
@@ -104,11 +112,11 @@ def test_a_child_killed_each_time_at_a_stage_raises_nothing(in_child, monkeypatc
 
 def test_a_successor_killed_while_it_waits_is_not_used(in_child):
     for _ in range(3):
-        for one in spares._state.waiting:
+        for one in process_pool._state.waiting:
             one.popen.kill()
         outcome = solve(covering(20, 10), EngineOptions(), Progress())
         assert outcome.solution_status is SolutionStatus.OPTIMAL
-        assert soon(lambda: bool(spares._state.waiting))
+        assert soon(lambda: bool(process_pool._state.waiting))
 
 
 def test_a_crash_after_a_point_keeps_the_point(in_child, monkeypatch):
@@ -152,7 +160,7 @@ def test_an_interpreter_without_our_packages_is_no_obstacle(in_child, monkeypatc
 
 def test_refusals_come_through_as_they_are(in_child, monkeypatch):
     refuse = (
-        "from solvers.highs import worker; from solvers.errors import EngineError\n"
+        "from solvers.highs import worker; from solvers.core.errors import EngineError\n"
         "def run(task, channel): raise EngineError('no thanks')\n"
         "worker.run = run; "
     )
@@ -164,8 +172,8 @@ def test_refusals_come_through_as_they_are(in_child, monkeypatch):
 PARENT = """
 import numpy as np
 from solvers.highs import place, solve
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from tests.highs.models import market_split
 
 place.SMALL_MIP = -1
@@ -211,8 +219,8 @@ def test_scripts_without_a_main_guard_run_once(tmp_path):
     script.write_text(
         "print('top of the script')\n"
         "from solvers.highs import place, solve\n"
-        "from solvers.options import EngineOptions\n"
-        "from solvers.progress import Progress\n"
+        "from solvers.core.options import EngineOptions\n"
+        "from solvers.core.progress import Progress\n"
         "from tests.highs.models import covering\n"
         "place.SMALL_LP = -1\n"
         "print(solve(covering(20, 10), EngineOptions(), Progress()).solution_status.name)\n"
@@ -235,7 +243,7 @@ def test_large_models_go_to_a_child_and_small_ones_do_not():
     small = covering(20, 10)
     large = covering(30_000, 20_000)
     for problem, expected in ((small, True), (large, False)):
-        assert place.is_small(_task(problem)) is expected
+        assert placement.is_small(_task(problem)) is expected
 
 
 def _task(problem) -> Task:
@@ -329,7 +337,7 @@ def test_a_process_without_files_left_works_alone(in_child, monkeypatch):
     def none_left(*_):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    spares.dismiss()
+    process_pool.dismiss()
     monkeypatch.setattr(os, "pipe", none_left)
     outcome = solve(covering(20, 10), EngineOptions(), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
@@ -345,7 +353,7 @@ def test_a_solve_here_that_does_not_stop_is_left_with_what_it_told(in_child, mon
 
     monkeypatch.setattr(sys, "executable", "/does/not/exist")
     monkeypatch.setattr(in_process, "run", deaf)
-    monkeypatch.setattr(place, "PATIENCE", 0.0)
+    monkeypatch.setattr(placement, "PATIENCE", 0.0)
     outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress(0.2))
     gate.set()
     assert outcome.stop_reason is StopReason.TIME_LIMIT
@@ -358,8 +366,8 @@ def test_streams_that_are_closed_are_not_taken_for_ours():
     code = (
         "import os; [os.close(number) for number in (0, 1, 2)]\n"
         "from solvers.highs import place, solve\n"
-        "from solvers.options import EngineOptions\n"
-        "from solvers.progress import Progress\n"
+        "from solvers.core.options import EngineOptions\n"
+        "from solvers.core.progress import Progress\n"
         "from tests.highs.models import covering\n"
         "place.SMALL_LP = place.SMALL_MIP = -1\n"
         "place.run_in_thread = None\n"
@@ -383,7 +391,7 @@ def test_the_space_of_a_page_is_there_before_it_is_written_to(tmp_path):
         with path.open("x+b") as file, pytest.MonkeyPatch.context() as patch:
             if place_of is None:
                 patch.delattr(os, "posix_fallocate", raising=False)
-            shared.reserve(file.fileno(), 3 * 2**20 + 8)
+            shared_memory.reserve(file.fileno(), 3 * 2**20 + 8)
             assert path.stat().st_size == 3 * 2**20 + 8
             assert path.stat().st_blocks * 512 >= 3 * 2**20 + 8
 

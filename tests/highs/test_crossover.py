@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.crossover import to_vertex
 from solvers.highs.model import prepare
 from solvers.highs.vertex import complementary, slack_form
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.highs.kkt import assert_basis, assert_optimal_lp
 from tests.highs.models import covering, market_split, packing, transport
 from tests.properties.strategies import problems

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.progress import Progress
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
 from tests.properties.strategies import problems
 

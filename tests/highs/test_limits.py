@@ -9,10 +9,10 @@ import threading
 import numpy as np
 import pytest
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing, transport
 from tests.locations import ROOT
 
@@ -177,8 +177,8 @@ IMPATIENT = """
 import _thread, threading, time
 import numpy as np
 from solvers.highs import place, solve
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from tests.highs.models import market_split
 
 class TwiceInterrupted(Progress):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.verify import verify
+from gpu_bridge.verify.verify import verify
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs import in_process
 from solvers.highs.engine import solve_briefly
 from solvers.highs.live import Live
-from solvers.outcome import Outcome, SolutionStatus, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.soon import LONG
 
 INF = np.inf

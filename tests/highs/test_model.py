@@ -7,17 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.channel import Quiet
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.model import prepare
 from solvers.highs.session import Session
 from solvers.highs.settings import lp_settings, mip_settings
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.highs.kkt import assert_optimal_lp
 from tests.highs.models import covering, market_split
 

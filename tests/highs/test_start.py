@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start
+from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.channel import PointsOnly
 from solvers.highs.in_process import ProgressChannel
-from solvers.options import EngineOptions
-from solvers.outcome import Basis, Outcome, SolutionStatus, Start
-from solvers.progress import Progress
 from tests.highs.models import covering, market_split, packing
 
 

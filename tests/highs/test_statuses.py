@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_bridge.adapters.files import read_problem
+from gpu_bridge.files import read_problem
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_unbounded
 from solvers.highs import solve
 from solvers.highs.task import Ending, Finding
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.rays import proves_unbounded
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
 from tests.locations import DATA
 from tests.problems import INTEGER, LINEAR

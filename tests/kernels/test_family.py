@@ -50,7 +50,7 @@ def test_launch_gives_each_unit_of_eight_slices_a_block(slices, grid):
 
 def test_importing_the_engine_loads_neither_cupy_nor_highs():
     code = (
-        "import sys, solvers.pdlp, solvers.device;"
+        "import sys, solvers.pdlp, solvers.core.device;"
         "print([name for name in ('cupy', 'highspy') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

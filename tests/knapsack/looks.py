@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from solvers.outcome import StopReason
-from solvers.progress import Progress
+from solvers.core.outcome import StopReason
+from solvers.core.progress import Progress
 
 
 class Looks(Progress):

@@ -6,9 +6,9 @@ import numpy as np
 
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from solvers.knapsack import solve_knapsack
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
 from tests.knapsack.brute import instance
 
 

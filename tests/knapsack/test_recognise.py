@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from solvers import knapsack
-from solvers.errors import EngineError, OptionError
+from solvers.core.errors import EngineError, OptionError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.integral import floor_of, whole
 from solvers.knapsack.recognise import recognise
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.knapsack.brute import instance
 
 

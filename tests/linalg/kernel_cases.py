@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import cpu
+from solvers.core.device import cpu
 from solvers.kernels.family import Family
 from solvers.linalg.kernels.iteration import ITERATION
 from solvers.linalg.kernels.layout import (

@@ -9,8 +9,8 @@ import scipy.sparse.linalg as sla
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.device import cpu
-from solvers.errors import OptionError, ProblemError
+from solvers.core.device import cpu
+from solvers.core.errors import OptionError, ProblemError
 from solvers.linalg import (
     Stopped,
     block_jacobi,

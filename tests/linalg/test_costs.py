@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solvers.device import cpu
+from solvers.core.device import cpu
 from solvers.kernels.family import Family
 from solvers.linalg import (
     block_jacobi,

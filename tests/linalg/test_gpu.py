@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solvers.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu, find_device
 from solvers.linalg import (
     block_jacobi,
     chebyshev,

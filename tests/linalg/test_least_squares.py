@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
 from solvers.linalg.least_squares import least_squares_duals, project_on_rows, strictly_between
 
 INF = np.inf

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solvers.device import cpu
-from solvers.errors import ProblemError
+from solvers.core.device import cpu
+from solvers.core.errors import ProblemError
 from solvers.linalg import (
     block_jacobi,
     chebyshev,

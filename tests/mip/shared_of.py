@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from solvers.device import cpu
-from solvers.mip.domain import Domain
-from solvers.mip.gate import Gate
-from solvers.mip.ledger import Ledger
+from solvers.core.device import cpu
+from solvers.core.progress import Progress
+from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
+from solvers.mip.portfolio.shared import Shared
 from solvers.mip.reduced import unreduced
-from solvers.mip.shared import Shared
-from solvers.progress import Progress
+from solvers.mip.solutions.acceptance import Gate
+from solvers.mip.solutions.incumbents import Ledger
 
 
 def shared_of(model: MipModel, seed: int = 0) -> Shared:

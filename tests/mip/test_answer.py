@@ -9,15 +9,15 @@ import pytest
 
 import gpu_bridge as gb
 from solvers import mip
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
-from solvers.mip.gate import Gate
-from solvers.mip.ledger import Ledger, least_objective
 from solvers.mip.model import MipModel
 from solvers.mip.reduced import unreduced
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.mip.solutions.acceptance import Gate
+from solvers.mip.solutions.incumbents import Ledger, least_objective
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from solvers import mip
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.mip.answer import infeasible
-from solvers.mip.early import hand_on
-from solvers.mip.gate import Gate
-from solvers.mip.ledger import Ledger
+from solvers.mip.heuristics.before_presolve import hand_on
 from solvers.mip.model import MipModel
+from solvers.mip.presolve_stage import is_much_smaller
 from solvers.mip.reduced import Reduced, unreduced
-from solvers.mip.reducing import is_much_smaller
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.mip.solutions.acceptance import Gate
+from solvers.mip.solutions.incumbents import Ledger
 from tests.mip.test_solve import covering
 
 OPTIONS = EngineOptions(heuristics_only=True, device="cpu", threads=2, work_limit=0.02)

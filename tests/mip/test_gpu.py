@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from solvers.device import find_device
-from solvers.mip.budget import Budget
-from solvers.mip.device_activities import device_works
-from solvers.mip.device_walks import DeviceWalks
+from solvers.core.device import find_device
+from solvers.mip.heuristics.local_search.on_gpu import DeviceWalks
 from solvers.mip.model import is_feasible
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.device_table import device_works
+from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.shared_of import shared_of
-from tests.mip.substitution.schedules import schedule
 
 pytestmark = pytest.mark.gpu
 

@@ -12,12 +12,12 @@ import scipy.sparse as sp
 import gpu_bridge
 from gpu_bridge import SolutionStatus, StopReason
 from solvers import mip
-from solvers.errors import EngineError, OptionError
+from solvers.core.errors import EngineError, OptionError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.mip import bound
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.problems import INTEGER
 
 ALONE = {"method": "mip", "heuristics_only": True, "deterministic": True, "work_limit": 0.05}
@@ -217,12 +217,12 @@ def test_a_child_that_runs_out_of_memory_leaves_the_heuristics_at_work(monkeypat
 
 
 def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
-    from solvers.mip import walks
+    from solvers.mip.heuristics.local_search import on_cpu
 
     def fail(*_, **__):
         raise ZeroDivisionError("made to fail")
 
-    monkeypatch.setattr(walks, "Walk", fail)
+    monkeypatch.setattr(on_cpu, "Walk", fail)
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
     assert "'walk' failed and is left out" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
@@ -232,10 +232,10 @@ def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
 def test_with_one_thread_the_device_works_beside_it_unless_the_path_is_to_be_repeated(
     monkeypatch, deterministic
 ):
-    from solvers.mip import device_activities
+    from solvers.mip.portfolio import device_table
 
     given = []
-    monkeypatch.setattr(device_activities, "device_works", lambda _: {"device": given.append})
+    monkeypatch.setattr(device_table, "device_works", lambda _: {"device": given.append})
     outcome = gpu_bridge.solve(
         covering(), method="mip", device="cpu", threads=1, heuristics_only=True, work_limit=0.02,
         deterministic=deterministic,
@@ -280,7 +280,7 @@ def test_linear_programs_are_refused():
 
 
 def test_whoever_ends_a_solve_gets_the_same_answer():
-    from solvers.mip.course import Course
+    from solvers.mip.context import Course
     from solvers.mip.solve import _Schedule
 
     progress = Progress()
@@ -297,7 +297,7 @@ def test_whoever_ends_a_solve_gets_the_same_answer():
 
 
 def test_a_thread_that_an_interruption_kept_from_starting_is_not_waited_for(monkeypatch):
-    from solvers.mip.course import Course
+    from solvers.mip.context import Course
 
     course = Course(covering(), EngineOptions(device="cpu"), Progress(), None)
 

@@ -7,8 +7,8 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from solvers.knapsack.many.narrow import PART
-from solvers.native.knapsack_many_check import shorten
+from solvers.knapsack.batch.narrow import PART
+from solvers.native.knapsack_batch_check import shorten
 
 SIZE = 7 * PART + 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.device import Device, find_device
+from solvers.core.device import Device, find_device
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 def random_lp(seed: int, rows: int, columns: int, density: float = 0.3) -> Problem:

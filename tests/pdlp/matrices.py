@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.device import Device
+from solvers.core.device import Device
 from solvers.sparse.slices import (
     CPU_PLAN,
     Packed,

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.device import Device
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.kernels.family import Family
-from solvers.options import EngineOptions
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.problem import Problem
-from solvers.progress import Progress
 from solvers.sparse.slices import Slices
 from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, Laid, lay_out
 from tests.pdlp.step_cases import StepCase, make_case

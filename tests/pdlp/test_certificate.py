@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.device import cpu
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.pdlp.drift import dual_drifts, primal_drifts
-from solvers.pdlp.windows_cpu import WindowsOnCpu
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.rays import proves_infeasible, proves_unbounded
+from solvers.core.device import cpu
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.ray_candidates import dual_drifts, primal_drifts
 from tests.pdlp.lps import solve_with_highs
 
 INF = np.inf

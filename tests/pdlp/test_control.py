@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import solvers.pdlp
-from solvers.device import cpu
+from solvers.core.device import cpu
+from solvers.core.options import EngineOptions
+from solvers.core.problem import side_sizes
+from solvers.core.progress import Progress
 from solvers.kernels import device
-from solvers.options import EngineOptions
 from solvers.pdlp import step_size
 from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.kernels import layout, matrix, measure, step, window
 from solvers.pdlp.settings import DEFAULT
-from solvers.problem import side_sizes
-from solvers.progress import Progress
 from solvers.sparse import slices
 from tests.pdlp.lps import random_lp
 

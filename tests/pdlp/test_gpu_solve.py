@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.device import Device
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, Start
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.pdlp.settings import Settings
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.pdlp.lps import random_lp, solve_with_highs
 from tests.pdlp.on_gpu import (
     MODES,

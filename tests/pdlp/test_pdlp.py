@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import pdlp
-from solvers.device import cpu
-from solvers.errors import DeviceError
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, Start, StopReason
+from solvers.core.device import cpu
+from solvers.core.errors import DeviceError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.pdlp.control import Control
+from solvers.pdlp.execution.on_cpu import WindowsOnCpu
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.state import State
-from solvers.pdlp.windows_cpu import WindowsOnCpu
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.locations import DATA
 from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
 from tests.pdlp.matrices import PRETENDED_GPU
 
 INF = np.inf
-RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
+RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
 NETLIB = {"afiro": -464.753142857, "adlittle": 225494.963162}
 
 

@@ -7,16 +7,16 @@ import importlib
 import pytest
 
 from solvers import pdlp
-from solvers.device import cpu
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.pdlp.course import TRIALS
+from solvers.core.device import cpu
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.progress import Progress
+from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.loop_state import TRIALS
 from solvers.pdlp.statistics import Record
-from solvers.pdlp.windows_cpu import WindowsOnCpu
-from solvers.progress import Progress
 from tests.pdlp.lps import random_lp
 
-RUN = importlib.import_module("solvers.pdlp.run")  # the module: the package has a function run
+RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
 
 
 class Deep(WindowsOnCpu):

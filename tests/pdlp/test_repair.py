@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge import presolve
-from gpu_bridge.verify import verify
-from solvers import highs, pdlp
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, SolutionStatus, StopReason
+from gpu_bridge.verify.verify import verify
+from solvers import highs, pdlp, presolve
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.pdlp.repair import repaired
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.locations import DATA
 from tests.pdlp.lps import random_lp
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.statistics import Record, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
-from solvers.progress import Progress
 from tests.pdlp.lps import random_lp
 
 TOLERANCE = 1e-4

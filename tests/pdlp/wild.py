@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 
 LARGEST = 12
 """Rows and columns at the most."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gpu_bridge import presolve
-from gpu_bridge.presolve import light
-from gpu_bridge.presolve.light import workspace as steps
+from solvers import presolve
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.highs import solve
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.rays import proves_infeasible, proves_unbounded
+from solvers.presolve import light
+from solvers.presolve.light import workspace as steps
 from tests.highs.kkt import assert_basis, assert_farkas, assert_optimal_lp
 from tests.highs.models import covering, packing, transport
 from tests.pdlp.lps import random_lp

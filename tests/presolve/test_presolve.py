@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gpu_bridge import presolve
-from gpu_bridge.residuals import dual_point, lp_residuals
+from gpu_bridge.verify.residuals import dual_point, lp_residuals
+from solvers import presolve
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.highs.kkt import assert_basis, assert_optimal_lp
 from tests.highs.models import covering, market_split, packing, transport
 from tests.problems import INTEGER, LINEAR

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 from tests.properties import tableau
 from tests.properties.tableau import TooLongError, UnboundedError
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 INF = np.inf
 Random = np.random.Generator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 @st.composite

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_bridge
-from gpu_bridge.residuals import dual_point, largest_relative_violation
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from gpu_bridge.verify.residuals import dual_point, largest_relative_violation
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from tests.pipeline.test_dispatch import assert_kkt
 from tests.properties.strategies import problems
-from tests.test_dispatch import assert_kkt
 
 
 @given(problems())

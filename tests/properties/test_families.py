@@ -10,8 +10,8 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.outcome import Outcome
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.properties.exact import violation
 from tests.properties.families import FAMILIES
 

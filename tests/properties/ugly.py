@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.errors import CrossedBoundsError
-from solvers.problem import Problem
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.problem import Problem
 
 INF = np.inf
 STYLES = ("whole", "decimal", "mild", "wild", "big", "near", "unit")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import BasisStatus, Outcome, SolutionStatus, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.highs import engine as highs
-from solvers.options import EngineOptions
-from solvers.outcome import BasisStatus, Outcome, SolutionStatus, Start
-from solvers.problem import Problem
-from solvers.progress import Progress
-from solvers.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.solve import solve
 
 INF = np.inf

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gpu_bridge.api import read
-from gpu_bridge.verify import verify
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.rays import proves_infeasible, proves_unbounded
+from gpu_bridge.verify.verify import verify
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.rays import proves_infeasible, proves_unbounded
 from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import INF, simplex
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_bridge.api import read
-from gpu_bridge.verify import verify
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
+from gpu_bridge.verify.verify import verify
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.simplex.solve import solve
 from tests.locations import NETLIB_MODELS
 from tests.problems import LINEAR, Case

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.outcome import Basis, BasisStatus, Start
-from solvers.problem import Problem
-from solvers.simplex.form import slack_form
-from solvers.simplex.measure import flip_boxed, infeasibility
+from solvers.core.outcome import Basis, BasisStatus, Start
+from solvers.core.problem import Problem
+from solvers.simplex.infeasibility import flip_boxed, infeasibility
 from solvers.simplex.perturbation import BASE, perturbed_costs
+from solvers.simplex.slack_form import slack_form
 from solvers.simplex.start import fitted_status, start_state
 from solvers.simplex.state import BASIC, LOWER, UPPER, ZERO, slack_start
 from tests.simplex.checks import INF, random_lp

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_bridge.api import read
-from solvers.outcome import Basis, BasisStatus, Start
-from solvers.problem import Problem
+from solvers.core.outcome import Basis, BasisStatus, Start
+from solvers.core.problem import Problem
 from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import assert_optimal, random_lp, simplex
 

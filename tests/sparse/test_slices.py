@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.device import cpu
+from solvers.core.device import cpu
 from solvers.sparse.slices import (
     CPU_PLAN,
     ROW_OF_UNIT,

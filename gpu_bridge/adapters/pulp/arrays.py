@@ -1,4 +1,4 @@
-"""A PuLP model of either version as arrays, on its way to a :class:`~solvers.problem.Problem`."""
+"""A PuLP model of either version as arrays, on its way to a :class:`~solvers.core.problem.Problem`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from solvers.problem import BoolArray, FloatArray, Problem
-from solvers.rows import SparseRows
+from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.sos import OrderedSet

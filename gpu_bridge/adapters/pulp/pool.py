@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 if TYPE_CHECKING:
     from gpu_bridge.outcome import Outcome
@@ -103,7 +103,7 @@ def presenter(arrays: ModelArrays) -> Callable[[FloatArray], PointValues]:
 
 def pool_of(outcome: Outcome, arrays: ModelArrays) -> list[PooledSolution]:
     """Return the points of an answer, best first; the first is the answer itself."""
-    from gpu_bridge.pool import pool_solutions
+    from gpu_bridge.solution_pool import pool_solutions
 
     present = presenter(arrays)
     return [

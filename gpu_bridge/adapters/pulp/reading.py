@@ -1,7 +1,7 @@
 """From the dictionaries of PuLP 3 to arrays, in one pass over the nonzeros without a Python loop.
 
 Variables are told apart by identity, so two of one name are two columns. What PuLP keeps and
-the matrix does not want (zero coefficients) is dropped by :class:`~solvers.problem.Problem`.
+the matrix does not want (zero coefficients) is dropped by :class:`~solvers.core.problem.Problem`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
-from solvers.errors import ProblemError
-from solvers.problem import BoolArray, FloatArray
-from solvers.rows import SparseRows
+from solvers.core.errors import ProblemError
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.sos import OrderedSet

@@ -15,8 +15,8 @@ from pulp._rustcore import Sense
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.sos import OrderedSet
-from solvers.problem import FloatArray
-from solvers.rows import SparseRows
+from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
 
 Int32Array = npt.NDArray[np.int32]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_bridge.options import Options, make_options, option_table, parse_text
-from solvers.errors import OptionError
+from solvers.core.errors import OptionError
 
 PULP_NAMES = {
     "timeLimit": "time_limit",

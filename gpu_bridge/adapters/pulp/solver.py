@@ -19,9 +19,9 @@ from gpu_bridge.interrupt import solving
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.pool import PooledSolution
-    from gpu_bridge.improvement import Improvement
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
+    from gpu_bridge.report.improvement import Improvement
 
 
 class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
@@ -46,8 +46,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     logPath : str, optional
         Also write the log to this file.
     on_solution : callable, optional
-        Called with an :class:`~gpu_bridge.improvement.Improvement` for each better point, whose
-        ``values`` map variables, or their names, to values. If it returns True the solve ends
+        Called with an :class:`~gpu_bridge.report.improvement.Improvement` for each better point,
+        whose ``values`` map variables, or their names, to values. If it returns True the solve ends
         with the best point; what it raises ends the solve and is raised once the best point
         stands in the model.
     **solverParams
@@ -173,7 +173,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         Of the two only the approximate one is ever put into the model, by ``load_approximate``.
         """
         from gpu_bridge.adapters.pulp.pool import presenter
-        from gpu_bridge.pool import unverified_point
+        from gpu_bridge.solution_pool import unverified_point
 
         solved = self._solved
         if solved is None or solved.outcome is None or solved.arrays is None:
@@ -192,8 +192,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             Another model was solved last.
         """
         from gpu_bridge.adapters.pulp.values import set_values
-        from gpu_bridge.pool import pool_solutions
-        from solvers.errors import ProblemError
+        from gpu_bridge.solution_pool import pool_solutions
+        from solvers.core.errors import ProblemError
 
         solved = self._solved
         if solved is None or solved is not lp.solverModel or solved.arrays is None:
@@ -213,9 +213,9 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         return self.actualSolve(lp, **more)
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Turn PuLP's model into a :class:`~solvers.problem.Problem`."""
+        """Turn PuLP's model into a :class:`~solvers.core.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read
-        from solvers.errors import CrossedBoundsError
+        from solvers.core.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
         with collector_paused():
@@ -223,13 +223,13 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
             except CrossedBoundsError as error:
-                from gpu_bridge.crossed_bounds import crossed_bounds_outcome
+                from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 
                 model.outcome = crossed_bounds_outcome(error)
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
-        from gpu_bridge.dispatch import report, solve
+        from gpu_bridge.pipeline.dispatch import report, solve
 
         model: SolverModel = lp.solverModel
         options = model.options

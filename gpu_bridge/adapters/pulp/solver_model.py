@@ -13,11 +13,11 @@ from gpu_bridge.adapters.last_basis import recall_basis
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.arrays import ModelArrays
-    from gpu_bridge.improvement import Improvement, Watcher
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
-    from solvers.outcome import Start
-    from solvers.problem import Problem
+    from gpu_bridge.report.improvement import Improvement, Watcher
+    from solvers.core.outcome import Start
+    from solvers.core.problem import Problem
 
 
 @dataclass(eq=False)
@@ -54,7 +54,7 @@ class SolverModel:
 def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> None:
     """Let a function hear of better points, by variables and names."""
     from gpu_bridge.adapters.pulp.pool import presenter
-    from gpu_bridge.improvement import Watcher
+    from gpu_bridge.report.improvement import Watcher
 
     assert model.arrays is not None
     model.watcher = Watcher(on_solution, presenter(model.arrays))
@@ -63,7 +63,7 @@ def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> N
 def set_start(model: SolverModel, solver: Any, lp: Any) -> None:
     """Start from the values of the variables, if any has one, and from the last answer's basis."""
     from gpu_bridge.adapters.pulp.values import starting_point
-    from solvers.outcome import Start
+    from solvers.core.outcome import Start
 
     if model.problem is None or model.arrays is None:
         return

@@ -11,7 +11,7 @@ from typing import Any
 from pulp import constants
 
 from gpu_bridge.outcome import Outcome
-from solvers.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import SolutionStatus, StopReason
 
 _PULP_3 = {
     SolutionStatus.OPTIMAL: ("LpStatusOptimal", "LpSolutionOptimal"),

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 def starting_point(arrays: ModelArrays, size: int) -> FloatArray | None:

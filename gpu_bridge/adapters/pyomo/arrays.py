@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from solvers.problem import BoolArray, FloatArray, Problem
-from solvers.rows import SparseRows
+from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from pyomo.core.base.set import GlobalSets
 
 from gpu_bridge.adapters.pyomo.entries import sides
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
-from solvers.errors import CrossedBoundsError
-from solvers.problem import BoolArray, FloatArray
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.problem import BoolArray, FloatArray
 
 ROUNDING = 1e-6
 """Bounds of integer variables this close to an integer mean that integer."""

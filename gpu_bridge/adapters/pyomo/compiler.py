@@ -17,7 +17,7 @@ from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
 
 from gpu_bridge.adapters.pyomo.collect import is_template
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
 
 
 class CompiledRow(NamedTuple):

@@ -11,7 +11,7 @@ from pyomo.contrib.solver.common.config import BranchAndBoundConfig
 from gpu_bridge.options import Options, make_options, option_table
 
 if TYPE_CHECKING:
-    from gpu_bridge.improvement import Improvement
+    from gpu_bridge.report.improvement import Improvement
 
 PYOMO_NAMES = ("threads", "time_limit", "rel_gap", "abs_gap")
 """Settings that Pyomo names itself; ``solver_options`` of the same name go before them."""

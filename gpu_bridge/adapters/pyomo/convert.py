@@ -1,4 +1,4 @@
-"""From a Pyomo model to a :class:`~solvers.problem.Problem`, never through a file.
+"""From a Pyomo model to a :class:`~solvers.core.problem.Problem`, never through a file.
 
     components -> collected rows -> arrays -> matrix over free variables -> settled rows -> Problem
 
@@ -29,10 +29,10 @@ from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, MatrixReader
 from gpu_bridge.adapters.pyomo.parts import Parts
 from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader
 from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
-from solvers.errors import CrossedBoundsError, ProblemError
+from solvers.core.errors import CrossedBoundsError, ProblemError
+from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 from solvers.highs.live import Live
-from solvers.problem import BoolArray, FloatArray, Problem
-from solvers.rows import SparseRows
 
 CONSTANT_ROW_TOLERANCE = 1e-6
 """How far, relative to max(1, |body|), a constraint without variables may miss its side."""

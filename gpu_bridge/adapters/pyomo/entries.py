@@ -13,8 +13,8 @@ from pyomo.common.numeric_types import native_numeric_types, value
 from pyomo.core.base.var import ScalarVar, VarData
 from pyomo.core.expr.numeric_expr import MonomialTermExpression
 
-from solvers.errors import ProblemError
-from solvers.problem import BoolArray, FloatArray
+from solvers.core.errors import ProblemError
+from solvers.core.problem import BoolArray, FloatArray
 
 IndexArray = npt.NDArray[np.int64]
 PLAIN_VARIABLES = frozenset({ScalarVar, VarData})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyomo.contrib.solver.common.util import IncompatibleModelError
 
-from solvers.errors import UnsupportedModelError
+from solvers.core.errors import UnsupportedModelError
 
 
 class IncompatiblePyomoModelError(UnsupportedModelError, IncompatibleModelError):  # type: ignore[misc]

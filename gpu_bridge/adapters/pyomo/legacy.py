@@ -18,11 +18,11 @@ from gpu_bridge.adapters.pyomo.config import plain_values
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import option_table, parse_text
-from gpu_bridge.safe_stream import safe
-from solvers.errors import OptionError
+from gpu_bridge.report.safe_stream import safe
+from solvers.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from gpu_bridge.improvement import Improvement
+    from gpu_bridge.report.improvement import Improvement
 
 logger = logging.getLogger(__name__)
 

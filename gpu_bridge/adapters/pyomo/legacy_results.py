@@ -21,7 +21,7 @@ from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 
 from gpu_bridge.adapters.pyomo.results import bound_of, explanation, incumbent_of, why_not_loaded
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
-from solvers.errors import OptionError
+from solvers.core.errors import OptionError
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader

@@ -15,8 +15,8 @@ from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
 from gpu_bridge.outcome import Outcome, PoolSolution
-from gpu_bridge.pool import pool_solutions, unverified_point
-from solvers.problem import FloatArray
+from gpu_bridge.solution_pool import pool_solutions, unverified_point
+from solvers.core.problem import FloatArray
 
 logger = logging.getLogger(__name__)
 

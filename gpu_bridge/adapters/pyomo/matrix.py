@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from gpu_bridge.adapters.pyomo.entries import IndexArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
-from solvers.errors import ProblemError
-from solvers.problem import FloatArray
-from solvers.rows import SparseRows
+from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 class Columns:

@@ -13,7 +13,7 @@ import numpy as np
 from gpu_bridge.adapters.pyomo.collect import RowCollector
 from gpu_bridge.adapters.pyomo.compiler import RowCompiler, describe
 from gpu_bridge.adapters.pyomo.entries import IndexArray, Numbers, Terms, sides
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,13 +21,13 @@ from gpu_bridge.adapters.pyomo.last_reader import convert_again
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.point_values import presenter
 from gpu_bridge.adapters.pyomo.results import explanation, why_not_loaded
-from gpu_bridge.crossed_bounds import crossed_bounds_outcome
-from gpu_bridge.dispatch import solve as dispatch
-from gpu_bridge.improvement import Watcher
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, SolutionStatus
-from solvers.errors import CrossedBoundsError
-from solvers.outcome import Basis, Start
+from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+from gpu_bridge.pipeline.dispatch import solve as dispatch
+from gpu_bridge.report.improvement import Watcher
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.outcome import Basis, Start
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any
 
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
 from gpu_bridge.adapters.sos import FixedMember, OrderedSet, add_ordered_sets
-from solvers.errors import ProblemError, UnsupportedModelError
-from solvers.problem import Problem
+from solvers.core.errors import ProblemError, UnsupportedModelError
+from solvers.core.problem import Problem
 
 
 def add_special_ordered_sets(problem: Problem, sets: list[Any], columns: list[Any]) -> Problem:

@@ -10,7 +10,7 @@ from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 from pyomo.opt.results.solver import TerminationCondition as OldCondition
 
-from solvers.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import SolutionStatus, StopReason
 
 
 class OldStatuses(NamedTuple):

@@ -15,13 +15,13 @@ from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.table_batch import read_batch
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable, read_table
 from gpu_bridge.api import solve_many
+from gpu_bridge.batch.outcomes import Outcomes, Singles
 from gpu_bridge.interrupt import solving
-from gpu_bridge.many_outcomes import Outcomes, Singles
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
-from solvers.errors import CrossedBoundsError, ProblemError
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import FloatArray
+from solvers.core.errors import CrossedBoundsError, ProblemError
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import FloatArray
 
 CONVERSION_SHARE = 0.5
 """Part of the time limit that converting row by row may take: solving takes some, too."""
@@ -214,7 +214,7 @@ def _solve_each(
     began: float,
 ) -> TableResults:
     """Convert the model for every row of the table that there is time for."""
-    from gpu_bridge.crossed_bounds import crossed_bounds_outcome
+    from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 
     until = np.inf if limit is None else began + CONVERSION_SHARE * limit
     found: list[ConvertedModel | CrossedBoundsError | None] = []

@@ -21,9 +21,9 @@ from gpu_bridge.adapters.pyomo.collect import RowCollector, is_template
 from gpu_bridge.adapters.pyomo.components import active_constraints, active_sos
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable
-from gpu_bridge.many_batch import Batch
-from solvers.errors import ProblemError
-from solvers.problem import FloatArray, Problem
+from gpu_bridge.batch.batch import Batch
+from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray, Problem
 
 AGREEMENT = 1e-12
 """How well columns and a conversion of the last row have to agree, relative to max(1, size)."""

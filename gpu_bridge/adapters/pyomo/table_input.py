@@ -13,8 +13,8 @@ from pyomo.core.base import Reals
 from pyomo.core.base.block import BlockData
 from pyomo.core.base.param import Param, ParamData, ScalarParam
 
-from solvers.errors import ProblemError
-from solvers.problem import FloatArray
+from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray
 
 SHOWN = 5
 """Indices of a parameter that an error names."""

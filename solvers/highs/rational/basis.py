@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from solvers.core.outcome import BasisStatus
 from solvers.highs.rational.model import Limit, Limits, RationalModel
 from solvers.highs.task import ByteArray
-from solvers.outcome import BasisStatus
 
 Matrix = list[list[Fraction]]
 
@@ -22,7 +22,7 @@ class RationalBasis:
     Parameters
     ----------
     model : RationalModel
-    column_status, row_status : (n,) and (m,) arrays of :class:`~solvers.outcome.BasisStatus`
+    column_status, row_status : (n,) and (m,) arrays of :class:`~solvers.core.outcome.BasisStatus`
     """
 
     def __init__(

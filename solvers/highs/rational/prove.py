@@ -15,15 +15,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 from solvers.highs.channel import Channel
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.rational.model import Limit, Limits, RationalModel
 from solvers.highs.rational.relaxation import Guess, Relaxation
-from solvers.options import EngineOptions
-from solvers.problem import FloatArray, Problem
-from solvers.progress import Progress
 
 MOST_ENTRIES = 2_000
 """Coefficients of a model up to which it is worth a try: a node takes about a millisecond for each

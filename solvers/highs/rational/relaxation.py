@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.options import EngineOptions
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.model import Prepared
 from solvers.highs.rational.basis import RationalBasis
@@ -16,7 +17,6 @@ from solvers.highs.rational.model import Limits, RationalModel
 from solvers.highs.session import Session, Status
 from solvers.highs.settings import lp_settings
 from solvers.highs.task import FloatArray
-from solvers.options import EngineOptions
 
 ROUNDING = 1e-9
 """Part of an objective by which a bound may miss it before a dearer one is asked for."""

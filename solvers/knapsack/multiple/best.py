@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.progress import Progress
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack
-from solvers.progress import Progress
 
 Tell = Callable[[int, int], None]
 Int8Array = npt.NDArray[np.int8]

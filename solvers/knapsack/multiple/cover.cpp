@@ -7,10 +7,10 @@
 // fewest patterns: with the cheapest of them, and without it.
 #include <vector>
 
-#include "knapsack/multiple/narrow.h"
-#include "knapsack/multiple/node.h"
-#include "knapsack/multiple/subset_sum.h"
+#include "narrow.h"
 #include "native/doors.h"
+#include "node.h"
+#include "subset_sum.h"
 
 namespace knapsack::multiple {
 namespace {

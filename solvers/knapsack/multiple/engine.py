@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.answers import answer, infeasible, teller
 from solvers.knapsack.multiple.items import NOWHERE
+from solvers.knapsack.multiple.pattern_search import solve_multiple
 from solvers.knapsack.multiple.recognise import recognise_multiple
-from solvers.knapsack.multiple.search import solve_multiple
-from solvers.options import EngineOptions
-from solvers.outcome import Outcome, Start, StopReason
-from solvers.problem import Problem
-from solvers.progress import Progress
 
 ENGINE = "knapsack-multiple"
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
 from solvers.knapsack.items import LARGEST, IntArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.core.progress import Progress
+from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.items import NOWHERE
@@ -24,10 +26,8 @@ from solvers.knapsack.multiple.node import (
     first_node,
 )
 from solvers.knapsack.multiple.prices import PriceSearch
-from solvers.knapsack.search import solve_knapsack
 from solvers.native.knapsack_multiple_cover import search as search_cover
 from solvers.native.knapsack_multiple_patterns import list_patterns
-from solvers.progress import Progress
 
 FINISHED, PAUSED, NO_ROOM = range(3)
 """Why a search returns."""

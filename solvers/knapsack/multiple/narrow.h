@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "knapsack/multiple/node.h"
+#include "node.h"
 
 namespace knapsack::multiple {
 

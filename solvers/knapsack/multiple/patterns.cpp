@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "knapsack/multiple/subset_sum.h"
 #include "native/doors.h"
+#include "subset_sum.h"
 
 namespace knapsack::multiple {
 namespace {

@@ -17,10 +17,10 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 
+from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple.items import NOWHERE, BoolArray, MultipleKnapsack
 from solvers.native.knapsack_multiple_patterns import best_pattern
-from solvers.problem import FloatArray
 
 SMOOTHING = 0.6
 """Weight of the best prices so far in those at which patterns are looked for."""

@@ -16,12 +16,12 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
+from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.recognise import Box, whole_box
-from solvers.problem import BoolArray, FloatArray, Problem
 
 NONE = -1
 """Stands for a column, item or row that is not there."""

@@ -6,8 +6,8 @@
 // with what was left outside.
 #include <vector>
 
-#include "knapsack/multiple/subset_sum.h"
 #include "native/doors.h"
+#include "subset_sum.h"
 
 namespace knapsack::multiple {
 namespace {

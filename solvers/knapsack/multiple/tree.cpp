@@ -1,6 +1,6 @@
 // Depth-first search item by item: the loop of tree.py.
-#include "knapsack/multiple/subset_sum.h"
 #include "native/doors.h"
+#include "subset_sum.h"
 
 namespace knapsack::multiple {
 namespace {

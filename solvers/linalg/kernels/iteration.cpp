@@ -1,6 +1,6 @@
 // The steps of a conjugate gradient iteration on the CPU; iteration.py states the contracts. A slot
 // holds an even share of the rows or of B's blocks.
-#include "linalg/kernels/rows.h"
+#include "rows.h"
 
 using namespace linalg;
 

@@ -1,5 +1,5 @@
 // Products, diagonals and diagonal blocks on the CPU; setup.py states the contracts.
-#include "linalg/kernels/rows.h"
+#include "rows.h"
 
 using namespace linalg;
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solvers.core.problem import BoolArray, FloatArray
 from solvers.highs.task import Model
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.submip.submip import ExtraRow, SubMip
-from solvers.problem import BoolArray, FloatArray
 
 SMALLEST_ENTRY = 1e-12
 """Entries of at most this size are left out: HiGHS takes none, and every point is checked later."""

@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 class SubMipStatus(Enum):
@@ -43,7 +43,7 @@ class SubMipResult:
     seconds : float
         What it took, building included.
     nodes, work : int, float
-        Branch-and-bound nodes, and work as :class:`~solvers.mip.budget.Budget` counts it.
+        Branch-and-bound nodes, and work as :class:`~solvers.mip.portfolio.budget.Budget` counts it.
     columns : int
         Columns that were free.
     """

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.errors import EngineError
-from solvers.highs.place import run_task
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray
+from solvers.highs.placement import run_task
 from solvers.highs.settings import mip_settings
 from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
-from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel
-from solvers.mip.pool import Offer
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Offer
 from solvers.mip.submip.restricted import Restricted, restrict
 from solvers.mip.submip.result import SubMipResult, SubMipStatus
 from solvers.mip.submip.submip import SubMip
 from solvers.mip.submip.watch import Taker, Watch
-from solvers.options import EngineOptions
-from solvers.problem import FloatArray
 
 HEURISTIC_EFFORT = 0.2
 """Share of its work that HiGHS gives to heuristics, by default 0.05: only points count here."""

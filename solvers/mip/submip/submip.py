@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from solvers.core.problem import FloatArray
 from solvers.mip.model import IndexArray
-from solvers.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

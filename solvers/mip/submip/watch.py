@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.budget import Budget
+from solvers.core.outcome import StopReason
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.pool import Offer
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Offer
 from solvers.mip.submip.restricted import Restricted
-from solvers.outcome import StopReason
-from solvers.problem import FloatArray
-from solvers.progress import Progress
 
 CUTOFF_SLACK = 1e-9
 """Relative: an objective this far above the cutoff still counts as reaching it."""

@@ -9,16 +9,16 @@ the same on all cores.
 
 from __future__ import annotations
 
-from solvers.device import Device
-from solvers.kernels.batch.fallback import solve_where_it_fits
-from solvers.kernels.batch.slices import kept_stream
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.data import BatchData
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run
 from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
+from solvers.simplex.batch.transfer.fallback import solve_where_it_fits
+from solvers.simplex.batch.transfer.slices import kept_stream
 
 __all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
 

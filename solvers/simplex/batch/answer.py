@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from solvers.kernels.batch import answer
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 from solvers.simplex.batch.data import StatusArray
 from solvers.simplex.batch.kernels import simplex
+from solvers.simplex.batch.transfer import answer
 
 
 class Ending(IntEnum):
@@ -32,8 +32,8 @@ class BatchAnswer(answer.LpAnswers):
         ``row_dual`` of an ``INFEASIBLE`` LP are the Farkas multipliers of its rows; iterations
         are pivots and bound flips made.
     basis : (count, n + m) array
-        Statuses of columns and then of rows, as in ``solvers.outcome.BasisStatus``; of the last
-        basis of an LP, whatever its ending.
+        Statuses of columns and then of rows, as in ``solvers.core.outcome.BasisStatus``; of the
+        last basis of an LP, whatever its ending.
     rays : mapping from the number of an ``UNBOUNDED`` LP to an (n,) array
         Its direction of improvement, from the point in ``x``, which is feasible.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernels.batch.data import LpArrays
+from solvers.simplex.batch.transfer.data import LpArrays
 
 StatusArray = npt.NDArray[np.int8]
 
@@ -19,7 +19,7 @@ class BatchData(LpArrays):
     Parameters
     ----------
     basis : (count or 1, n + m) array, optional
-        Statuses to start from, numbered as in ``solvers.outcome.BasisStatus``, of columns and
+        Statuses to start from, numbered as in ``solvers.core.outcome.BasisStatus``, of columns and
         then of rows; a basis that is singular, or not of m variables, is repaired by slacks.
         None is the slack basis.
     """

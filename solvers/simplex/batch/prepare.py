@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.kernels.batch.check import is_full
-from solvers.outcome import BasisStatus
-from solvers.problem import FloatArray
+from solvers.core.outcome import BasisStatus
+from solvers.core.problem import FloatArray
 from solvers.simplex.batch.data import BatchData, StatusArray
 from solvers.simplex.batch.kernels.simplex import BASES, DICTIONARY, SLACK
 from solvers.simplex.batch.settings import Settings
-from solvers.simplex.form import NO_SCALING_WITHIN, SCALING_PASSES, geometric_scales
+from solvers.simplex.batch.transfer.check import is_full
+from solvers.simplex.slack_form import NO_SCALING_WITHIN, SCALING_PASSES, geometric_scales
 
 SAMPLED = 32
 """About how many members tell how to scale coefficients that differ from LP to LP."""

@@ -1,4 +1,4 @@
-"""From a batch to the launches of its slices; see ``solvers.kernels.batch.slices``."""
+"""From a batch to the launches of its slices; see ``solvers.simplex.batch.transfer.slices``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from solvers.device import Device
-from solvers.kernels.batch.check import DeviceCheck
-from solvers.kernels.batch.inputs import SLICE_BYTES, Inputs, to_device_together
-from solvers.kernels.batch.kernels.narrow import FAMILY as NARROW
-from solvers.kernels.batch.limits import gpu_limits
-from solvers.kernels.batch.results import SliceResults, answer_arrays
-from solvers.kernels.batch.slices import Lane, Pace, make_lanes, solve_slices
-from solvers.kernels.batch.watched import run_watched
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
 from solvers.simplex.batch.layout import Layout, find_layout
 from solvers.simplex.batch.prepare import Prepared
 from solvers.simplex.batch.settings import Settings
+from solvers.simplex.batch.transfer.check import DeviceCheck
+from solvers.simplex.batch.transfer.inputs import SLICE_BYTES, Inputs, to_device_together
+from solvers.simplex.batch.transfer.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.transfer.limits import gpu_limits
+from solvers.simplex.batch.transfer.results import SliceResults, answer_arrays
+from solvers.simplex.batch.transfer.slices import Lane, Pace, make_lanes, solve_slices
+from solvers.simplex.batch.transfer.watched import run_watched
 
 SLICES = 6
 """Launches on a GPU, if there are LPs enough, so that transfers have something to run beside."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from solvers.problem import FloatArray
+from solvers.core.problem import FloatArray
 
 
 @dataclass(frozen=True)

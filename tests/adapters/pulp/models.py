@@ -8,7 +8,7 @@ import pulp
 import pytest
 
 from gpu_bridge.adapters.pulp import GPUHEUR
-from solvers.outcome import SolutionStatus
+from solvers.core.outcome import SolutionStatus
 from tests.adapters.pulp.writing import PULP_4, in_our_words, model_of
 
 __all__ = ["PULP_4", "in_our_words", "model_of"]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_bridge.adapters.pulp.reading import read
-from solvers.errors import ProblemError
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.errors import ProblemError
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.adapters.pulp.models import PULP_4, model_of, pulp_3_only, small, solve, solver
 from tests.properties.strategies import problems
 

@@ -10,13 +10,13 @@ import numpy as np
 import pulp
 import pytest
 
-import gpu_bridge.dispatch
+import gpu_bridge.pipeline.dispatch
 from gpu_bridge.adapters.pulp import GPUHEUR
-from gpu_bridge.improvement import Improvement
 from gpu_bridge.outcome import Outcome, PoolSolution, StopReason
-from solvers.errors import OptionError, ProblemError
-from solvers.outcome import SolutionStatus, Start
-from solvers.problem import Problem
+from gpu_bridge.report.improvement import Improvement
+from solvers.core.errors import OptionError, ProblemError
+from solvers.core.outcome import SolutionStatus, Start
+from solvers.core.problem import Problem
 from tests.adapters.pulp.models import PULP_4, solve, solver, values
 
 
@@ -79,7 +79,7 @@ class Pipeline:
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     fake = Pipeline(SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT)
-    monkeypatch.setattr(gpu_bridge.dispatch, "solve", fake)
+    monkeypatch.setattr(gpu_bridge.pipeline.dispatch, "solve", fake)
     return fake
 
 

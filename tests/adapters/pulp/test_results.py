@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import gpu_bridge as gb
 from gpu_bridge.adapters.pulp.values import set_values
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from tests.adapters.pulp.models import PULP_4, in_our_words, model_of, small, solve, solver, values
 from tests.problems import INTEGER, LINEAR, Case
 from tests.properties.strategies import problems

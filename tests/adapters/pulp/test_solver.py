@@ -11,8 +11,8 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.adapters.pulp import GPUHEUR, register
 from gpu_bridge.options import option_table
-from solvers.errors import DeviceError, FileFormatError, OptionError
-from solvers.outcome import SolutionStatus
+from solvers.core.errors import DeviceError, FileFormatError, OptionError
+from solvers.core.outcome import SolutionStatus
 from tests.adapters.pulp.models import small, solve, solver, values
 
 
@@ -46,7 +46,7 @@ def test_any_order_of_imports_registers_once_and_loads_no_engine(imports: str) -
         "assert names.count('GPUHEUR') == 1, names\n"
         "solver = pulp.getSolver('GPUHEUR', msg=False)\n"
         "assert solver.available()\n"
-        "loaded = {'cupy', 'gpu_bridge.dispatch', 'solvers.highs'} & set(sys.modules)\n"
+        "loaded = {'cupy', 'gpu_bridge.pipeline.dispatch', 'solvers.highs'} & set(sys.modules)\n"
         "assert not loaded, loaded\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
@@ -181,7 +181,7 @@ def test_a_warm_start_may_be_partial() -> None:
 
 
 def test_a_gpu_where_there_is_none() -> None:
-    from solvers.device import list_devices
+    from solvers.core.device import list_devices
 
     if any(device.kind == "cuda" for device in list_devices()):
         pytest.skip("there is a GPU here")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import UnsupportedModelError
-from solvers.outcome import SolutionStatus
+from solvers.core.errors import UnsupportedModelError
+from solvers.core.outcome import SolutionStatus
 from tests.adapters.pulp.models import PULP_4, solve, solver
 
 

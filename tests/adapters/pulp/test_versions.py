@@ -12,9 +12,9 @@ import pytest
 from gpu_bridge.adapters.pulp.statuses import pulp_3_statuses, pulp_4_status
 from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 from gpu_bridge.outcome import Outcome
-from solvers.errors import ProblemError
-from solvers.outcome import SolutionStatus, StopReason
-from solvers.problem import Problem
+from solvers.core.errors import ProblemError
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
 from tests.adapters.pulp.models import (
     PULP_4,
     pulp_3_only,

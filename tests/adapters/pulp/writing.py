@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pulp
 
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 
 PULP_4 = hasattr(pulp, "LpSolveStatus")
 

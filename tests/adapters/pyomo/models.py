@@ -6,7 +6,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 
 
 def production() -> Any:

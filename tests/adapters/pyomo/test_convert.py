@@ -14,7 +14,7 @@ from pyomo.core.base.matrix_constraint import MatrixConstraint
 from pyomo.core.expr import EqualityExpression, RangedExpression
 
 from gpu_bridge.adapters.pyomo.convert import convert
-from solvers.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
+from solvers.core.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
 
 
 def model_with(*relations: Any, **variables: Any) -> Any:

@@ -17,8 +17,8 @@ from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 import gpu_bridge  # noqa: F401 - registers the solver
 import gpu_bridge.adapters.pyomo.solve_model as solve_model
 from gpu_bridge.outcome import Outcome, StopReason
-from solvers.errors import OptionError
-from solvers.outcome import SolutionStatus
+from solvers.core.errors import OptionError
+from solvers.core.outcome import SolutionStatus
 from tests.adapters.pyomo.models import infeasible, knapsack, production
 from tests.adapters.pyomo.test_v2 import Dispatch
 

@@ -15,11 +15,11 @@ from pyomo.opt import TerminationCondition as OldCondition
 
 import gpu_bridge.adapters.pyomo.solve_model as solve_model
 from gpu_bridge.adapters.pyomo import GpuHeur
-from gpu_bridge.improvement import Improvement
 from gpu_bridge.outcome import Outcome, PoolSolution, StopReason
-from solvers.errors import OptionError
-from solvers.outcome import SolutionStatus as Status
-from solvers.problem import Problem
+from gpu_bridge.report.improvement import Improvement
+from solvers.core.errors import OptionError
+from solvers.core.outcome import SolutionStatus as Status
+from solvers.core.problem import Problem
 
 QUIET = {"raise_exception_on_nonoptimal_result": False}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyomo.common.errors import InfeasibleConstraintException
 
 from gpu_bridge.adapters.pyomo.convert import convert
-from solvers.errors import CrossedBoundsError
+from solvers.core.errors import CrossedBoundsError
 from tests.adapters.pyomo.compiled import assert_same, by_bridge, by_compiler
 
 NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, -1.25, 1e6]))

@@ -11,7 +11,7 @@ from pyomo.contrib.solver.common.results import TerminationCondition as NewCondi
 from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
 
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status, old_statuses
-from solvers.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import SolutionStatus, StopReason
 
 PAIRS = list(product(SolutionStatus, StopReason))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import gpu_bridge
 from gpu_bridge.adapters.pyomo import GpuHeur
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.adapters.pyomo.models import from_problem, knapsack, production
 from tests.properties.strategies import problems
 

@@ -23,10 +23,10 @@ import gpu_bridge.adapters.pyomo.solve_model as solve_model
 from gpu_bridge.adapters.pyomo import GpuHeur
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, PoolSolution, StopReason
-from solvers.errors import DeviceError, OptionError
-from solvers.outcome import SolutionStatus as Status
-from solvers.outcome import Start
-from solvers.problem import Problem
+from solvers.core.errors import DeviceError, OptionError
+from solvers.core.outcome import SolutionStatus as Status
+from solvers.core.outcome import Start
+from solvers.core.problem import Problem
 from tests.adapters.pyomo.models import infeasible, knapsack, production
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.campaign.generators.hostile import HOSTILE
 from tests.campaign.generators.knapsacks import KNAPSACKS
 from tests.campaign.generators.linear import LINEAR

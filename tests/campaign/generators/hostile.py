@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.problem import Problem
+from solvers.core.problem import Problem
 from tests.campaign.generators.linear import lp_equations, lp_sparse
 from tests.campaign.generators.mixed import mip_general, mip_mixed, mip_sets
 from tests.campaign.generators.shared import INF, Random

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 from tests.campaign.generators.shared import INF, Random, whole
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 from tests.campaign.generators.shared import INF, Random, sides_around, size, sparse, whole
 
 HUGE = (1e12, 1e13, 1e14, 1e15, 3e15, 1e16, 1e17)

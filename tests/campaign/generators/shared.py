@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 
 INF = float("inf")
 Random = np.random.Generator

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.problem import Problem
 from solvers.knapsack.multiple import MultipleKnapsack
-from solvers.problem import Problem
 
 
 def best_profit(problem: MultipleKnapsack) -> int:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.knapsack.multiple import search as searches
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.knapsack.multiple import pattern_search as searches
 from solvers.knapsack.multiple import solve_multiple
 from solvers.knapsack.multiple import tree as trees
 from solvers.knapsack.multiple.best import Best
@@ -15,8 +17,6 @@ from solvers.knapsack.multiple.engine import solve
 from solvers.knapsack.multiple.items import NOWHERE
 from solvers.native.knapsack_multiple_split import improve
 from solvers.native.knapsack_multiple_tree import search
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
 from tests.knapsack.looks import Looks
 from tests.knapsack.multiple.instances import as_model, best_profit, drawn
 

@@ -8,14 +8,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import EngineError
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
 from solvers.knapsack.multiple.engine import solve
 from solvers.knapsack.multiple.recognise import recognise_multiple
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
 from tests.knapsack.multiple.instances import as_model, drawn
 
 

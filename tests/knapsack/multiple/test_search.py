@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import highs
-from solvers.errors import ProblemError
+from solvers.core.errors import ProblemError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.progress import Progress
 from solvers.knapsack.multiple import MultipleKnapsack, MultiplePacking, solve_multiple
-from solvers.knapsack.multiple import search as searches
-from solvers.options import EngineOptions
-from solvers.outcome import SolutionStatus
-from solvers.progress import Progress
+from solvers.knapsack.multiple import pattern_search as searches
 from tests.knapsack.multiple.instances import as_model, best_profit, drawn
 
 

@@ -8,14 +8,14 @@ import pyomo.environ as pyo
 import pytest
 
 import gpu_bridge
-from gpu_bridge import engines
-from gpu_bridge.choosing import choose
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
-from solvers.errors import OptionError
+from gpu_bridge.pipeline import engines
+from gpu_bridge.pipeline.choose import choose
+from solvers.core.errors import OptionError
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
 from solvers.knapsack.multiple import solve_multiple
-from solvers.outcome import SolutionStatus
-from solvers.problem import Problem
 from tests.knapsack.multiple.instances import as_model, drawn
 
 PROFIT, WEIGHT, CAPACITY = [6, 5, 4, 3, 7], [3, 3, 2, 2, 4], [5, 4]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.simplex.batch import BatchData, Settings
 from solvers.simplex.batch.kernels.simplex import VARYING
 from solvers.simplex.batch.layout import Layout, find_layout

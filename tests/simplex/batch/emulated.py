@@ -11,7 +11,7 @@ import numpy as np
 
 from solvers.kernels.family import C_TYPES
 from solvers.simplex.batch.kernels.simplex import FAMILY, SIMPLEX
-from tests.mip.walkers import emulated as walkers
+from tests.mip.heuristics.local_search.gpu import emulated as walkers
 
 COMPILER = walkers.COMPILER
 HERE = Path(__file__).parent

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpu_bridge.many_check import find_figures
-from solvers.device import Device
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from gpu_bridge.batch.check import find_figures
+from solvers.core.device import Device
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import Ending, Parameters, Settings
 from solvers.simplex.batch.kernels.simplex import (
@@ -217,7 +217,8 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
     monkeypatch.setattr(
-        "solvers.kernels.batch.fallback.find_device", lambda wanted: EmulatedGpu("cuda", "")
+        "solvers.simplex.batch.transfer.fallback.find_device",
+        lambda wanted: EmulatedGpu("cuda", ""),
     )
     monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit), check=True)

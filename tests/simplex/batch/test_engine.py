@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import DeviceError
-from solvers.kernels.batch import watched
-from solvers.options import EngineOptions
-from solvers.outcome import BasisStatus
-from solvers.problem import Problem
-from solvers.progress import Progress
+from solvers.core.errors import DeviceError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import BasisStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import Ending, Parameters, Settings
+from solvers.simplex.batch.transfer import watched
 from tests.simplex.batch.cases import (
     batch_of,
     boxed_batch,

@@ -8,8 +8,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from solvers.options import EngineOptions
-from solvers.progress import Progress
+from solvers.core.options import EngineOptions
+from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import Ending, layout
 from tests.simplex.batch.cases import batch_of, boxed_batch, member, mixed_batch, mixed_problem

@@ -1,0 +1,166 @@
+"""Solution files: MIPLIB's ``.sol`` for values, JSON for everything an outcome holds."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_bridge.atomic_files import write_whole
+from gpu_bridge.files.outcome_json import outcome_record
+from gpu_bridge.outcome import Outcome
+from gpu_bridge.paths import AnyPath, as_path, printable
+from solvers.core.errors import FileFormatError
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import FloatArray, Problem
+
+_NO_POINT = {
+    SolutionStatus.INFEASIBLE: "=infeas=",
+    SolutionStatus.UNBOUNDED: "=unbd=",
+    SolutionStatus.NOTHING: "=unkn=",
+}
+
+PASSED_OVER = ("#", "=", "solution status:", "objective value:")
+"""How lines of a solution file begin that hold no value."""
+
+
+def write_solution(outcome: Outcome, path: AnyPath) -> None:
+    """Write an answer to ``path``: as JSON if its name ends in ``.json``, else as ``.sol``.
+
+    A ``.sol`` file has the line ``=obj= value``, then one line ``name value`` per column, as
+    MIPLIB's solution checker reads it; without a point it has one line that says so
+    (``=infeas=``, ``=unbd=``, ``=unkn=``). Above an approximate point stands a comment, ``# `` and
+    how near it is. The file appears whole or not at all.
+
+    Raises
+    ------
+    FileFormatError
+        The path cannot be written.
+    """
+    if as_path(path).suffix.lower() == ".json":
+        write_json(outcome, path)
+    else:
+        write_whole(path, "".join(_sol_lines(outcome)).encode("utf-8", "surrogatepass"))
+
+
+def write_json(outcome: Outcome, path: AnyPath) -> None:
+    """Write everything an outcome holds as JSON; see :func:`outcome_record`.
+
+    Raises
+    ------
+    FileFormatError
+        The path cannot be written.
+    """
+    text = json.dumps(outcome_record(outcome), indent=1, allow_nan=False)
+    write_whole(path, text.encode("ascii") + b"\n")
+
+
+def read_solution(path: AnyPath, problem: Problem) -> FloatArray:
+    """Read the (n,) values of a ``.sol`` or ``.json`` file, for a start; zeros may be left out.
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be read, holds no point, or names a column that the problem lacks.
+    """
+    where = as_path(path)
+    shown = printable(where)
+    try:
+        text = _decoded(where.read_bytes())
+    except OSError as error:
+        raise FileFormatError(
+            f"The solution file '{shown}' cannot be read: {error.strerror}."
+        ) from error
+    labels = [problem.column_label(j) for j in range(problem.num_columns)]
+    position = {_on_one_line(label): j for j, label in enumerate(labels)}
+    position.update({label: j for j, label in enumerate(labels)})
+    if where.suffix.lower() == ".json":
+        entries: Iterable[tuple[str, Any]] = _json_entries(text, shown)
+    else:
+        entries = _entries(text, position)
+    x = np.zeros(problem.num_columns)
+    found = 0
+    for name, value in entries:
+        if name not in position:
+            raise FileFormatError(
+                f"'{shown}' has a value for '{name}', which is no variable of the model; is it "
+                "the solution of another model?"
+            )
+        try:
+            x[position[name]] = float(value)
+        except (TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"'{shown}': the value of '{name}' is {value!r}, which is not a number."
+            ) from error
+        found += 1
+    if not found and problem.num_columns and "=obj=" not in text:
+        raise FileFormatError(f"'{shown}' holds no solution.")
+    return x
+
+
+def _sol_lines(outcome: Outcome) -> Iterable[str]:
+    x, problem = outcome.x, outcome.problem
+    if x is None or problem is None or not outcome.solution_status.has_values:
+        yield _NO_POINT.get(outcome.solution_status, "=unkn=") + "\n"
+        return
+    if not outcome.solution_status.has_point:
+        yield f"# {outcome.answer}\n"
+    yield f"=obj= {outcome.objective!r}\n"
+    names: Sequence[str] = problem.column_names or [f"c{j}" for j in range(x.size)]
+    x, integers = x + 0.0, problem.integrality.tolist()  # no negative zeros
+    for name, value, integer in zip(names, x.tolist(), integers, strict=True):
+        # What is not whole by now may not be rounded: a big-M makes much of a little.
+        shown = int(value) if integer and value.is_integer() else value
+        yield f"{_on_one_line(name)} {shown!r}\n"
+
+
+def _decoded(content: bytes) -> str:
+    """Return text that is UTF-8, or else Latin-1, as names of models are read."""
+    try:
+        return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _on_one_line(name: str) -> str:
+    """Return a name as a line can hold it."""
+    return name.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _entries(text: str, known: Container[str]) -> Iterable[tuple[str, str]]:
+    """Yield name and value of each line; comments, headers and SCIP's notes are passed over.
+
+    What looks like one of those may be the name of a column all the same.
+    """
+    for line in text.split("\n"):
+        name, value = _parted(line)
+        if name not in known:
+            name, value = _parted(line.partition("(obj:")[0])
+            name = name.strip()
+        words = line.strip()
+        if name not in known and (not words or words.startswith(PASSED_OVER)):
+            continue
+        yield (name, value) if name or not value else (value, "")
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """Return what stands before the last blank of a line, and the word behind it."""
+    words = line.rstrip()
+    cut = max(words.rfind(" "), words.rfind("\t"))
+    return words[: max(cut, 0)], words[cut + 1 :]
+
+
+def _json_entries(text: str, shown: str) -> Iterable[tuple[str, Any]]:
+    try:
+        values = json.loads(text)["x"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileFormatError(f"'{shown}' is not a solution file in JSON: {error}.") from error
+    if not isinstance(values, dict | None):
+        raise FileFormatError(
+            f"'{shown}' is not a solution file in JSON: its 'x' must map names to values; it is a "
+            f"{type(values).__name__}."
+        )
+    return list((values or {}).items())

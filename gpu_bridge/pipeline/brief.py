@@ -1,0 +1,127 @@
+"""Small models go to the reference engine at once, which ends most of them within milliseconds.
+
+What it takes to look for structure, to start threads and heuristics and to presolve is more than
+such a solve. Where it does not end soon, everything else begins, from the point that it has found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_bridge.options import Options
+from gpu_bridge.verify.magnitudes import DOUBTFUL, widest_span, without_far_limits
+from gpu_bridge.verify.residuals import holds
+from gpu_bridge.verify.verify import gap_closed, verify
+from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.highs.live import Live
+
+SECONDS = 0.05
+"""How long it is tried."""
+
+MOST = 5_000
+"""Coefficients, rows and columns of a model that is tried; larger ones are presolved meanwhile."""
+
+DECISION = "highs on cpu: a small model, which the reference engine solves in moments"
+
+SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+
+def is_worth_a_try(problem: Problem, options: Options) -> bool:
+    """Whether a model is small, plain, and asks for nothing that another engine does better.
+
+    A single row over integer columns is for the exact engine, which is as quick. What ends by the
+    clock is not ``deterministic``.
+    """
+    size = max(problem.num_nonzeros, problem.num_rows, problem.num_columns)
+    if options.method != "auto" or options.device.startswith("cuda"):
+        return False
+    if problem.is_mip and (options.heuristics_only or options.deterministic):
+        return False
+    if not 0 < size <= MOST or not problem.num_columns or not problem.num_nonzeros:
+        return False
+    if problem.is_mip and problem.num_rows == 1:
+        return False
+    return widest_span(problem).ratio <= DOUBTFUL and without_far_limits(problem) is problem
+
+
+def try_at_once(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+    live: Live | None = None,
+) -> Outcome | None:
+    """Return what the reference engine knows after some milliseconds, verified; None without it.
+
+    Its points are told in the order in which they were found. ``live`` is what is left in it of the
+    last solve of the same model.
+    """
+    from solvers.highs.engine import solve_briefly
+
+    found = solve_briefly(problem, options, progress, start, SECONDS, live)
+    if found is None:
+        return None
+    answer = verify(problem, found, options)
+    if not answer.solution_status.has_point:
+        return replace(answer, pool=())
+    answer = replace(answer, pool=_other_points(problem, answer, options))
+    for entry in reversed(answer.pool):
+        progress.incumbent(entry.objective, entry.source, entry.x)
+    progress.incumbent(answer.objective, answer.engine, answer.x)
+    progress.bound(answer.bound, answer.engine)
+    return answer
+
+
+def _other_points(problem: Problem, answer: Outcome, options: Options) -> tuple[PoolSolution, ...]:
+    """Return the points of a pool, best first, that hold and are not the answer."""
+    kept: list[PoolSolution] = []
+    seen = {_key(problem, answer.x)}
+    for entry in answer.pool:
+        key = _key(problem, entry.x)
+        if len(seen) >= options.pool_size:
+            break
+        if key in seen or not entry.objective > answer.objective:
+            continue
+        x = np.where(problem.integrality, np.rint(entry.x) + 0.0, entry.x)
+        if holds(problem, x, options):
+            seen.add(key)
+            kept.append(replace(entry, x=x, objective=problem.objective_at(x)))
+    return tuple(kept)
+
+
+def _key(problem: Problem, x: FloatArray | None) -> bytes:
+    """Return what tells points apart: the integer columns."""
+    return b"" if x is None else (np.rint(x[problem.integrality]) + 0.0).tobytes()
+
+
+def is_settled(problem: Problem, options: Options, answer: Outcome) -> bool:
+    """Whether nothing is left to do.
+
+    Where an exact engine takes over, a gap is not closed before it is zero.
+    """
+    if answer.stop_reason is not StopReason.CONVERGED or answer.solution_status not in SETTLED:
+        return False
+    if answer.solution_status is not SolutionStatus.OPTIMAL or not problem.integrality.all():
+        return True
+    if gap_closed(answer.objective, answer.bound, replace(options, abs_gap=0.0, rel_gap=0.0)):
+        return True
+    from gpu_bridge.pipeline.choose import choose  # looks for structure, which takes a while
+
+    return not choose(problem, options).method.startswith("knapsack")
+
+
+def start_from(answer: Outcome, start: Start | None) -> Start | None:
+    """Return where the others begin: at the point found, if there is one."""
+    if not answer.solution_status.has_point or answer.x is None:
+        return start
+    if start is None:
+        return Start(x=answer.x, basis=answer.basis)
+    basis = start.basis if answer.basis is None else answer.basis
+    return replace(start, x=answer.x, basis=basis)

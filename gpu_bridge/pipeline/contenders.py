@@ -1,0 +1,145 @@
+"""Which engines race on a linear program, and what each of them runs.
+
+Measured one at a time on the 74 larger linear programs of the benchmark set (one core each),
+simplex was the faster of the two algorithms of the reference engine on 52 and interior point on
+22, often by a factor of ten; the sum of the better times is half of either's. Nothing about a
+model tells beforehand which it will be, so both run where there is a core for each, and PDLP
+beside them where there is a GPU or where the model is too large for either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gpu_bridge.options import Options
+from gpu_bridge.pipeline.race import Lane
+from gpu_bridge.pipeline.routes.pdlp import pdlp_road
+from gpu_bridge.report.statistics import memory_needed
+from solvers.core.concurrency import usable_cores
+from solvers.core.device import cpu, find_device, seen_gpu
+from solvers.core.outcome import Outcome, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+
+RACE_NONZEROS = 5_000
+"""From this size on several engines race; smaller models are solved before a race is set up."""
+
+PDLP_NONZEROS = 20_000
+"""From this size on PDLP takes part if there is a GPU.
+
+Below it simplex needs less time than copying a model and setting up scaling takes. The race makes
+the threshold uncritical: too low costs a GPU some work, not the caller any time.
+"""
+
+PDLP_ALONE_NONZEROS = 200_000
+"""The size from which PDLP is the one engine if there is a GPU and only one thread allowed.
+
+On an H200 presolve, PDLP and crossover to a vertex were faster than HiGHS's simplex on all five
+models beyond it and slower on most below (``benchmarks/results/lp-large-*``).
+"""
+
+PDLP_CPU_NONZEROS = 1_000_000
+"""From this size on PDLP takes part without a GPU, if there is a third core."""
+
+MEMORY_SHARE = 0.5
+"""Part of the machine's memory that the engines of a race may need together, by estimate."""
+
+SIMPLEX, IPM, PDLP = "simplex", "ipm", "pdlp"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The engines for a linear program, first those that matter most; one means no race.
+
+    ``device`` is where PDLP runs if it takes part, and ``reason`` ends a sentence.
+    """
+
+    names: tuple[str, ...]
+    device: str
+    reason: str
+
+
+def plan_lanes(problem: Problem, options: Options) -> Plan:
+    """Choose the engines for a linear program where the caller leaves it to us.
+
+    No more engines run than there are threads.
+    """
+    nonzeros = problem.num_nonzeros
+    if nonzeros < RACE_NONZEROS:
+        return Plan((SIMPLEX,), "cpu", "too small for a race")
+    cores = options.threads or usable_cores()
+    gpu = options.device == "auto" and nonzeros >= PDLP_NONZEROS and seen_gpu() is not None
+    if cores == 1:
+        large = gpu and nonzeros >= PDLP_ALONE_NONZEROS
+        if large and find_device("auto").kind == "cuda":  # if CuPy works with it
+            return Plan((PDLP,), "cuda", "for the GPU alone, as there is one thread")
+        return Plan((SIMPLEX,), "cpu", "for one engine, as there is one thread")
+    names = [SIMPLEX, IPM] if options.lp_algorithm == "auto" else [SIMPLEX]
+    if gpu:
+        names.insert(0, PDLP)
+    elif nonzeros >= PDLP_CPU_NONZEROS:
+        names.append(PDLP)
+    wanted = names[:cores]
+    names = _fitting(wanted, problem, "pdlp on cuda" if gpu else "pdlp on cpu")
+    if len(names) > 1:
+        reason = "the first verified answer wins"
+    else:
+        reason = "of which one engine fits" if len(wanted) > 1 else "by the algorithm asked for"
+    return Plan(tuple(names), "cuda" if gpu else "cpu", reason)
+
+
+def _fitting(names: list[str], problem: Problem, first_order: str) -> list[str]:
+    """Leave out the last engines where all of them would need too much memory; keep the first."""
+    need = {item.engine: item.host_bytes for item in memory_needed(problem)}
+    room = MEMORY_SHARE * cpu().memory_total
+    kept: list[str] = []
+    for name in names:
+        room -= need[first_order if name == PDLP else "highs"]
+        if not kept or room >= 0:
+            kept.append(name)
+    return kept
+
+
+def make_lanes(
+    names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
+) -> list[Lane]:
+    """Return lanes of these names, with PDLP on ``device`` and what threads the others leave.
+
+    Beside PDLP the reference engine keeps apart. In threads of this process it asks at every
+    iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
+    millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
+    Small models by simplex are stopped without being asked, which spares interior point the same
+    trouble where there is no PDLP; the rest runs in children beside PDLP.
+    """
+    spare = max(1, (options.threads or usable_cores()) - len(names) + 1)
+    runs: dict[str, Callable[[Progress], Outcome]] = {
+        SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
+        # an interior point method has no use for a start, and would lose presolve by it
+        IPM: lambda progress: _reference(IPM, problem, options, progress, None, PDLP in names),
+        PDLP: lambda progress: pdlp_road(
+            problem,
+            dataclasses.replace(options, device=device, threads=spare),
+            progress,
+            start,
+            hedge=True,
+        ),
+    }
+    return [Lane(name, runs[name]) for name in names]
+
+
+def _reference(
+    algorithm: str,
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None,
+    apart: bool,
+) -> Outcome:
+    from solvers import highs
+
+    if options.lp_algorithm != "auto":
+        algorithm = options.lp_algorithm
+    chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
+    return highs.solve(problem, chosen, progress, start, apart=apart, retry=False)

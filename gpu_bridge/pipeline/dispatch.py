@@ -1,0 +1,162 @@
+"""From a problem to a verified answer in the sense of its model, and the log of how it came about.
+
+    Problem -> at_once, or engines -> Outcome
+
+Whatever a model that is settled at once has no use for is imported by the others only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+
+import solvers.core.outcome
+from gpu_bridge.interrupt import interruptible
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import Outcome
+from gpu_bridge.pipeline.brief import DECISION, is_settled, is_worth_a_try, try_at_once
+from gpu_bridge.pipeline.memory_limit import check_memory_limits
+from gpu_bridge.pipeline.starts import checked_start
+from gpu_bridge.report.log_streams import asked_streams
+from gpu_bridge.report.progress import BridgeProgress
+from gpu_bridge.solution_pool import pool_solutions
+from solvers.core.outcome import SolutionStatus, Start
+from solvers.core.problem import Problem
+
+if TYPE_CHECKING:
+    from gpu_bridge.report.improvement import Watcher
+    from solvers.highs.live import Live
+
+
+WORTH_A_GPU = 20_000
+"""Coefficients from which an engine on a GPU may take part without being asked for."""
+
+
+def solve(
+    problem: Problem,
+    options: Options,
+    *,
+    start: Start | None = None,
+    streams: Sequence[TextIO] = (),
+    watcher: Watcher | None = None,
+    live: Live | None = None,
+) -> Outcome:
+    """Solve ``problem`` and return a verified answer in the sense of its model.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+        From :func:`gpu_bridge.options.make_options`.
+    start : Start, optional
+        A point, duals or a basis to start from; a point may be partial.
+    streams : sequence of text streams
+        Where log lines go, besides what ``options.log`` and ``options.log_file`` ask for.
+    watcher : Watcher, optional
+        Told of better points during the solve; what its function raised is for the caller to
+        raise.
+    live : Live, optional
+        What is left in the reference engine of the last solve of the same model; where a small
+        linear program is solved again, simplex goes on from there.
+
+    Raises
+    ------
+    OptionError, DeviceError, FileFormatError
+        For a wish that cannot be met. Limits, infeasibility and interruption never raise.
+    MemoryLimitError
+        This process may not use as much memory as the engines take to be loaded.
+    """
+    began = time.monotonic()
+    check_memory_limits()  # the modelling packages' doors come here without any other look
+    if options.relax and problem.is_mip:
+        problem = problem.relaxation()
+    if start is not None:
+        start = checked_start(problem, start)
+    choice = None
+    if not is_worth_a_try(problem, options):
+        _expect_gpu(problem, options)
+        from gpu_bridge.pipeline.choose import choose
+
+        choice = choose(problem, options)
+    with ExitStack() as stack:
+        progress = BridgeProgress(
+            np.inf if options.time_limit is None else options.time_limit,
+            streams=[*streams, *asked_streams(options, stack)],
+            live=options.log,
+            maximize=problem.maximize,
+            watcher=watcher,
+            began=began,  # to see what a large model is takes a second
+        )
+        stack.enter_context(progress)
+        stack.enter_context(interruptible(progress))
+        answer, conflict = None, None
+        if choice is None:
+            answer = _at_once(problem, options, progress, start, live)
+        if answer is None or not is_settled(problem, options, answer):
+            from gpu_bridge.pipeline.engines import run_engines
+
+            answer, conflict = run_engines(problem, options, choice, progress, start, answer)
+        elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
+            from gpu_bridge.pipeline.engines import explained_in_time
+
+            conflict = explained_in_time(problem, progress)
+        answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
+        outcome = Outcome.in_model_sense(
+            answer, problem, conflict=conflict, iterations=progress.iterations
+        )
+        if problem.is_mip:
+            outcome = _with_answer_in_pool(outcome)
+        progress.footer(outcome)
+        return dataclasses.replace(outcome, written=progress.written)
+
+
+def _expect_gpu(problem: Problem, options: Options) -> None:
+    """Make the GPU ready beside all else where this problem may go there."""
+    if options.device == "cpu" or options.method == "highs":
+        return
+    from solvers.core.device import expect, look_for
+
+    if options.device != "auto":
+        expect(look_for(options.device))
+    elif problem.num_nonzeros >= WORTH_A_GPU:
+        expect(look_for("auto"))
+
+
+def _at_once(
+    problem: Problem,
+    options: Options,
+    progress: BridgeProgress,
+    start: Start | None,
+    live: Live | None,
+) -> solvers.core.outcome.Outcome | None:
+    """Return what is known of a small model after some milliseconds, if anything."""
+    progress.header(problem, options, _cpu_name)
+    progress.decision(DECISION)
+    if progress.should_stop() is not None:
+        return None
+    return try_at_once(problem, options, progress, start, live)
+
+
+def _cpu_name() -> str:
+    from solvers.core.device import cpu
+
+    return cpu().name
+
+
+def _with_answer_in_pool(outcome: Outcome) -> Outcome:
+    """Return an outcome whose pool begins with its point, whoever found it and kept no pool."""
+    return dataclasses.replace(outcome, pool=pool_solutions(outcome))
+
+
+def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:
+    """Log an answer that needed no engine where a solve would, and return it with that log."""
+    with ExitStack() as stack:
+        progress = BridgeProgress(streams=[*streams, *asked_streams(options, stack)])
+        stack.enter_context(progress)
+        progress.footer(outcome)
+        return dataclasses.replace(outcome, written=progress.written)

@@ -1,0 +1,354 @@
+"""Models that are not settled at once: an engine is chosen and run, and its answer is checked.
+
+    Problem -> choose -> (presolve -> engine -> crossover -> undo) -> verify
+
+On larger linear programs several engines race for the first verified answer (``race.py``, with
+``contenders.py`` for which they are). An answer that does not pass ``verify.py`` gets a second
+opinion from the reference engine while there is time; what is left then is reported for what it
+is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import solvers.core.outcome
+from gpu_bridge.options import Options
+from gpu_bridge.pipeline.brief import start_from
+from gpu_bridge.pipeline.choose import Choice, choose
+from gpu_bridge.pipeline.contenders import make_lanes
+from gpu_bridge.pipeline.deadline import in_time, within_limit
+from gpu_bridge.pipeline.race import better, race
+from gpu_bridge.pipeline.routes.knapsack import knapsack_road
+from gpu_bridge.pipeline.routes.mip import go_on, mip_road
+from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE, pdlp_road
+from gpu_bridge.pipeline.routes.simplex import simplex_road
+from gpu_bridge.report.progress import BridgeProgress
+from gpu_bridge.verify.magnitudes import unsafe_reason, without_far_limits
+from gpu_bridge.verify.trust import (
+    SETTLED,
+    careful_options,
+    carried_over,
+    exact_answer,
+    is_doubtful,
+    is_small,
+    sounder,
+)
+from gpu_bridge.verify.verify import verify
+from solvers.core.device import expect, look_for
+from solvers.core.errors import DeviceError, EngineError
+from solvers.core.outcome import SolutionStatus, Start, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+
+if TYPE_CHECKING:
+    from gpu_bridge.report.explain import Conflict
+
+EXPLANATION_SHARE = 0.5
+"""An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
+
+MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
+"""Part of the time left that the exact engine may take for a multiple knapsack problem with
+``auto``, and seconds without a limit. Its packings and bounds are better than those of branch and
+bound from the first second, but where a few items go into each knapsack it may not end; then branch
+and bound has the rest, from the best packing."""
+
+KNAPSACK_PATIENCE = 0.9
+"""Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
+within a second, and what it has is worth it."""
+
+
+def run_engines(
+    problem: Problem,
+    options: Options,
+    choice: Choice | None,
+    progress: BridgeProgress,
+    start: Start | None,
+    known: solvers.core.outcome.Outcome | None,
+) -> tuple[solvers.core.outcome.Outcome, Conflict | None]:
+    """Return the verified answer of the engine that fits, and why there is none if there is none.
+
+    ``known`` is what was found at once, from where the engine goes on.
+    """
+    if choice is None:
+        chosen = choose(problem, options)
+        if known is not None:
+            start = start_from(known, start)
+    else:
+        chosen = choice
+        progress.header(problem, options, _device_name(chosen))
+    progress.decision(f"{chosen.title}: {chosen.reason}")
+    if chosen.device != "cpu":
+        expect(look_for(chosen.device))
+    answer, conflict = in_time(
+        lambda relay: _explained(problem, options, chosen, relay, start),
+        progress,
+        lambda stopped, x: (
+            _without_engine(problem, options, chosen, stopped, start, x, progress.held),
+            None,
+        ),
+    )
+    return _with_known(problem, options, answer, known), conflict
+
+
+def _with_known(
+    problem: Problem,
+    options: Options,
+    answer: solvers.core.outcome.Outcome,
+    known: solvers.core.outcome.Outcome | None,
+) -> solvers.core.outcome.Outcome:
+    """Return an answer that says no less than what was known before."""
+    if known is None or not known.solution_status.has_point:
+        return answer
+    best = better(answer, known)
+    if best.solution_status is not SolutionStatus.FEASIBLE:
+        return best
+    bound = np.fmax(answer.bound, known.bound) if problem.is_mip else best.bound
+    reason = answer.stop_reason
+    return verify(
+        problem, dataclasses.replace(best, bound=float(bound), stop_reason=reason), options
+    )
+
+
+def _explained(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> tuple[solvers.core.outcome.Outcome, Conflict | None]:
+    """Return the verified answer, and why there is none if there is none."""
+    answer = _answer(problem, options, choice, progress, start)
+    if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
+        return answer, explain_infeasibility(problem, progress)
+    return answer, None
+
+
+def _without_engine(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    stopped: StopReason,
+    start: Start | None,
+    x: FloatArray | None = None,
+    held: solvers.core.outcome.Outcome | None = None,
+) -> solvers.core.outcome.Outcome:
+    """Return what is known where no engine has answered: a start, or what one held on its way."""
+    if x is None and start is not None:
+        x = start.x
+    nothing = solvers.core.outcome.Outcome(
+        SolutionStatus.NOTHING,
+        stopped,
+        candidate=x,
+        engine="" if choice.lanes else choice.method,
+        device=choice.device,
+    )
+    known = verify(problem, nothing, options)
+    if held is None:
+        return known
+    return better(verify(problem, dataclasses.replace(held, stop_reason=stopped), options), known)
+
+
+def _answer(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    """Run the chosen engine and verify it; ask the reference engine where that fails."""
+    stopped = progress.should_stop()
+    if stopped is not None:
+        return _without_engine(problem, options, choice, stopped, start)
+    answer = _first_opinion(problem, options, choice, progress, start)
+    if answer.solution_status.has_point:
+        progress.incumbent(answer.objective, answer.engine)
+        progress.bound(answer.bound, answer.engine)
+    stopped = progress.should_stop()
+    if stopped is not None and answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
+        return dataclasses.replace(answer, stop_reason=stopped)
+    if stopped is not None or not _gave_up(answer, progress):
+        return answer
+    who = "Every engine" if choice.lanes else answer.engine
+    told = answer.message or f"{who} ended short of the tolerances."
+    progress.log(f"{told} Asking for a second opinion.")
+    progress.hold(answer)
+    return _second_opinion(problem, options, answer, progress, start)
+
+
+def _first_opinion(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
+    exact = None
+    in_doubles = not choice.method.startswith("knapsack")
+    if in_doubles and is_doubtful(problem, options):
+        exact = exact_answer(problem, options, progress, None if start is None else start.x)
+        if exact is not None and exact.solution_status in SETTLED:
+            return exact
+    options = careful_options(problem, options, progress)
+    relaxed = without_far_limits(problem) if in_doubles else problem
+    answer = None
+    if relaxed is not problem:
+        progress.log("Limits that are far off are left out; the answer is checked with them.")
+        answer = carried_over(problem, _run(relaxed, options, choice, progress, start), options)
+    if answer is None:
+        answer = _run(problem, options, choice, progress, start)
+    return answer if exact is None else sounder(problem, answer, exact, options)
+
+
+def _second_opinion(
+    problem: Problem,
+    options: Options,
+    answer: solvers.core.outcome.Outcome,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    """Return the better of an answer and what the reference engine says without presolve."""
+    if problem.is_mip and answer.solution_status.has_point:
+        start = Start(x=answer.x)
+    if is_small(problem, options) and not answer.is_exact:
+        exact = exact_answer(problem, options, progress, None if start is None else start.x)
+        if exact is not None and exact.solution_status in SETTLED:
+            return exact
+    if problem.is_mip and unsafe_reason(problem):
+        return answer  # another opinion in doubles would be trusted no more
+    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
+    try:
+        second = verify(problem, _run_highs(problem, careful, progress, start), options)
+    except EngineError as failure:  # what the first engine has is not lost
+        progress.log(f"The reference engine has no answer: {failure}")
+        return answer
+    return better(answer, second)
+
+
+def _gave_up(answer: solvers.core.outcome.Outcome, progress: Progress) -> bool:
+    """Whether an engine ended short of an answer with time to spare."""
+    if answer.stop_reason is StopReason.TIME_LIMIT:
+        # PDLP is given a part of the time only, and crossover may end early.
+        return progress.time_left > (1.0 - PDLP_SHARE) / 2 * progress.time_limit
+    return answer.stop_reason is StopReason.NUMERICAL_TROUBLE
+
+
+def _run(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    """Run the chosen engine or engines and return a verified answer."""
+    if choice.lanes:
+        lanes = make_lanes(choice.lanes, choice.device, problem, options, start)
+        try:
+            return race(problem, lanes, options, progress)
+        except EngineError as failure:  # of every one of them; there is a second opinion
+            progress.log(f"No engine has an answer: {failure}")
+            nothing = SolutionStatus.NOTHING
+            return solvers.core.outcome.Outcome(
+                nothing, StopReason.NUMERICAL_TROUBLE, engine="race"
+            )
+    if choice.method == "pdlp":
+        answer = within_limit(
+            lambda deputy: _where_chosen(
+                lambda there: pdlp_road(problem, there, deputy, start), options, choice, deputy
+            ),
+            progress,
+            "pdlp",
+        )
+    elif choice.method == "simplex":
+        answer = simplex_road(problem, options, progress, start)
+    elif choice.method.startswith("knapsack"):
+        answer = _run_exactly(problem, options, choice, progress)
+    elif choice.method == "mip":
+        answer = mip_road(problem, options, progress, start)
+    else:
+        answer = _run_highs(problem, options, progress, start)
+    return verify(problem, answer, options)
+
+
+def _run_highs(
+    problem: Problem, options: Options, progress: Progress, start: Start | None
+) -> solvers.core.outcome.Outcome:
+    from solvers import highs
+
+    return highs.solve(problem, options, progress, start)
+
+
+def _run_exactly(
+    problem: Problem, options: Options, choice: Choice, progress: Progress
+) -> solvers.core.outcome.Outcome:
+    """Run a knapsack engine, and branch and bound if that is to go on."""
+    allowed = progress.time_left
+    if choice.then:
+        allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
+    with progress.budget(allowed):
+        answer = within_limit(
+            lambda deputy: _run_knapsack(problem, options, choice, deputy),
+            progress,
+            choice.method,
+            KNAPSACK_PATIENCE,
+        )
+    if not choice.then or progress.should_stop() is not None:
+        return answer
+    verified = verify(problem, answer, options)
+    settled = verified.solution_status not in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
+    return answer if settled else go_on(problem, verified, options, progress)
+
+
+def _run_knapsack(
+    problem: Problem, options: Options, choice: Choice, progress: Progress
+) -> solvers.core.outcome.Outcome:
+    as_in_the_paper = choice.method == "knapsack-bb"
+    return _where_chosen(
+        lambda there: knapsack_road(problem, there, progress, breadth_first=as_in_the_paper),
+        options,
+        choice,
+        progress,
+    )
+
+
+def _where_chosen(
+    run: Callable[[Options], solvers.core.outcome.Outcome],
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+) -> solvers.core.outcome.Outcome:
+    """Run an engine on the device chosen; on the CPU where a GPU that nobody asked for fails."""
+    try:
+        return run(dataclasses.replace(options, device=choice.device))
+    except DeviceError as failure:
+        if options.device != "auto":
+            raise
+        progress.log(f"{failure} The CPU takes over.")
+        return run(dataclasses.replace(options, device="cpu"))
+
+
+def explain_infeasibility(problem: Problem, progress: Progress) -> Conflict | None:
+    """Return why a problem is infeasible; None if that is not found in the time allowed."""
+    from gpu_bridge.report.explain import explain
+
+    allowed = min(progress.time_left, 2.0 + EXPLANATION_SHARE * progress.seconds)
+    conflict = explain(problem, allowed)
+    if conflict is not None:
+        progress.log(str(conflict))
+    return conflict
+
+
+def _device_name(choice: Choice) -> str:
+    return look_for(choice.device).name
+
+
+def explained_in_time(problem: Problem, progress: Progress) -> Conflict | None:
+    """Return why a problem is infeasible, if that is found out within the time left."""
+    return in_time(
+        lambda relay: explain_infeasibility(problem, relay), progress, lambda stopped, x: None
+    )

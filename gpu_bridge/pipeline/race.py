@@ -1,0 +1,299 @@
+"""Several engines side by side on one problem: the first verified answer wins, the rest stop.
+
+Each engine runs in a thread of its own, which mostly waits: for a child process, for a GPU, or
+for compiled code that holds no interpreter lock. An answer is verified on the original problem
+where it was found; one that fails, like an engine that crashes or gives up, only takes its engine
+out of the race. When one is verified, the others are told that nobody waits for them: children
+are killed, loops end at their next look at the flag, and the caller does not wait until they have.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpu_bridge.pipeline.contender_progress import LaneProgress
+from gpu_bridge.report.log_text import clock, labelled
+from gpu_bridge.verify.verify import verify
+from solvers.core.concurrency import leave
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+
+SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+"""What a verified answer has to say to end a race."""
+
+RANK = {
+    SolutionStatus.NOTHING: 0,
+    SolutionStatus.APPROXIMATE: 1,
+    SolutionStatus.FEASIBLE: 2,
+}
+"""How much an answer says that does not settle the question."""
+
+LOOK_AGAIN = 0.05
+"""Seconds between two looks at clock and interruption while nobody has ended."""
+
+PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
+"""How long engines may go on after a limit or an interruption before they are left behind: this
+part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
+
+PATIENCE_HOLDING = 0.5
+"""Seconds that they have instead once a point is at hand that one of them held on its way: what
+comes yet is seldom much better."""
+
+PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.003, 0.002, 0.1
+"""How long the winner waits for the others to be gone: this part of its time, within bounds. Most
+are gone at once, and it is for the caller's next solve only that anybody waits."""
+
+GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
+"""How long a preferred lane may go on after another was first: this part of the time used, within
+bounds. With what a race costs besides, more would make it slower than the faster of its lanes by
+more than a tenth."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One engine of a race.
+
+    Parameters
+    ----------
+    name : str
+        What the log calls it.
+    run : callable
+        Takes the lane's progress and returns an answer to the original problem, not yet verified.
+    """
+
+    name: str
+    run: Callable[[Progress], Outcome]
+
+
+@dataclass(frozen=True, eq=False)
+class Finish:
+    """How a lane ended: with an answer, verified, or with the error it raised."""
+
+    lane: Lane
+    seconds: float
+    answer: Outcome | None = None
+    error: BaseException | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer ends the race."""
+        return self.answer is not None and self.answer.solution_status in SETTLED
+
+    def __str__(self) -> str:
+        if self.answer is not None:
+            return f"{self.answer.solution_status.name.lower()}, {self.answer.stop_reason}"
+        return f"failed: {self.error}"
+
+
+def race(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    prefer: str = "",
+    within: bool = False,
+) -> Outcome:
+    """Run all lanes at once and return the first verified answer.
+
+    Parameters
+    ----------
+    problem : Problem
+        The original, on which answers are verified.
+    lanes : sequence of Lane
+        At least one.
+    options : EngineOptions
+        Tolerances of the verification.
+    progress : Progress
+        Keeps the time limit and the interruption; told who won, and how the others stood.
+    prefer : str
+        Name of a lane whose answer is worth a short wait when another was first.
+    within : bool
+        Whether this is a race within a race; the outer one waits for whoever is still at work.
+
+    Returns
+    -------
+    Outcome
+        Verified. If no lane settles the question, the best answer of those that ended.
+
+    Raises
+    ------
+    Exception
+        What the first lane to end raised, if every lane raised.
+    """
+    runners = [_Runner(lane, problem, options, progress) for lane in lanes]
+    finishes: queue.SimpleQueue[Finish] = queue.SimpleQueue()
+    for lane in lanes:
+        progress.standing(lane.name, "")
+    try:
+        for runner in runners:
+            runner.start(finishes)
+        winner, ended = _until_settled(runners, finishes, progress, prefer, within)
+    finally:
+        for runner in runners:
+            runner.progress.abandon()
+        _part(runners, 0.0 if within else _patience(progress.seconds))
+    if winner is not None and winner.answer is not None:
+        progress.log(_report(winner, ended, runners))
+        return winner.answer
+    return _best(ended, [] if within else runners, progress)
+
+
+def better(first: Outcome, second: Outcome) -> Outcome:
+    """Return the answer that says more; of two points the better one, of near ones the nearer."""
+    ours, theirs = (RANK.get(one.solution_status, len(RANK)) for one in (first, second))
+    if ours != theirs:
+        return first if ours > theirs else second
+    if first.solution_status is SolutionStatus.FEASIBLE:
+        return first if first.objective <= second.objective else second
+    if first.solution_status is SolutionStatus.APPROXIMATE:
+        errors = (first.residuals.largest_relative, second.residuals.largest_relative)
+        return first if errors[0] <= errors[1] else second
+    if first.solution_status is SolutionStatus.NOTHING and first.candidate is None:
+        return first if second.candidate is None else second
+    return first
+
+
+class _Runner:
+    """A lane in its thread."""
+
+    def __init__(
+        self, lane: Lane, problem: Problem, options: EngineOptions, progress: Progress
+    ) -> None:
+        self.lane = lane
+        self.progress = LaneProgress(progress, lane.name)
+        self._problem = problem
+        self._options = options
+        self.thread: threading.Thread | None = None
+        self._held: Outcome | None = None
+        self._held_verified: Outcome | None = None
+
+    def held(self) -> Outcome | None:
+        """Return what the engine handed over on its way, verified, if it did."""
+        held = self.progress.held
+        if held is not self._held and held is not None:
+            self._held, self._held_verified = held, verify(self._problem, held, self._options)
+        return self._held_verified
+
+    def start(self, finishes: queue.SimpleQueue[Finish]) -> None:
+        """Run the lane in a new thread, which puts its finish into the queue."""
+        thread = threading.Thread(
+            target=self._work, args=(finishes,), name=f"lane {self.lane.name}", daemon=True
+        )
+        self.thread = thread
+        thread.start()
+
+    def _work(self, finishes: queue.SimpleQueue[Finish]) -> None:
+        try:
+            finish = self._finish()
+        except BaseException as error:  # whatever it is, the race goes on without this lane
+            finish = Finish(self.lane, self.progress.seconds, error=error)
+        finishes.put(finish)
+
+    def _finish(self) -> Finish:
+        answer = self.lane.run(self.progress)
+        if not self.progress.abandoned:
+            answer = verify(self._problem, answer, self._options)
+        return Finish(self.lane, self.progress.seconds, answer)
+
+
+def _until_settled(
+    runners: Sequence[_Runner],
+    finishes: queue.SimpleQueue[Finish],
+    progress: Progress,
+    prefer: str,
+    within: bool,
+) -> tuple[Finish | None, list[Finish]]:
+    """Return who settled the question, if anybody did, and all who have ended by then."""
+    names = {runner.lane.name for runner in runners}
+    ended: list[Finish] = []
+    winner: Finish | None = None
+    give_up_at = np.inf
+    while len(ended) < len(names) and progress.seconds < give_up_at:
+        try:
+            finish = finishes.get(timeout=min(LOOK_AGAIN, max(0.0, give_up_at - progress.seconds)))
+        except queue.Empty:
+            if np.isinf(give_up_at) and progress.should_stop() is not None:
+                give_up_at = _later(progress, PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH)
+                if not within and _holds_values(runners):
+                    give_up_at = min(give_up_at, progress.seconds + PATIENCE_HOLDING)
+            continue
+        ended.append(finish)
+        if finish.settled:
+            winner = finish
+        elif winner is None and progress.should_stop() is None:
+            name, words = finish.lane.name, clock(finish.seconds)
+            progress.log(f"{name} is out of the race after {words}: {finish}.")
+        if winner is not None:
+            if prefer not in names - {one.lane.name for one in ended}:
+                break
+            give_up_at = min(give_up_at, _later(progress, GRACE_SHARE, GRACE_LOW, GRACE_HIGH))
+    return winner, ended
+
+
+def _holds_values(runners: Sequence[_Runner]) -> bool:
+    """Whether an engine has handed over a point worth returning; verifies what it has."""
+    held = [runner.held() for runner in runners]
+    return any(one is not None and one.solution_status.has_values for one in held)
+
+
+def _later(progress: Progress, share: float, low: float, high: float) -> float:
+    """Return the time of the solve that is a share of itself away, within bounds."""
+    now = progress.seconds
+    return now + float(np.clip(share * now, low, high))
+
+
+def _patience(seconds: float) -> float:
+    """Return how long to wait for lanes to end after a race of so many seconds."""
+    return float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
+
+
+def _part(runners: Sequence[_Runner], patience: float) -> None:
+    """Give the lanes a moment to end, which children need, and leave the rest behind."""
+    deadline = time.monotonic() + patience
+    for runner in runners:
+        thread = runner.thread
+        if thread is None:
+            continue
+        thread.join(max(0.0, deadline - time.monotonic()))
+        leave(thread)
+
+
+def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progress) -> Outcome:
+    """Return the best of the answers of those who ended and of what the others held."""
+    stopped = progress.should_stop()
+    answers = [finish.answer for finish in ended if finish.answer is not None]
+    answered = {finish.lane.name for finish in ended if finish.answer is not None}
+    for runner in runners:
+        held = None if runner.lane.name in answered else runner.held()
+        if held is not None:
+            reason = held.stop_reason if stopped is None else stopped
+            answers.append(replace(held, stop_reason=reason))
+    if answers:
+        return functools.reduce(better, answers)
+    for finish in ended:
+        if finish.error is not None:
+            raise finish.error
+    assert stopped is not None  # lanes are left behind only after a limit or an interruption
+    return Outcome(SolutionStatus.NOTHING, stopped)
+
+
+def _report(winner: Finish, ended: Sequence[Finish], runners: Sequence[_Runner]) -> str:
+    """Say who won, after how long, and how the others stood."""
+    out = {finish.lane.name: finish for finish in ended}
+    lines = [f"won by {winner.lane.name} after {winner.seconds:.2f} s"]
+    for runner in runners:
+        name = runner.lane.name
+        if name != winner.lane.name:
+            fate = f", out after {out[name].seconds:.2f} s" if name in out else ""
+            lines.append(f"{name}: {runner.progress.reached}{fate}")
+    return labelled("Race", "\n".join(lines))

@@ -1,0 +1,226 @@
+"""PDLP's road to an answer: presolve, PDLP, crossover to a vertex, and the way back.
+
+Crossover starts from a point that is right to 1e-5 and makes it exact, usually in moments; on some
+large models it takes hours. There PDLP is better let go on to the tolerance by itself, so the two
+can be run side by side (``hedge``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_bridge.options import Options
+from gpu_bridge.pipeline.race import LOOK_AGAIN, Lane, race
+from gpu_bridge.report.log_text import byte_size
+from gpu_bridge.verify.verify import verify
+from solvers.core.device import find_device
+from solvers.core.options import VERTEX_TOLERANCE
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.presolve import Reduction
+
+PRESOLVE = "light"
+"""Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
+than the solve on most of them, and made some of them much harder for PDLP."""
+
+PDLP_SHARE = 0.6
+"""Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
+
+POLISH_ITERATIONS = 10_000
+"""Iterations for each phase of polishing; those that succeeded took 1000 in the median."""
+
+MEMORY_SHARE = 0.9
+"""Part of the GPU's free memory that a solve may need; the rest is for what is not counted."""
+
+
+def pdlp_road(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    hedge: bool = False,
+) -> Outcome:
+    """Solve a linear program by PDLP, with presolve and crossover as the options say.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+        ``device`` is where PDLP runs, unless the model does not fit there.
+    progress : Progress
+    start : Start, optional
+        A point to start from.
+    hedge : bool
+        Let PDLP go on beside crossover where ``crossover='auto'``, and take whichever is first;
+        a vertex if it comes within a short grace. What comes out then depends on time.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``, not yet verified.
+    """
+    from gpu_bridge.pipeline.routes.fallback_presolve import solve_reduced
+    from solvers import pdlp, presolve
+    from solvers.highs import crossover
+
+    reduction = presolve.unchanged(problem)
+    if options.presolve:
+        reduction = presolve.apply(problem, progress, PRESOLVE)
+        if reduction.settled is not None:
+            return reduction.settled
+        if start is not None:
+            start = reduction.forward(start) if reduction.forward is not None else None
+    reduced = reduction.problem
+    norms = pdlp.Norms.of(problem)
+    to_vertex = options.wants_vertex
+    if to_vertex:
+        crossover.expect(reduced)
+    first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
+    if to_vertex and hedge and options.crossover == "auto":
+        undo = reduction.undo if options.presolve else None
+        return _hedged(problem, reduced, start, undo, first_order, progress)
+    share = np.inf
+    if to_vertex:
+        # crossover and its simplex clean-up make the rest of the way
+        tolerance = max(options.tolerance, VERTEX_TOLERANCE)
+        first_order = dataclasses.replace(first_order, tolerance=tolerance)
+        share = PDLP_SHARE * progress.time_left
+    keeping = pdlp.Keeping(progress.hold)
+    with progress.budget(share):
+        answer, reduction = solve_reduced(
+            problem, reduction, first_order, progress, start, norms, keeping
+        )
+    proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+    if to_vertex and answer.solution_status not in proof and not progress.interrupted:
+        return _crossed(reduction, answer, options, progress)
+    if not options.presolve or progress.abandoned:
+        return answer
+    answer = reduction.undo(answer)
+    if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
+        return answer
+    return _polish(problem, answer, first_order, progress)
+
+
+def _crossed(
+    reduction: Reduction, answer: Outcome, options: Options, progress: Progress
+) -> Outcome:
+    """Move PDLP's point to a vertex of the original; it is held in case that takes too long."""
+    from solvers.highs import crossover
+    from solvers.pdlp.intermediate_points import FROM_SECONDS
+
+    held: Outcome | None = None
+    if progress.seconds >= FROM_SECONDS:
+        held = reduction.undo(answer)
+        progress.hold(held)
+    crossed = crossover.to_vertex(reduction.problem, answer, options, progress)
+    if progress.abandoned:
+        return crossed
+    if held is not None and crossed.x is answer.x and crossed.candidate is answer.candidate:
+        return dataclasses.replace(held, message=crossed.message)
+    return reduction.undo(crossed)
+
+
+def _hedged(
+    problem: Problem,
+    reduced: Problem,
+    start: Start | None,
+    undo: Callable[[Outcome], Outcome] | None,
+    options: Options,
+    progress: Progress,
+) -> Outcome:
+    """Run PDLP to the tolerance, and crossover from its point at a looser one beside it."""
+    from solvers import pdlp
+    from solvers.highs import crossover
+
+    points: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    norms = pdlp.Norms.of(problem)
+    one_at_a_time = threading.Lock()
+
+    def back(found: Outcome, lane: Progress) -> Outcome:
+        if undo is None or lane.abandoned:
+            return found
+        with one_at_a_time:
+            return undo(found)
+
+    def first_order(lane: Progress) -> Outcome:
+        handed = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), points.put)
+        keeping = pdlp.Keeping(lane.hold).through(lambda found: back(found, lane))
+        try:
+            found = pdlp.solve(
+                reduced, options, lane, start, norms=norms, milestone=handed, keeping=keeping
+            )
+        finally:
+            points.put(None)  # whoever still waits waits in vain
+        found = back(found, lane)
+        if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
+            return found
+        return _polish(problem, found, options, lane)
+
+    def to_vertex(lane: Progress) -> Outcome:
+        while (stopped := lane.should_stop()) is None:
+            try:
+                point = points.get(timeout=LOOK_AGAIN)
+            except queue.Empty:
+                continue
+            if point is None:
+                break
+            return back(crossover.to_vertex(reduced, point, options, lane), lane)
+        reason = StopReason.NUMERICAL_TROUBLE if stopped is None else stopped
+        return Outcome(SolutionStatus.NOTHING, reason, engine="crossover")
+
+    lanes = [Lane("pdlp", first_order), Lane("crossover", to_vertex)]
+    return race(problem, lanes, options, progress, prefer="crossover", within=True)
+
+
+def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Go on from a postsolved first-order point that misses the tolerance on the original."""
+    from solvers import pdlp
+    from solvers.pdlp.feasibility_polishing import polish
+    from solvers.pdlp.repair import repaired
+
+    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
+        return answer
+    mended = repaired(problem, answer, options, progress)
+    if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
+        progress.log("A projection brought the point within the tolerance on the original model.")
+        return mended
+    limit = min(POLISH_ITERATIONS, options.iteration_limit or POLISH_ITERATIONS)
+    brief = dataclasses.replace(options, iteration_limit=limit)
+    polished = polish(problem, answer, brief, progress)
+    if verify(problem, polished, options).solution_status is SolutionStatus.OPTIMAL:
+        progress.log("Feasibility polishing brought the point within the tolerance there.")
+        return polished
+    progress.log("The point misses the tolerance on the original model; going on from it there.")
+    return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
+
+
+def _fitting_device(problem: Problem, options: Options, progress: Progress) -> str:
+    """Return the device asked for, or the CPU where the model is larger than the GPU's memory."""
+    from solvers import pdlp
+
+    if options.device == "cpu":
+        return "cpu"
+    device = find_device(options.device)
+    if device.kind == "cpu" or not device.memory_free:  # zero stands for unknown
+        return options.device
+    needed = pdlp.memory_needed(problem)
+    if needed > MEMORY_SHARE * device.memory_free:
+        device.release_memory()  # what an earlier solve left in CuPy's pool
+        device = find_device(options.device)
+    if needed <= MEMORY_SHARE * device.memory_free:
+        return options.device
+    progress.log(
+        f"PDLP needs about {byte_size(needed)} and {device.name} has "
+        f"{byte_size(device.memory_free)} free, so it runs on the CPU."
+    )
+    return "cpu"

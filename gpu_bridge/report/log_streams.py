@@ -1,0 +1,100 @@
+"""Where the log of a solve goes, by what the options ask for."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from gpu_bridge.options import Options
+from gpu_bridge.report.safe_stream import SafeStream, safe
+from solvers.core.errors import FileFormatError, OptionError
+
+if TYPE_CHECKING:
+    from gpu_bridge.paths import AnyPath
+
+logger = logging.getLogger(__name__)
+
+
+def checked_streams(streams: Any) -> list[TextIO]:
+    """Return the streams that a caller gave, each something that text can be written to.
+
+    Raises
+    ------
+    OptionError
+        Something else was given.
+    """
+    if hasattr(streams, "write"):
+        raise OptionError(
+            f"'streams' takes a list of text streams; put the {type(streams).__name__} into one."
+        )
+    if isinstance(streams, (str, bytes)) or not hasattr(streams, "__iter__"):
+        raise OptionError(
+            f"'streams' takes a list of text streams, such as [sys.stdout]; {streams!r} is a "
+            f"{type(streams).__name__}. For a file give its path as 'log_file'."
+        )
+    found = list(streams)
+    for stream in found:
+        if not hasattr(stream, "write") or isinstance(stream, (io.RawIOBase, io.BufferedIOBase)):
+            raise OptionError(
+                f"'streams' takes text streams, open for writing; one of them is a "
+                f"{type(stream).__name__}: {stream!r}."
+            )
+    return found
+
+
+def check_log_file(options: Options, *models: AnyPath) -> None:
+    """Refuse a log that would be written over a model's file.
+
+    Raises
+    ------
+    OptionError
+        ``options.log_file`` is one of them.
+    """
+    if options.log_file is None:
+        return
+    from gpu_bridge.paths import as_path, printable, same_file
+
+    where = as_path(options.log_file)
+    for model in models:
+        if same_file(where, as_path(model)):
+            raise OptionError(
+                f"The log file '{printable(where)}' would overwrite the model; choose another path."
+            )
+
+
+def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
+    """Return the streams of ``options.log`` and ``options.log_file``, closed with ``stack``.
+
+    None of them raises anything, when it is closed neither.
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be written.
+    """
+    streams = [safe(sys.stdout)] if options.log and sys.stdout is not None else []
+    if options.log_file is not None:
+        from gpu_bridge.atomic_files import check_writable
+        from gpu_bridge.paths import printable
+
+        where = check_writable(options.log_file)
+        try:
+            log_file = open(str(where), "w", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise FileFormatError(
+                f"The log file '{printable(where)}' cannot be written: {error.strerror}."
+            ) from error
+        streams.append(safe(log_file))
+        stack.callback(_close, streams[-1])
+    return cast("list[TextIO]", streams)
+
+
+def _close(log_file: SafeStream) -> None:
+    """Close a log file; what goes wrong only now is too late for the log itself."""
+    told = log_file.failure is not None
+    log_file.close()
+    if not told and log_file.failure is not None:
+        logger.warning("The log file '%s' is not complete: %s", log_file.title, log_file.error)

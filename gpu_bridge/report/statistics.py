@@ -1,0 +1,182 @@
+"""What a model looks like in numbers: sizes, kinds, coefficient ranges and memory needed.
+
+Pure functions of a :class:`~solvers.core.problem.Problem`; the log's header and ``gpu-bridge info``
+show what they return.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_bridge.classify import is_binary
+from solvers.core.problem import FloatArray, Problem
+
+Range = tuple[float, float]
+
+PDLP_COLUMN_VECTORS = 16
+"""Vectors of length n that the first-order engine keeps: iterates, averages, steps, data."""
+
+PDLP_ROW_VECTORS = 14
+"""Vectors of length m that it keeps."""
+
+HIGHS_BASE_BYTES = 64 * 2**20
+"""The library itself and its buffers."""
+
+HIGHS_BYTES_PER_NONZERO = 160
+"""Copies of A in HiGHS (by column, by row, scaled, presolve's linked lists) and its LU factors."""
+
+HIGHS_BYTES_PER_LINE = 400
+"""Bounds, costs, basis, edge weights and presolve's lists for each row and each column."""
+
+
+@dataclass(frozen=True)
+class LengthStatistics:
+    """Distribution of the number of entries in the rows (or columns) of A."""
+
+    shortest: int
+    median: float
+    longest: int
+
+
+@dataclass(frozen=True)
+class ModelStatistics:
+    """Sizes, kinds and ranges of a model.
+
+    Every row is one of ``equations``, ``one_sided_rows``, ``ranged_rows`` and ``free_rows``;
+    every column one of ``continuous``, ``binary`` and ``integer``. Ranges hold the smallest and
+    largest size of the finite entries other than zero; None where there are none.
+
+    Parameters
+    ----------
+    equations, one_sided_rows, ranged_rows, free_rows, empty_rows : int
+        Rows with equal sides, one finite side, two different ones, none; rows without entries.
+    continuous, binary, integer : int
+        Columns by type; ``integer`` counts those that are not binary.
+    free_columns, fixed_columns, boxed_columns, empty_columns : int
+        Columns without bounds, with equal ones, with two different finite ones; columns in no row.
+    matrix_range, cost_range, bound_range, side_range : (float, float), optional
+        Ranges of A, c, the columns' bounds and the rows' sides.
+    row_length, column_length : LengthStatistics
+        Entries per row and per column.
+    """
+
+    name: str
+    maximize: bool
+    rows: int
+    columns: int
+    nonzeros: int
+    equations: int
+    one_sided_rows: int
+    ranged_rows: int
+    free_rows: int
+    empty_rows: int
+    continuous: int
+    binary: int
+    integer: int
+    free_columns: int
+    fixed_columns: int
+    boxed_columns: int
+    empty_columns: int
+    matrix_range: Range | None
+    cost_range: Range | None
+    bound_range: Range | None
+    side_range: Range | None
+    row_length: LengthStatistics
+    column_length: LengthStatistics
+
+    @property
+    def density(self) -> float:
+        """Share of the entries of A that are not zero."""
+        return self.nonzeros / max(1, self.rows * self.columns)
+
+
+@dataclass(frozen=True)
+class MemoryNeed:
+    """Estimate of the bytes that one engine needs for a model, on the host and on the GPU."""
+
+    engine: str
+    host_bytes: int
+    device_bytes: int
+
+
+def model_statistics(problem: Problem) -> ModelStatistics:
+    """Count what a model consists of; linear in its nonzeros."""
+    low, high = problem.row_lower, problem.row_upper
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    equations = has_low & has_high & (low == high)
+    boxed = np.isfinite(problem.lower) & np.isfinite(problem.upper)
+    fixed = boxed & (problem.lower == problem.upper)
+    integer = problem.integrality
+    binary = is_binary(problem)
+    row_lengths = np.diff(problem.entries.indptr)
+    column_lengths = np.bincount(problem.entries.indices, minlength=problem.num_columns)
+    return ModelStatistics(
+        name=problem.name,
+        maximize=problem.maximize,
+        rows=problem.num_rows,
+        columns=problem.num_columns,
+        nonzeros=problem.num_nonzeros,
+        equations=_count(equations),
+        one_sided_rows=_count(has_low ^ has_high),
+        ranged_rows=_count(has_low & has_high & ~equations),
+        free_rows=_count(~has_low & ~has_high),
+        empty_rows=_count(row_lengths == 0),
+        continuous=_count(~integer),
+        binary=_count(binary),
+        integer=_count(integer & ~binary),
+        free_columns=_count(np.isneginf(problem.lower) & np.isposinf(problem.upper)),
+        fixed_columns=_count(fixed),
+        boxed_columns=_count(boxed & ~fixed),
+        empty_columns=_count(column_lengths == 0),
+        matrix_range=coefficient_range(problem.entries.data),
+        cost_range=coefficient_range(problem.cost),
+        bound_range=coefficient_range(problem.lower, problem.upper),
+        side_range=coefficient_range(low, high),
+        row_length=_lengths(row_lengths),
+        column_length=_lengths(column_lengths),
+    )
+
+
+def coefficient_range(*arrays: FloatArray) -> Range | None:
+    """Return the smallest and largest size of the finite entries other than zero, if any."""
+    sizes = [np.abs(array[np.isfinite(array) & (array != 0.0)]) for array in arrays]
+    sizes = [size for size in sizes if size.size]
+    if not sizes:
+        return None
+    return min(float(size.min()) for size in sizes), max(float(size.max()) for size in sizes)
+
+
+def memory_needed(problem: Problem) -> tuple[MemoryNeed, ...]:
+    """Estimate the memory of each engine: A twice (by row and by column) and work vectors.
+
+    The first-order engine's figure is a count of its arrays. That of HiGHS is rough, for linear
+    programs, since the fill-in of its factors depends on the model; branch and bound takes more,
+    and more still as its tree grows.
+    """
+    m, n, nonzeros = problem.num_rows, problem.num_columns, problem.num_nonzeros
+    index_bytes = problem.entries.indices.dtype.itemsize
+    matrix = nonzeros * (8 + index_bytes) + (m + 1) * index_bytes
+    transposed = nonzeros * (8 + index_bytes) + (n + 1) * index_bytes
+    vectors = 8 * (PDLP_COLUMN_VECTORS * n + PDLP_ROW_VECTORS * m)
+    own = matrix + transposed + 8 * (3 * n + 2 * m) + n
+    first_order = matrix + transposed + vectors
+    highs = HIGHS_BASE_BYTES + HIGHS_BYTES_PER_NONZERO * nonzeros + HIGHS_BYTES_PER_LINE * (m + n)
+    return (
+        MemoryNeed("highs", own + highs, 0),
+        MemoryNeed("pdlp on cpu", own + first_order, 0),
+        MemoryNeed("pdlp on cuda", own, first_order),
+    )
+
+
+def _count(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+    return int(np.count_nonzero(flags))
+
+
+def _lengths(lengths: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> LengthStatistics:
+    if not lengths.size:
+        return LengthStatistics(0, 0.0, 0)
+    ordered = np.sort(lengths)
+    middle = 0.5 * (ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2])
+    return LengthStatistics(int(ordered[0]), float(middle), int(ordered[-1]))

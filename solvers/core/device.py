@@ -1,0 +1,310 @@
+"""Where an engine runs: the CPU, or a CUDA GPU through CuPy.
+
+Importing this module costs nothing: no CuPy, no CUDA context. Whether there is a GPU at all is
+asked of the driver library alone, which makes no context either; CuPy is imported only when a
+GPU is going to be used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.concurrency import start_thread
+from solvers.core.errors import DeviceError
+
+CUDA_13 = 13000
+"""Driver interface version from which the CUDA 13 build of CuPy is the right one."""
+
+CUDA_OUT_OF_MEMORY = 2
+"""Status of driver and runtime calls that found the memory exhausted."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One place to compute.
+
+    Parameters
+    ----------
+    kind : {'cpu', 'cuda'}
+    name : str
+        Model of the processor or GPU.
+    memory_total, memory_free : int
+        Bytes; ``memory_free`` is as of the moment of asking, and 0 where that is not known.
+    index : int
+        Number of the GPU among those visible; 0 for the CPU.
+    note : str
+        Why this GPU cannot be used, or empty.
+    """
+
+    kind: str
+    name: str
+    memory_total: int = 0
+    memory_free: int = 0
+    index: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        memory = f", {self.memory_total / 2**30:.0f} GiB" if self.memory_total else ""
+        return f"{self.kind}: {self.name}{memory}" + (f" ({self.note})" if self.note else "")
+
+    @property
+    def xp(self) -> Any:
+        """The array module: NumPy or CuPy."""
+        if self.kind == "cpu":
+            return np
+        import cupy
+
+        return cupy
+
+    def activate(self) -> AbstractContextManager[Any]:
+        """Return a context in which this device and a stream of its own are the current ones."""
+        return nullcontext() if self.kind == "cpu" else _OwnStream(self.index)
+
+    def to_device(self, array: npt.NDArray[Any]) -> Any:
+        """Return a contiguous copy of a host array in this device's memory."""
+        if self.kind == "cpu":
+            return np.array(array, order="C", copy=True)
+        return self.xp.asarray(np.ascontiguousarray(array))
+
+    def to_host(self, array: Any) -> npt.NDArray[Any]:
+        """Return an array of this device as a NumPy array; waits for its computation."""
+        if self.kind == "cpu":
+            return np.array(array, copy=True)
+        host: npt.NDArray[Any] = self.xp.asnumpy(array)
+        return host
+
+    def synchronize(self) -> None:
+        """Wait until the work queued on the current stream is done."""
+        if self.kind == "cuda":
+            self.xp.cuda.get_current_stream().synchronize()
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Whether an exception says that this device's memory is exhausted."""
+        if isinstance(error, MemoryError):
+            return True
+        if self.kind == "cpu":
+            return False
+        if isinstance(error, self.xp.cuda.memory.OutOfMemoryError):
+            return True
+        from_cupy = type(error).__module__.startswith("cupy")
+        return from_cupy and getattr(error, "status", None) == CUDA_OUT_OF_MEMORY
+
+    def release_memory(self) -> None:
+        """Give cached device memory back to the driver."""
+        if self.kind == "cuda":
+            self.xp.get_default_memory_pool().free_all_blocks()
+
+
+_expected: set[int] = set()
+"""GPUs that are being made ready, or are."""
+
+
+class _OwnStream:
+    """Makes a GPU and a fresh non-blocking stream current, and puts the old ones back."""
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def __enter__(self) -> None:
+        import cupy
+
+        self._device = cupy.cuda.Device(self._index)
+        self._device.__enter__()
+        before = cupy.cuda.get_current_stream()
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        # what a caller has put on the GPU may still be on its way
+        self._stream.wait_event(before.record())
+        self._stream.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self._stream.synchronize()
+        finally:
+            self._stream.__exit__(*error)
+            self._device.__exit__(*error)
+
+
+def find_device(wanted: str = "auto") -> Device:
+    """Return the device to use.
+
+    Parameters
+    ----------
+    wanted : {'auto', 'cuda', 'cuda:N', 'cpu'}
+        'auto' takes a usable GPU where there is one and the CPU otherwise; 'cuda' is the first
+        GPU, 'cuda:1' the second.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there, or CuPy is missing or does not work with it.
+    """
+    device = _with_memory(look_for(wanted))
+    if device.note and wanted != "auto":
+        raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
+    return cpu() if device.note else device
+
+
+def look_for(wanted: str) -> Device:
+    """Return the device that is meant, by what the driver says and without loading CuPy.
+
+    Its free memory is not known, and CuPy may still find that it does not work. A GPU that cannot
+    be used is returned for 'auto' with the note that says why.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there, or CuPy is missing.
+    """
+    if wanted == "cpu":
+        return cpu()
+    kind, _, number = wanted.partition(":")
+    if (kind not in ("auto", "cuda")) or (
+        ":" in wanted and not (kind == "cuda" and number.isdigit())
+    ):
+        raise DeviceError(f"There is no device '{wanted}'; use 'auto', 'cuda', 'cuda:1' or 'cpu'.")
+    seen = _gpus()
+    if not seen:
+        if wanted == "auto":
+            return cpu()
+        raise DeviceError(
+            f"device='{wanted}' was asked for, but no NVIDIA GPU is visible here: the driver "
+            "library is missing, or CUDA_VISIBLE_DEVICES hides the GPU. Use device='cpu' or 'auto'."
+        )
+    index = int(number or 0)
+    if index >= len(seen):
+        raise DeviceError(
+            f"device='{wanted}' was asked for, but the last of the visible GPUs is "
+            f"'cuda:{len(seen) - 1}'."
+        )
+    device = seen[index]
+    if device.note and wanted != "auto":
+        raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
+    return device
+
+
+def expect(device: Device) -> None:
+    """Load CuPy and make a GPU's context in a thread, beside whatever comes before its use.
+
+    That takes the better part of a second. Where it fails, who needs the GPU finds out as ever.
+    """
+    if device.kind != "cuda" or device.note or device.index in _expected:
+        return
+    _expected.add(device.index)
+
+    def load() -> None:
+        import cupy
+
+        with cupy.cuda.Device(device.index):
+            cupy.empty(1)
+
+    start_thread("gpu", load, lambda failure: None)
+
+
+def seen_gpu() -> Device | None:
+    """Return the first GPU that the driver shows and CuPy may drive, without loading CuPy.
+
+    Its free memory is not known, and CuPy may still find that it does not work.
+    """
+    return next((device for device in _gpus() if not device.note), None)
+
+
+def list_devices() -> tuple[Device, ...]:
+    """Return the CPU and every GPU seen, each unusable one with a note that says why."""
+    return (cpu(), *(_with_memory(device) for device in _gpus()))
+
+
+@lru_cache(maxsize=1)
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return platform.processor() or platform.machine()
+
+
+def cpu() -> Device:
+    """Return the CPU as a device."""
+    total = _memory_pages("SC_PHYS_PAGES")
+    free = _memory_pages("SC_AVPHYS_PAGES")
+    return Device("cpu", f"{_cpu_name()}, {os.cpu_count() or 1} cores", total, free)
+
+
+def _memory_pages(name: str) -> int:
+    if name not in getattr(os, "sysconf_names", {}):
+        return 0
+    return max(0, os.sysconf(name)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _gpus() -> tuple[Device, ...]:
+    """Return the visible GPUs by name, asking the driver without making a context."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
+        return ()
+    return _driver_gpus()
+
+
+@lru_cache(maxsize=1)
+def _driver_gpus() -> tuple[Device, ...]:
+    driver = _driver()
+    if driver is None:
+        return ()
+    count = ctypes.c_int()
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return ()
+    note = _why_unusable(driver)
+    found = []
+    for index in range(count.value):
+        name = ctypes.create_string_buffer(256)
+        total = ctypes.c_size_t()
+        handle = ctypes.c_int()
+        driver.cuDeviceGet(ctypes.byref(handle), index)
+        driver.cuDeviceGetName(name, len(name), handle)
+        driver.cuDeviceTotalMem_v2(ctypes.byref(total), handle)
+        label = name.value.decode(errors="replace")
+        found.append(Device("cuda", label, total.value, 0, index, note))
+    return tuple(found)
+
+
+def _driver() -> ctypes.CDLL | None:
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def _why_unusable(driver: ctypes.CDLL) -> str:
+    if importlib.util.find_spec("cupy") is not None:
+        return ""
+    version = ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    extra = "cuda13" if version.value >= CUDA_13 else "cuda12"
+    return f'CuPy is not installed; run: pip install "gpu-bridge[{extra}]"'
+
+
+def _with_memory(device: Device) -> Device:
+    """Return the GPU with its free memory, or with a note where CuPy cannot drive it."""
+    if device.note or device.kind == "cpu":
+        return device
+    from dataclasses import replace
+
+    try:
+        import cupy
+
+        free, total = cupy.cuda.Device(device.index).mem_info
+    except Exception as error:  # CuPy raises many types; each one means "not usable"
+        return replace(device, note=f"CuPy does not work with it: {error}")
+    return replace(device, memory_total=int(total), memory_free=int(free))

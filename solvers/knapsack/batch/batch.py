@@ -1,0 +1,181 @@
+"""Many knapsack problems as flat arrays, and copies of items split into 0/1 items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.errors import ProblemError
+from solvers.knapsack.batch.narrow import TYPES, alike
+from solvers.knapsack.items import LARGEST, IntArray, Knapsack
+
+
+@dataclass(frozen=True, eq=False)
+class Problems:
+    """k problems with N items together, those of one problem side by side.
+
+    Parameters
+    ----------
+    starts : (k + 1,) int64 array
+    profit, weight : (N,) arrays of int64, or both of one of the other types a GPU takes
+    capacity : (k,) int64 array
+    copies : (N,) int64 array, optional
+        One of each item where not given; then profits and weights are int64.
+    """
+
+    starts: IntArray
+    profit: npt.NDArray[Any]
+    weight: npt.NDArray[Any]
+    capacity: IntArray
+    copies: IntArray | None = None
+
+    def __len__(self) -> int:
+        return int(self.capacity.size)
+
+    def one(self, k: int) -> Knapsack:
+        """Return problem k.
+
+        Raises
+        ------
+        ProblemError
+            Its sums leave 2^62 behind.
+        """
+        own = slice(int(self.starts[k]), int(self.starts[k + 1]))
+        profit = self.profit[own]
+        copies = np.ones(profit.size, dtype=np.int64) if self.copies is None else self.copies[own]
+        try:
+            return Knapsack(profit, self.weight[own], copies, int(self.capacity[k]))
+        except ProblemError as error:
+            raise ProblemError(f"Problem {k} of the knapsack problems: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """0/1 items that stand for ``times`` copies of item ``origin`` (both (M,))."""
+
+    problems: Problems
+    origin: IntArray
+    times: IntArray
+
+    def packed_back(self, flags: npt.NDArray[np.bool_]) -> IntArray:
+        """Return the (N,) copies packed of each item as it was given."""
+        assert self.problems.copies is not None  # nothing else is split
+        packed = np.zeros(self.problems.profit.size, dtype=np.int64)
+        np.add.at(packed, self.origin[flags], self.times[flags])
+        return packed
+
+    def binary(self) -> Problems:
+        """Return the problems of these items."""
+        whole = self.problems
+        before = np.searchsorted(self.origin, whole.starts).astype(np.int64)
+        profit, weight = whole.profit[self.origin], whole.weight[self.origin]
+        return Problems(before, profit * self.times, weight * self.times, whole.capacity)
+
+
+def as_problems(
+    profits: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    capacities: npt.ArrayLike,
+    copies: npt.ArrayLike | None,
+    starts: npt.ArrayLike | None,
+) -> Problems:
+    """Check shapes and make flat arrays of what was given.
+
+    Raises
+    ------
+    ProblemError
+        Shapes that do not go together, numbers that are not whole, or negative copies.
+    """
+    capacity = np.atleast_1d(_whole("capacities", capacities))
+    as_given = TYPES if copies is None else (np.int64,)
+    profit = _whole("profits", profits, as_given)
+    weight = _whole("weights", weights, as_given)
+    profit, weight = alike(profit, weight)
+    if starts is None:
+        if profit.ndim != 2 or profit.shape[0] != capacity.size:
+            raise ProblemError(
+                f"The profits have shape {profit.shape}; they must be one row of items for each of "
+                f"{capacity.size} capacities, or come with 'starts'."
+            )
+        first = np.arange(capacity.size + 1, dtype=np.int64) * profit.shape[1]
+    else:
+        first = _whole("starts", starts)
+        steps = np.diff(first)
+        if first.shape != (capacity.size + 1,) or first[0] or (steps < 0).any():
+            raise ProblemError(
+                f"'starts' must begin with 0, never fall, and have {capacity.size + 1} entries, "
+                f"one more than there are capacities; its shape is {first.shape}."
+            )
+        if first[-1] != profit.size:
+            raise ProblemError(
+                f"'starts' ends with {first[-1]}, but there are {profit.size} items."
+            )
+    number = None if copies is None else _whole("copies", copies)
+    for name, values in (("weights", weight), ("copies", number)):
+        if values is not None and values.shape != profit.shape:
+            raise ProblemError(
+                f"The {name} have shape {values.shape}; it must be that of the profits, "
+                f"{profit.shape}."
+            )
+    if number is not None and (number < 0).any():
+        raise ProblemError(f"There are {int(number.min())} copies of an item; give at least 0.")
+    flat = None if number is None else number.ravel()
+    return Problems(first, profit.ravel(), weight.ravel(), capacity, flat)
+
+
+def split_copies(problems: Problems) -> Split | None:
+    """Split copies into 0/1 items of 1, 2, 4, ... of them; None where there are none to split."""
+    if problems.copies is None:
+        return None
+    left = _useful_copies(problems, problems.copies)
+    origin, times, size = [], [], 1
+    while left.any():
+        have = np.flatnonzero(left)
+        origin.append(have)
+        times.append(np.minimum(left[have], size))
+        left[have] -= times[-1]
+        size *= 2
+    none = np.zeros(0, dtype=np.int64)
+    item, count = np.concatenate([none, *origin]), np.concatenate([none, *times])
+    order = np.argsort(item, kind="stable")
+    item, count = item[order], count[order]
+    for name in ("profit", "weight"):
+        size_of = np.abs(getattr(problems, name)[item].astype(np.float64)) * count
+        if size_of.max(initial=0.0) >= LARGEST:
+            worst = item[int(np.argmax(size_of))]
+            raise ProblemError(
+                f"The {name} of all copies of item {worst} is not below 2^62; scale it down."
+            )
+    return Split(problems, item, count)
+
+
+def _useful_copies(problems: Problems, copies: IntArray) -> IntArray:
+    """Leave out copies that could never fit, where nothing frees capacity."""
+    if not (problems.weight > 0).all():
+        return copies.copy()
+    capacity = np.repeat(np.maximum(problems.capacity, 0), np.diff(problems.starts))
+    useful: IntArray = np.minimum(copies, capacity // problems.weight)
+    return useful
+
+
+def _whole(
+    name: str, values: npt.ArrayLike, as_given: Sequence[Any] = (np.int64,)
+) -> npt.NDArray[Any]:
+    """Return whole numbers, as int64 unless their type is one of those that may stay as given.
+
+    They are contiguous.
+    """
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iub":
+        raise ProblemError(
+            f"The {name} are of type {array.dtype}; knapsack problems are solved in whole numbers, "
+            "so scale them and give integers."
+        )
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= LARGEST:
+        raise ProblemError(f"One of the {name} is {array.max()}, which is not below 2^62.")
+    kind = array.dtype if array.dtype in as_given else np.dtype(np.int64)
+    return np.require(array, kind, ["C"])

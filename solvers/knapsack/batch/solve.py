@@ -1,0 +1,127 @@
+"""Many knapsack problems: together through the kernel, and alone what it leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.device import Device, find_device
+from solvers.core.errors import EngineError
+from solvers.core.progress import Progress
+from solvers.kernels.sharing import threads_for
+from solvers.knapsack.batch.batch import Problems, as_problems, split_copies
+from solvers.knapsack.batch.kernels.many import INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE
+from solvers.knapsack.batch.packings import ManyPackings
+from solvers.knapsack.batch.run import Found, run
+from solvers.knapsack.exact_search import solve_knapsack
+from solvers.knapsack.items import LARGEST, IntArray
+from solvers.native.knapsack_batch_check import add_up
+
+STEPS_PER_ITEM = 4
+"""Elementary steps of adding an item up."""
+
+
+def solve_many_knapsacks(
+    profits: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    capacities: npt.ArrayLike,
+    device: str | Device,
+    progress: Progress | None = None,
+    *,
+    copies: npt.ArrayLike | None = None,
+    starts: npt.ArrayLike | None = None,
+    threads: int = 0,
+) -> ManyPackings:
+    """Find for each of many small knapsack problems a packing of largest profit, and prove it.
+
+    Problems of up to 128 items are solved together, by one warp of a GPU each or by all cores of a
+    CPU, with the same result. Larger ones, those with products beyond 64 bits, and those whose
+    lists of states outgrow their memory are solved one after the other.
+
+    Parameters
+    ----------
+    profits, weights : (k, n) arrays of integers, or (N,) with ``starts``
+        Of items of which there is one each; both may be zero or negative. Arrays of 16 (unsigned)
+        or 32 bits are on a GPU sooner.
+    capacities : (k,) array of integers
+    device : str or Device
+        A device, or its name.
+    progress : Progress, optional
+        Keeps the time limit; what is not reached is neither feasible nor proven.
+    copies : array of integers like ``profits``, optional
+        How often each item is there; then copies packed are returned instead of flags.
+    starts : (k + 1,) array of integers, optional
+        Items ``starts[i]`` to ``starts[i + 1]`` are those of problem i.
+    threads : int
+        The most that may be used of a CPU; 0 stands for all cores.
+
+    Returns
+    -------
+    ManyPackings
+        Every packing was added up again in whole numbers.
+
+    Raises
+    ------
+    ProblemError
+        Shapes that do not go together, numbers that are not whole, or a problem whose sums leave
+        2^62 behind.
+    """
+    stopping = Progress() if progress is None else progress
+    problems = as_problems(profits, weights, capacities, copies, starts)
+    where = device if isinstance(device, Device) else find_device(device)
+    split = split_copies(problems)
+    binary = problems if split is None else split.binary()
+    found = run(binary, where, stopping, threads)
+    flags, value = _checked(binary, found, threads)
+    solved = found.ending == SOLVED
+    answer = ManyPackings(
+        problems.starts,
+        flags if split is None else split.packed_back(flags),
+        value,
+        np.where(solved, value, np.where(found.ending == INFEASIBLE, 0, LARGEST)),
+        solved | (found.ending == OUTGROWN),
+        solved | (found.ending == INFEASIBLE),
+        found.visited,
+        where.kind,
+        int(np.count_nonzero((found.ending == TOO_LARGE) | (found.ending == OUTGROWN))),
+    )
+    left = np.flatnonzero((found.ending == TOO_LARGE) | (found.ending == OUTGROWN))
+    _solve_alone(problems, left, answer, stopping)
+    return answer
+
+
+def _checked(
+    problems: Problems, found: Found, threads: int
+) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """Return (N,) flags and (k,) profits of the packings; they have to be as the kernel says."""
+    flags = np.zeros(problems.profit.size, dtype=np.bool_)
+    value, load = np.zeros((2, len(problems)), dtype=np.int64)
+    arguments = (problems.starts, problems.profit, problems.weight, found.packed, found.words)
+    work = STEPS_PER_ITEM * problems.profit.size
+    add_up(*arguments, flags, value, load, threads_for(work, threads))
+    claimed = (found.ending == SOLVED) | (found.ending == OUTGROWN)
+    wrong = claimed & ((value != found.value) | (load > problems.capacity))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise EngineError(
+            f"Problem {k} of the knapsack problems: a packing of weight {load[k]}, worth "
+            f"{value[k]}, was said to be worth {found.value[k]} within {problems.capacity[k]}."
+        )
+    return flags, value
+
+
+def _solve_alone(
+    problems: Problems, members: IntArray, answer: ManyPackings, progress: Progress
+) -> None:
+    """Solve what the kernel left, one after the other, as far as time allows."""
+    for k in members.tolist():
+        knapsack = problems.one(k)
+        if progress.should_stop() is not None:
+            return
+        packing = solve_knapsack(knapsack, progress)
+        answer.states[k] += packing.states
+        answer.feasible[k] = packing.x is not None
+        answer.proven[k] = packing.x is None or packing.is_optimal
+        answer.profit[k], answer.bound[k] = packing.profit, packing.bound
+        if packing.x is not None:
+            answer.of(k)[:] = packing.x

@@ -1,0 +1,237 @@
+// Twins of stages.cu: the same stages by one core, a state at a time.
+#include "knapsack/wide.h"
+#include "native/doors.h"
+
+namespace knapsack::lists {
+namespace {
+
+#include "fields.cuh"
+
+using native::Span;
+using Integers = Span<const std::int64_t>;
+
+constexpr std::int64_t LOWEST = INT64_MIN / 2;
+
+void check_sides(std::int64_t room, Integers profit, Integers weight, Integers history,
+                 Span<const std::int32_t> ancestor, Integers control) {
+    native::check_length("profit", profit.size(), 2 * room);
+    native::check_length("weight", weight.size(), 2 * room);
+    native::check_length("history", history.size(), 2 * room);
+    native::check_length("ancestor", ancestor.size(), 2 * room);
+    native::check_length("control", control.size(), CONTROL_SIZE);
+}
+
+/// Whether a state's bound is at least ``level``.
+bool reaches(std::int64_t profit, std::int64_t weight, std::int64_t level, Integers control) {
+    const std::int64_t spare = control[CAPACITY] - weight;
+    if (spare >= 0)
+        return !exceeds(level - profit, control[COMES_WEIGHT], spare, control[COMES_PROFIT]);
+    return !exceeds(level - profit, control[GOES_WEIGHT], spare, control[GOES_PROFIT]);
+}
+
+/// Pass items that stay as the break solution has them.
+void skip(std::int64_t items, Integers opposite, Span<std::int64_t> control) {
+    while (control[RIGHT] < items && opposite[control[RIGHT]] <= control[PROFIT])
+        ++control[RIGHT];
+    while (control[LEFT] >= 0 && opposite[control[LEFT]] <= control[PROFIT])
+        --control[LEFT];
+}
+
+/// The place of the heaviest of ``count`` states that weighs at most ``limit``, or -1.
+std::int64_t last_that_fits(Integers weight, std::int64_t first, std::int64_t count,
+                            std::int64_t limit) {
+    std::int64_t low = 0, high = count;
+    while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (weight[first + middle] <= limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+/// Put the best packing among the states of the stage into control.
+void see_best(std::int64_t room, Integers profit, Integers weight, Integers history,
+              Span<const std::int32_t> ancestor, Span<std::int64_t> control) {
+    const std::int64_t first = control[SIDE] * room, count = control[COUNT];
+    const std::int64_t profit_step = control[PROFIT_STEP], weight_step = control[WEIGHT_STEP];
+    const std::int64_t i = last_that_fits(weight, first, count, control[CAPACITY]);
+    const std::int64_t j = last_that_fits(weight, first, count, control[CAPACITY] - weight_step);
+    const std::int64_t of_own = i >= 0 ? profit[first + i] : LOWEST;
+    const std::int64_t of_shifted = j >= 0 ? profit[first + j] + profit_step : LOWEST;
+    if (std::max(of_own, of_shifted) <= control[PROFIT])
+        return;
+    const bool shifted = of_shifted == of_own ? weight[first + i] > weight[first + j] + weight_step
+                                              : of_shifted > of_own;
+    const std::int64_t at = first + (shifted ? j : i);
+    control[PROFIT] = std::max(of_own, of_shifted);
+    control[HISTORY] =
+        history[at] | static_cast<std::int64_t>(std::uint64_t{shifted} << control[STAGE]);
+    control[ANCESTOR] = ancestor[at];
+}
+
+/// Why no stage can begin, or NONE.
+Reason why_not(std::int64_t room, Integers control) {
+    if (control[VISITED] >= control[UNTIL])
+        return PAUSE;
+    if (control[COUNT] == 0 || control[PROFIT] >= control[TARGET])
+        return EMPTY;
+    if (control[STAGE] == STAGES)
+        return CHECKPOINT;
+    return 2 * control[COUNT] > room ? FULL : NONE;
+}
+
+/// Take the next item, of those right and left in turn, or -1, and what bounds states after it.
+std::int64_t next_item(std::int64_t items, Integers item_profit, Integers item_weight,
+                       Integers opposite, Span<std::int64_t> control) {
+    skip(items, opposite, control);
+    const bool to_right = control[RIGHT] < items && (control[LEFT] < 0 || control[STAGE] % 2 == 0);
+    if (!to_right && control[LEFT] < 0)
+        return -1;
+    const std::int64_t item = to_right ? control[RIGHT]++ : control[LEFT]--;
+    const std::int64_t sign = to_right ? 1 : -1;
+    skip(items, opposite, control);
+    control[PROFIT_STEP] = sign * item_profit[item];
+    control[WEIGHT_STEP] = sign * item_weight[item];
+    const bool comes = control[RIGHT] < items, goes = control[LEFT] >= 0;
+    control[COMES_PROFIT] = comes ? item_profit[control[RIGHT]] : 0;
+    control[COMES_WEIGHT] = comes ? item_weight[control[RIGHT]] : 1;
+    control[GOES_PROFIT] = goes ? item_profit[control[LEFT]] : 1;
+    control[GOES_WEIGHT] = goes ? item_weight[control[LEFT]] : 0;
+    return item;
+}
+
+/// End the stage under way, and begin the next one.
+void turn(int begin, int items, int room, Integers item_profit, Integers item_weight,
+          Integers opposite, Integers profit, Integers weight, Integers history,
+          Span<const std::int32_t> ancestor, Span<std::int64_t> treated, Span<std::int64_t> control,
+          int) {
+    check_sides(room, profit, weight, history, ancestor, control);
+    native::check_length("item_profit", item_profit.size(), items);
+    native::check_length("item_weight", item_weight.size(), items);
+    native::check_length("opposite", opposite.size(), items);
+    native::check_length("treated", treated.size(), STAGES);
+    if (control[TILES] > 0) {
+        control[COUNT] = control[NEXT_COUNT];
+        control[SIDE] = 1 - control[SIDE];
+    }
+    control[TILES] = 0;
+    if (!begin || control[REASON] != NONE)
+        return;
+    control[REASON] = why_not(room, control);
+    if (control[REASON] != NONE)
+        return;
+    const std::int64_t item = next_item(items, item_profit, item_weight, opposite, control);
+    if (item < 0) { // every item is treated, and the best profit is known
+        control[COUNT] = 0;
+        control[REASON] = EMPTY;
+        return;
+    }
+    control[BEFORE] = control[PROFIT];
+    see_best(room, profit, weight, history, ancestor, control);
+    control[TILES] = (2 * control[COUNT] + TILE - 1) / TILE;
+    ++control[EPOCH];
+    control[TICKET] = 0;
+    control[VISITED] += 2 * control[COUNT];
+    treated[control[STAGE]++] = item;
+}
+
+/// Merge the list with its shifted copy.
+void merge(int, int room, Span<std::int64_t> profit, Span<std::int64_t> weight,
+           Span<std::int64_t> history, Span<std::int32_t> ancestor, Span<std::int64_t>,
+           Span<std::int64_t> control, int) {
+    check_sides(room, profit, weight, history, ancestor, control);
+    if (control[TILES] == 0)
+        return;
+    const std::int64_t source = control[SIDE] * room, target = room - source;
+    const std::int64_t count = control[COUNT];
+    const std::int64_t profit_step = control[PROFIT_STEP], weight_step = control[WEIGHT_STEP];
+    const auto bit = static_cast<std::int64_t>(std::uint64_t{1} << (control[STAGE] - 1));
+    std::int64_t highest = LOWEST, i = 0, j = 0, length = target;
+    while (i < count || j < count) {
+        if (((i + j) & 4095) == 0)
+            native::poll();
+        bool ours = i < count;
+        if (ours && j < count) {
+            const std::int64_t own = weight[source + i], shifted = weight[source + j] + weight_step;
+            ours = own < shifted ||
+                   (own == shifted && profit[source + i] >= profit[source + j] + profit_step);
+        }
+        const std::int64_t at = source + (ours ? i++ : j++);
+        const std::int64_t p = profit[at] + (ours ? 0 : profit_step);
+        const std::int64_t w = weight[at] + (ours ? 0 : weight_step);
+        if (p <= highest)
+            continue;
+        highest = p;
+        const std::int64_t best =
+            w <= control[CAPACITY] ? std::max(control[BEFORE], p) : control[PROFIT];
+        if (!reaches(p, w, best + 1, control))
+            continue;
+        profit[length] = p;
+        weight[length] = w;
+        history[length] = history[at] | (ours ? 0 : bit);
+        ancestor[length] = ancestor[at];
+        ++length;
+    }
+    control[NEXT_COUNT] = length - target;
+}
+
+/// Copy states by their bounds or places.
+void choose(int mode, int, int room, Span<std::int64_t> profit, Span<std::int64_t> weight,
+            Span<std::int64_t> history, Span<std::int32_t> ancestor, Span<std::int64_t>,
+            Span<std::int64_t> control, int) {
+    check_sides(room, profit, weight, history, ancestor, control);
+    if (control[TILES] == 0)
+        return;
+    const std::int64_t source = control[SIDE] * room, target = room - source;
+    std::int64_t length = target;
+    for (std::int64_t k = 0; k < control[COUNT]; ++k) {
+        const std::int64_t at = source + k;
+        const bool high = mode & PLACES ? k >= control[LEVEL]
+                                        : reaches(profit[at], weight[at], control[LEVEL], control);
+        if (high == ((mode & BELOW) != 0))
+            continue;
+        if (!(mode & COUNTING)) {
+            profit[length] = profit[at];
+            weight[length] = weight[at];
+            history[length] = history[at];
+            ancestor[length] = ancestor[at];
+        }
+        ++length;
+    }
+    control[NEXT_COUNT] = length - target;
+}
+
+/// Begin a history.
+void renew(int, int room, Span<std::int64_t> history, Span<std::int32_t> ancestor, Integers control,
+           int) {
+    native::check_length("history", history.size(), 2 * std::int64_t{room});
+    native::check_length("ancestor", ancestor.size(), 2 * std::int64_t{room});
+    native::check_length("control", control.size(), CONTROL_SIZE);
+    const std::int64_t first = control[SIDE] * room;
+    for (std::int64_t k = 0; k < control[COUNT]; ++k) {
+        history[first + k] = 0;
+        ancestor[first + k] = static_cast<std::int32_t>(k);
+    }
+}
+
+} // namespace
+} // namespace knapsack::lists
+
+NATIVE_MODULE(knapsack_dp_gpu_lists_stages) {
+    using namespace knapsack::lists;
+    native::door(module, "turn", &turn, "begin", "items", "room", "item_profit", "item_weight",
+                 "opposite", "profit", "weight", "history", "ancestor", "treated", "control",
+                 "threads");
+    native::door(module, "merge", &merge, "blocks", "room", "profit", "weight", "history",
+                 "ancestor", "words", "control", "threads");
+    native::door(module, "choose", &choose, "mode", "blocks", "room", "profit", "weight", "history",
+                 "ancestor", "words", "control", "threads");
+    native::door(module, "renew", &renew, "blocks", "room", "history", "ancestor", "control",
+                 "threads");
+    native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
+                      {{"THREADS", THREADS}, {"EACH", EACH}, {"TILE", TILE}});
+    native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.fields",
+                      {{"CONTROL_SIZE", CONTROL_SIZE}, {"TICKET_LINE", TICKET}});
+}

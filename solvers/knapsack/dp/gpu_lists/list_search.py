@@ -1,0 +1,210 @@
+"""The stages of a list that was handed over, until nothing of it is left.
+
+It goes as in ``solvers/knapsack/dp/core.py``: a list that outgrows its room is cut in two by
+bounds, and the less promising part waits, here in the memory of the host. The device is told to
+stop after so much work, and tells the host how it stands after every batch of stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.knapsack.dp.gpu_lists.history import Trail
+from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
+from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, Columns, Lists
+from solvers.knapsack.dp.gpu_lists.parts import Given, Waiting, middle_bound, see_sides
+from solvers.knapsack.efficiency import Ordered
+from solvers.knapsack.items import IntArray
+
+FIRST_ROOM = 2**22
+"""States for which there is room at the beginning: 235 MB on both sides."""
+
+GROWTH = 4
+"""How many times as much room there is each time."""
+
+WORK = 10**10
+"""States between two looks at the clock: a tenth of a second or two."""
+
+MEMORY_SHARE, TRAIL_SHARE = 0.5, 0.25
+"""Parts of the free memory for lists, and for the histories of stages that are over."""
+
+
+class ListSearch:
+    """One search that begins with a list; the device's stream has to be current throughout.
+
+    Parameters
+    ----------
+    device : Device
+    items : Ordered
+    opposite : (n,) int64 array
+        Bounds of the items' other choice; see ``opposite_bounds``.
+    given : Given
+    most_states : int, optional
+        States that a list may have room for; by default what fits into the device's memory.
+
+    Raises
+    ------
+    Exception
+        What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        items: Ordered,
+        opposite: IntArray,
+        given: Given,
+        most_states: int | None = None,
+    ) -> None:
+        self._items = items
+        free = device.memory_free
+        self._most = room_for(device) if most_states is None else most_states
+        self._most = max(min(self._most, LARGEST_ROOM), 2 * given.profit.size)
+        room = min(max(FIRST_ROOM, 2 * given.profit.size), self._most)
+        self._lists = Lists(device, items.profit, items.weight, opposite, room)
+        self._trail = Trail(self._lists, int(TRAIL_SHARE * free) if device.kind == "cuda" else 0)
+        self._waiting: list[Waiting] = []
+        self._settled = False
+        self._found: tuple[int, IntArray] | None = None
+        lists = self._lists
+        lists.fill(Columns(given.profit, given.weight, None, None))
+        lists[Field.LEFT], lists[Field.RIGHT] = given.left, given.right
+        lists[Field.PROFIT], lists[Field.TARGET] = given.best, given.target
+        lists[Field.CAPACITY] = items.capacity
+        lists.renew()
+
+    @property
+    def profit(self) -> int:
+        """Of the best packing so far, or what it has to beat."""
+        return self._lists[Field.PROFIT]
+
+    @property
+    def visited(self) -> int:
+        """States looked at so far."""
+        return self._lists[Field.VISITED]
+
+    @property
+    def count(self) -> int:
+        """States of the list now."""
+        return self._lists[Field.COUNT]
+
+    @property
+    def found(self) -> tuple[int, IntArray] | None:
+        """The best packing, if it is one of this search.
+
+        That is the number of the given state it stems from, and the items whose choice differs from
+        that of the break solution since then.
+        """
+        return self._found
+
+    def told(self, best: int, target: int) -> None:
+        """Take profit and bound from elsewhere."""
+        if best > self.profit:
+            self._lists[Field.PROFIT], self._found = best, None
+        self._lists[Field.TARGET] = min(target, self._lists[Field.TARGET])
+
+    def run(self, watch: Callable[[int, int], bool], work: float = np.inf) -> bool:
+        """Go on until nothing of the list is left, and return True, or for ``work`` states more.
+
+        ``watch`` is told the best profit and the bound now and then, and returns whether to stop.
+        """
+        until = self.visited + work
+        while self.visited < until and not self._settled:
+            reason = self._advance(int(min(WORK, until - self.visited)))
+            target = self._lists[Field.TARGET]
+            if self.profit >= target or (reason == Reason.EMPTY and not self._next()):
+                self._settled = True
+            elif reason == Reason.CHECKPOINT:
+                self._trail.remember()
+            elif reason == Reason.FULL:
+                self._make_room()
+            if watch(self.profit, target):
+                break
+        return self._settled
+
+    def bound(self) -> int:
+        """Return what no packing that comes of the states left exceeds."""
+        if self._settled:
+            return self.profit
+        lists = self._lists
+        parts = [self.profit, *(part.bound for part in self._waiting)]
+        low, high = max(parts), max(max(parts), lists[Field.TARGET])
+        see_sides(lists, self._items)
+        while low < high:  # the largest bound of a state, rounded down
+            middle = (low + high + 1) // 2
+            lists[Field.LEVEL] = middle
+            if lists.choose(Mode.COUNTING):
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _advance(self, work: int) -> Reason:
+        """Do a batch of stages, and note the best packing where there is a new one."""
+        lists, best = self._lists, self.profit
+        lists[Field.REASON], lists[Field.UNTIL] = Reason.NONE, self.visited + work
+        lists.run_batch()
+        if self.profit > best:
+            self._found = None
+            self._found = self._trail.packing()
+        return Reason(lists[Field.REASON])
+
+    def _make_room(self) -> None:
+        """Take more memory for the list, or put the less promising half of it aside."""
+        lists = self._lists
+        if lists.room < self._most:
+            try:
+                lists.grow(min(GROWTH * lists.room, self._most))
+            except Exception as error:
+                if not lists.device.is_out_of_memory(error):
+                    raise
+                self._most = lists.room  # there is no more memory
+            else:
+                return
+        see_sides(lists, self._items)
+        lists[Field.LEVEL] = level = middle_bound(lists, self._items)
+        bound, mode = level - 1, 0
+        later = lists.choose(Mode.BELOW)
+        if later in (0, self.count):
+            lists[Field.LEVEL] = self.count // 2
+            bound, mode = lists[Field.TARGET], Mode.PLACES
+            later = lists.choose(mode | Mode.BELOW)
+        self._waiting.append(
+            Waiting(
+                lists.to_host(later, other=True),
+                bound,
+                lists[Field.LEFT],
+                lists[Field.RIGHT],
+                lists[Field.STAGE],
+                lists.treated(),
+                self._trail.last,
+            )
+        )
+        lists.choose(mode)
+        lists.take_over()
+
+    def _next(self) -> bool:
+        """Go on with a part that waits; False when there is none left."""
+        lists = self._lists
+        while self._waiting:
+            part = self._waiting.pop()
+            lists.fill(part.states)
+            lists[Field.LEFT], lists[Field.RIGHT] = part.left, part.right
+            lists[Field.STAGE] = part.stage
+            lists.set_treated(part.treated)
+            self._trail.last = part.before
+            see_sides(lists, self._items)
+            lists[Field.LEVEL] = self.profit + 1
+            lists.choose(0)
+            lists.take_over()
+            if self.count:
+                return True
+        return False
+
+
+def room_for(device: Device) -> int:
+    """Return how many states a list may have room for in a device's memory."""
+    return int(min(MEMORY_SHARE * device.memory_free // STATE_BYTES, LARGEST_ROOM))

@@ -1,0 +1,236 @@
+// Passes over the columns of a table: what one more stage makes of the best profits.
+//
+// ``values[i]`` is the best profit known of packings that weigh i at most, and a stage makes it
+// ``max(values[i], values[i - weight] + profit)``, in place: from the last column downwards, or
+// upwards where copies may come in any number of times, so that raised columns are raised further.
+//
+// Long tables are not walked along once for each stage. A few stages follow each other over a block
+// that stays in the cache; each lags behind the one before by its own weight, because it reads
+// columns that far below, in which the one before has to be done (Wolf: "More iteration space
+// tiling", 1989).
+//
+// A column that a stage raised can be recorded by a bit, from which the packing is read off later.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "native/doors.h"
+
+namespace knapsack {
+namespace {
+
+using native::Span;
+using Integers = Span<const std::int64_t>;
+
+/// Columns that are raised before they are written back: a part of the nearest cache.
+constexpr std::int64_t CHUNK = 1024;
+
+/// Columns that one stage of several treats before the next one: a part of a core's own cache.
+constexpr std::int64_t BLOCK = 1 << 15;
+
+/// Weights below which copies that come in any number of times are treated column by column.
+constexpr std::int64_t SHORT = 32;
+
+/// One stage on a table: what it brings in, and where the columns that it raises are recorded.
+template <class Profit> struct Stage {
+    Span<Profit> values;
+    std::int64_t weight;
+    Profit profit;
+    /// Bits of columns that rose; bit 0 of word ``first`` is column 0's.
+    Span<std::uint64_t> changed;
+    std::int64_t first;
+    bool recording;
+};
+
+/// One bit for each of 64 columns, or fewer, that differ.
+template <class Profit>
+[[gnu::always_inline]] inline std::uint64_t differing(const Profit *one, const Profit *other,
+                                                      std::int64_t count) {
+    // bytes first, which vectors make fast, then eight of them become bits by one product
+    std::array<std::uint8_t, 64> differs{};
+    if (count == 64)
+        for (std::int64_t j = 0; j < 64; ++j)
+            differs[j] = one[j] != other[j];
+    else
+        for (std::int64_t j = 0; j < count; ++j)
+            differs[j] = one[j] != other[j];
+    std::uint64_t bits = 0;
+    for (int part = 0; part < 8; ++part) {
+        std::uint64_t bytes = 0;
+        for (int k = 0; k < 8; ++k)
+            bytes |= std::uint64_t{differs[8 * part + k]} << (8 * k);
+        bits |= (bytes * 0x0102040810204080U) >> 56 << (8 * part);
+    }
+    return bits;
+}
+
+/// Set the bits of the columns that are higher in ``raised``.
+template <class Profit>
+[[gnu::always_inline]] inline void record(const Stage<Profit> &stage, const Profit *raised,
+                                          std::int64_t start, std::int64_t stop) {
+    for (std::int64_t word = start >> 6; word << 6 < stop; ++word) {
+        const std::int64_t begin = std::max(start, word << 6);
+        const std::int64_t end = std::min(stop, (word + 1) << 6);
+        const std::uint64_t bits =
+            differing(raised + (begin - start), stage.values.data() + begin, end - begin);
+        stage.changed[stage.first + word] |= bits << (begin & 63);
+    }
+}
+
+/// Raise the columns from ``start`` up to ``stop``, at most a chunk of them.
+template <class Profit>
+[[gnu::always_inline]] inline void raise(const Stage<Profit> &stage, std::int64_t start,
+                                         std::int64_t stop) {
+    std::array<Profit, CHUNK> raised;
+    const std::int64_t count = stop - start;
+    Profit *one = stage.values.part(start, stop).data();
+    const Profit *other = one - stage.weight;
+    const Profit profit = stage.profit;
+    for (std::int64_t j = 0; j < count; ++j)
+        raised[j] = std::max<Profit>(one[j], other[j] + profit);
+    if (stage.recording)
+        record(stage, raised.data(), start, stop);
+    std::copy_n(raised.data(), count, one);
+}
+
+/// Treat columns for a stage that takes its copies once.
+template <class Profit>
+[[gnu::always_inline]] inline void downwards(const Stage<Profit> &stage, std::int64_t start,
+                                             std::int64_t stop) {
+    start = std::max(start, stage.weight);
+    while (stop > start) {
+        const std::int64_t begin = std::max(start, (stop - 1) / CHUNK * CHUNK);
+        raise(stage, begin, stop);
+        stop = begin;
+    }
+}
+
+/// Treat columns one by one.
+template <class Profit>
+[[gnu::always_inline]] inline void each_upwards(const Stage<Profit> &stage, std::int64_t start,
+                                                std::int64_t stop) {
+    const Span<Profit> values = stage.values;
+    for (std::int64_t i = start; i < stop; ++i) {
+        const Profit then = values[i - stage.weight] + stage.profit;
+        if (then <= values[i])
+            continue;
+        values[i] = then;
+        if (stage.recording)
+            stage.changed[stage.first + (i >> 6)] |= std::uint64_t{1} << (i & 63);
+    }
+}
+
+/// Treat columns for a stage that takes its copies any number of times.
+template <class Profit>
+[[gnu::always_inline]] inline void upwards(const Stage<Profit> &stage, std::int64_t start,
+                                           std::int64_t stop) {
+    start = std::max(start, stage.weight);
+    if (stage.weight < SHORT)
+        return each_upwards(stage, start, stop);
+    while (start < stop) {
+        const std::int64_t end = std::min(stop, start + std::min(CHUNK, stage.weight));
+        raise(stage, start, end);
+        start = end;
+    }
+}
+
+/// Treat a block of columns for a stage, by the widest vectors that the processor has.
+NATIVE_HOT void treat_block(const Stage<std::int32_t> &stage, bool up, std::int64_t start,
+                            std::int64_t stop) {
+    up ? upwards(stage, start, stop) : downwards(stage, start, stop);
+}
+NATIVE_HOT void treat_block(const Stage<std::int64_t> &stage, bool up, std::int64_t start,
+                            std::int64_t stop) {
+    up ? upwards(stage, start, stop) : downwards(stage, start, stop);
+}
+
+/// By how much each stage's blocks are shifted, and what all of them together span.
+struct Skewed {
+    std::vector<std::int64_t> lag;
+    std::int64_t begin = INT64_MAX / 2;
+    std::int64_t end = INT64_MIN / 2;
+
+    Skewed(Integers weight, bool up, Integers low, Integers high) : lag(weight.size()) {
+        for (std::int64_t t = 0; t < weight.size(); ++t) {
+            // upwards, the stage before still reads as far below as it weighs itself
+            if (t > 0)
+                lag[t] = lag[t - 1] + (up ? -weight[t - 1] : weight[t]);
+            begin = std::min(begin, low[t] - lag[t]);
+            end = std::max(end, high[t] + 1 - lag[t]);
+        }
+    }
+};
+
+/// Treat the columns of a few stages that follow each other over blocks.
+///
+/// ``values`` are the (columns,) best profits, in and out; ``weight``, ``profit``, ``low`` and
+/// ``high`` (k,) tell of the stages what they bring in, and their first and last columns. With
+/// ``up`` the stages take their copies any number of times. Where ``recording``, the bits of
+/// columns that rise are set in ``changed``; ``first`` (k,) is the word of each stage's column 0,
+/// were it there.
+template <class Profit>
+void treat(Span<Profit> values, Integers weight, Span<const Profit> profit, bool up, Integers low,
+           Integers high, Span<std::uint64_t> changed, Integers first, bool recording) {
+    const std::int64_t stages = weight.size();
+    native::check_length("profit", profit.size(), stages);
+    native::check_length("low", low.size(), stages);
+    native::check_length("high", high.size(), stages);
+    native::check_length("first", first.size(), stages);
+    const Skewed skewed(weight, up, low, high);
+    if (stages > 0)
+        native::check_length("values", values.size(),
+                             *std::max_element(high.begin(), high.end()) + 1);
+    const std::int64_t steps = native::floor_divide(skewed.end - skewed.begin + BLOCK - 1, BLOCK);
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const std::int64_t place =
+            up ? skewed.begin + step * BLOCK : skewed.end - (step + 1) * BLOCK;
+        native::poll();
+        for (std::int64_t t = 0; t < stages; ++t) {
+            const std::int64_t start = std::max(low[t], place + skewed.lag[t]);
+            const std::int64_t stop = std::min(high[t] + 1, place + skewed.lag[t] + BLOCK);
+            if (start < stop)
+                treat_block(
+                    Stage<Profit>{values, weight[t], profit[t], changed, first[t], recording}, up,
+                    start, stop);
+        }
+    }
+}
+
+/// Read off from the last stage backwards how often each one's copies were taken.
+///
+/// Returns the column before the first stage.
+std::int64_t trace(Integers weight, Span<const bool> repeated, Integers low, Integers high,
+                   Span<const std::uint64_t> changed, Integers first, std::int64_t column,
+                   Span<std::int64_t> taken) {
+    const std::int64_t stages = weight.size();
+    native::check_length("repeated", repeated.size(), stages);
+    native::check_length("low", low.size(), stages);
+    native::check_length("high", high.size(), stages);
+    native::check_length("first", first.size(), stages);
+    native::check_length("taken", taken.size(), stages);
+    for (std::int64_t t = stages - 1; t >= 0; --t)
+        while (low[t] <= column && column <= high[t]) {
+            if (!(changed[first[t] + (column >> 6)] >> (column & 63) & 1))
+                break;
+            ++taken[t];
+            column -= weight[t];
+            if (!repeated[t])
+                break;
+        }
+    return column;
+}
+
+} // namespace
+} // namespace knapsack
+
+NATIVE_MODULE(knapsack_dp_tables_passes) {
+    using namespace knapsack;
+    native::door(module, "treat", &treat<std::int32_t>, "values", "weight", "profit", "upwards",
+                 "low", "high", "changed", "first", "recording");
+    native::door(module, "treat", &treat<std::int64_t>, "values", "weight", "profit", "upwards",
+                 "low", "high", "changed", "first", "recording");
+    native::door(module, "trace", &trace, "weight", "repeated", "low", "high", "changed", "first",
+                 "column", "taken");
+    native::constants(module, "solvers.knapsack.dp.tables.dense",
+                      {{"BLOCK", static_cast<double>(BLOCK)}});
+}

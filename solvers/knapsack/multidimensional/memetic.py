@@ -1,0 +1,156 @@
+"""Searches for packings that learn from each other's: walks, marriages and neighbourhoods.
+
+Half of the time walkers on a ladder begin anew, in another setting and with other items that move;
+what they end with is different each time, and an exact search between it and other good packings,
+in the items where these differ, combines the best of both. In the other half neighbourhoods of good
+packings are searched. Where nothing better comes any more, all begins anew.
+
+On fourteen published problems with 5 to 30 rows, five seconds of a core left 0.06 % to the best
+known values, before it was minded what good packings do not agree on; walkers alone left 0.07 %
+after three seconds and tabu search 0.10 %. Each is the best for some.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.core.device import cpu
+from solvers.core.problem import FloatArray
+from solvers.knapsack.multidimensional.elite_pool import Elite, Elites
+from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
+from solvers.knapsack.multidimensional.node import Int8Array
+from solvers.knapsack.multidimensional.parallel_tempering import TRIALS, Ladders, suits
+from solvers.knapsack.multidimensional.scaled import RUNGS
+
+TURNS = 16
+"""Turns of a ladder before its best packing is combined with others: a quarter of a second. With a
+third of them problems of 30 rows were left with more, with half as many again those of 5 rows."""
+
+MORE = 1
+"""Good packings, beside the best one, with which that is combined."""
+
+MOST_BARREN = 30
+"""Ladders in a row that bring nothing better, with all that goes on beside them, after which the
+good packings are given up and found anew: some twenty seconds of a core. After eight seconds that
+was too early for some drawn problems of ten and thirty rows."""
+
+STEPS_PER_TRIAL = 10
+"""Elementary steps of a tree in the time of one trial of a walker, with five rows."""
+
+
+class Breeding:
+    """One such search, which goes on where it was at each call of :meth:`run`.
+
+    Parameters
+    ----------
+    problem : RowsKnapsack
+    dual, reduced : (m,), (n,) float64 arrays
+        Duals per unit of capacity and reduced costs of the relaxation.
+    bound : float
+        That of the relaxation.
+    seed : int
+    follows : bool
+        Whether what others find takes part too. Searches that go their own way end in more places.
+    """
+
+    def __init__(
+        self,
+        problem: RowsKnapsack,
+        dual: FloatArray,
+        reduced: FloatArray,
+        bound: float,
+        seed: int,
+        *,
+        follows: bool = True,
+    ) -> None:
+        self._problem = problem
+        self._random = np.random.default_rng(seed)
+        self._elites = Elites(problem)
+        self._neighbourhoods = Neighbourhoods(problem, self._random)
+        self._ladders: Ladders | None = None
+        if suits(problem):
+            self._ladders = Ladders(problem, dual, reduced, bound, cpu(), 1, seed)
+        self._newcomers: list[BoolArray] = []
+        self._welcomed: set[bytes] = set()
+        self._follows = follows
+        self._champion: Elite | None = None
+        self._barren = self._top = 0
+        self._walked = self._searched = 0
+        self._credit = 0
+
+    def welcome(self, packings: list[BoolArray]) -> None:
+        """Take packings to combine with others in the next :meth:`run`, each only once."""
+        for x in packings:
+            key = np.packbits(x).tobytes()
+            if key not in self._welcomed and self._problem.fits(x):
+                self._welcomed.add(key)
+                self._newcomers.append(x)
+
+    def run(self, x: BoolArray, profit: int, work: int, stop: Int8Array) -> BoolArray | None:
+        """Go on for about so many elementary steps of a tree; return a packing better than ``x``.
+
+        ``x`` (n,) flags are of the best packing known, which fits and is worth ``profit``; None
+        where nothing better was found. The search ends where ``stop[0]`` is set. A step too many is
+        made good at the next call.
+        """
+        if self._follows or not len(self._elites):
+            self._elites.add(x)
+        self._credit = min(self._credit, 0) + work
+        while self._credit > 0 and stop[0] == 0:
+            before = self._walked + self._searched
+            if self._newcomers:
+                self._marry(self._newcomers.pop(0), stop)
+            elif self._ladders is not None and self._walked <= self._searched:
+                self._walk(self._ladders, stop)
+            else:
+                self._search(stop)
+            self._credit -= self._walked + self._searched - before
+        best = self._best_ever()
+        return best.x if best.profit > profit else None
+
+    def _best_ever(self) -> Elite:
+        """Return the best packing, of those that were given up too."""
+        best = self._elites.best
+        if self._champion is None or best.profit > self._champion.profit:
+            self._champion = best
+        return self._champion
+
+    def _walk(self, ladders: Ladders, stop: Int8Array) -> None:
+        """Let walkers begin anew, and combine what they end with."""
+        self._walked += TURNS * TRIALS * RUNGS * STEPS_PER_TRIAL
+        found = ladders.begin_anew(self._elites.draw(self._random).x, TURNS, stop)
+        if found is None:
+            return
+        if self._barren > MOST_BARREN:
+            self._best_ever()
+            self._elites, self._barren, self._top = Elites(self._problem), 0, 0
+        self._marry(found, stop)
+        before, self._top = self._top, self._elites.best.profit
+        self._barren = 0 if self._top > before else self._barren + 1
+
+    def _marry(self, found: BoolArray, stop: Int8Array) -> None:
+        """Search between a packing and other good ones."""
+        profit = int(self._problem.profit[found].sum())
+        others = []
+        if len(self._elites):
+            drawn = (self._elites.draw(self._random) for _ in range(MORE))
+            others = [self._elites.best, *drawn]
+        self._elites.add(found)
+        for other in others:
+            if stop[0] == 0 and not np.array_equal(other.x, found):
+                free = self._neighbourhoods.between(found, other.x)
+                target = max(profit, other.profit) + 1
+                self._walked += self._try(found, free, target, stop)
+
+    def _search(self, stop: Int8Array) -> None:
+        """Search a neighbourhood."""
+        start = self._elites.draw(self._random)
+        free = self._neighbourhoods.around(self._elites.dispute())
+        self._searched += self._try(start.x, free, start.profit + 1, stop)
+
+    def _try(self, x: BoolArray, free: BoolArray, target: int, stop: Int8Array) -> int:
+        searched = self._neighbourhoods.search(x, free, target, stop)
+        if searched.x is not None:
+            self._elites.add(searched.x)
+        return searched.steps

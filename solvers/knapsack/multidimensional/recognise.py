@@ -1,0 +1,145 @@
+"""Which models are multidimensional knapsack problems, however they were written.
+
+Such a model has whole-number columns and a few dense rows, each of which limits a sum with
+coefficients of one sign on one side. A column whose coefficients all relax their rows is mirrored,
+so that packing it costs capacity; one that does this in one row and that in another makes the model
+something else, and so do equations, sparse rows and numbers that cannot be made whole exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray, Problem
+from solvers.knapsack.integral import floor_of, whole, whole_weights
+from solvers.knapsack.items import IntArray
+from solvers.knapsack.multidimensional.items import EXACT, BoolArray, RowsKnapsack
+from solvers.knapsack.recognise import Box, whole_box
+
+MOST_ROWS = 50
+"""Rows up to which a dense basis inverse for every node is worth it."""
+
+MOST_ITEMS = 2_000
+"""Items, copies split by powers of two, up to which the levels of a search fit into memory."""
+
+LEAST_DENSITY = 0.3
+"""Share of entries that are not zero from which rows are those of a knapsack; packing and covering
+models have far fewer, and structure that this engine does not see."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsModel:
+    """A model that is a multidimensional knapsack problem, and the way back from a packing.
+
+    Parameters
+    ----------
+    knapsack : RowsKnapsack
+    column, copies : (k,) int64 arrays
+        Which column an item belongs to, and how many units of it an item is.
+    start, sign : (n,) int64 arrays
+        Value of a column = start + sign * units packed.
+    profit_scale : int
+        Profits are the model's costs, turned round, times this.
+    sentence : str
+        What was recognised, for the log.
+    """
+
+    knapsack: RowsKnapsack
+    column: IntArray
+    copies: IntArray
+    start: IntArray
+    sign: IntArray
+    profit_scale: int
+    sentence: str
+
+    def point(self, packed: BoolArray) -> FloatArray:
+        """Return the (n,) values of the columns for a packing."""
+        units = np.zeros(self.start.size, dtype=np.int64)
+        np.add.at(units, self.column, self.copies * packed)
+        return np.asarray(self.start + self.sign * units, dtype=np.float64)
+
+
+def recognise_rows(problem: Problem) -> RowsModel | None:
+    """Return a model as a multidimensional knapsack problem, or None if it is none.
+
+    One row is enough here, though :func:`solvers.knapsack.recognise` takes more kinds of that.
+    """
+    if not problem.num_columns or not problem.integrality.all():
+        return None
+    several = np.flatnonzero(np.diff(problem.matrix.indptr) > 1)
+    entries = int(np.diff(problem.matrix.indptr)[several].sum())
+    if not 0 < several.size <= MOST_ROWS:
+        return None
+    if entries < LEAST_DENSITY * several.size * problem.num_columns:
+        return None
+    at_most = np.isfinite(problem.row_upper[several])
+    if (at_most == np.isfinite(problem.row_lower[several])).any():
+        return None
+    box = whole_box(problem)
+    if box is None or not (np.isfinite(box.lower) & np.isfinite(box.upper)).all():
+        return None
+    weight = problem.matrix[several].toarray() * np.where(at_most, 1.0, -1.0)[:, None]
+    side = np.where(at_most, problem.row_upper[several], -problem.row_lower[several])
+    return _as_items(problem, weight, side, box)
+
+
+def _as_items(problem: Problem, weight: FloatArray, side: FloatArray, box: Box) -> RowsModel | None:
+    """Turn columns into items that cost capacity when they are packed."""
+    mirrored = (weight < 0.0).any(axis=0)
+    if (weight[:, mirrored] > 0.0).any():
+        return None
+    start = np.where(mirrored, box.upper, box.lower)
+    if max(np.abs(start).max(), (box.upper - box.lower).max()) >= EXACT:
+        return None
+    origin = start.astype(np.int64)
+    sign = np.where(mirrored, -1, 1).astype(np.int64)
+    profits = whole(-problem.cost)
+    rows = [_whole_row(*row, origin) for row in zip(weight, side, strict=True)]
+    weights = [row[0] for row in rows if row is not None]
+    if profits is None or len(weights) < len(rows):
+        return None
+    column, copies = _parts((box.upper - box.lower).astype(np.int64))
+    if column.size > MOST_ITEMS:
+        return None
+    profit = (profits.values * sign)[column]
+    stacked = np.abs(np.stack(weights))[:, column]
+    largest = max(float(np.abs(profit).max(initial=0)), float(stacked.max(initial=0)))
+    if largest * float(copies.max(initial=0)) >= EXACT:
+        return None
+    try:
+        knapsack = RowsKnapsack(
+            profit * copies,
+            stacked * copies,
+            np.array([row[1] for row in rows if row is not None], dtype=np.int64),
+        )
+    except ProblemError:
+        return None
+    kind = "a multidimensional knapsack problem of"
+    sentence = f"{kind} {knapsack.num_items} items and {knapsack.num_rows} rows"
+    return RowsModel(knapsack, column, copies, origin, sign, profits.scale, sentence)
+
+
+def _whole_row(weight: FloatArray, side: float, start: IntArray) -> tuple[IntArray, int] | None:
+    """Return a row's weights made whole, and what is left of its side at the start."""
+    found = whole_weights(weight)
+    if found is None or np.abs(found.values.astype(np.float64)) @ np.abs(start) >= EXACT:
+        return None
+    capacity = floor_of(float(side), found.scale) - int((found.values * start).sum())
+    return (found.values, capacity) if abs(capacity) < EXACT else None
+
+
+def _parts(copies: IntArray) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """Split copies into items of 1, 2, 4, ... copies and a rest: column and copies of each."""
+    column, size = [], []
+    for place, count in enumerate(copies.tolist()):
+        part = 1
+        while count > 0:
+            column.append(place)
+            size.append(min(part, count))
+            count -= part
+            part *= 2
+    return np.array(column, dtype=np.int64), np.array(size, dtype=np.int64)

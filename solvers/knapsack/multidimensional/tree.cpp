@@ -1,0 +1,254 @@
+// Depth-first branch and bound below one node, with a relaxation at every node.
+//
+// A node's duals settle every item whose reduced cost exceeds what the bound has over the target,
+// so that after a few decisions hardly more items are free than there are rows.
+#include "branching.h"
+#include "levels.h"
+#include "native/doors.h"
+#include "node.h"
+#include "relaxation.h"
+
+namespace knapsack::rows {
+namespace {
+
+/// Where values are rounded up.
+constexpr double HALF = 0.5;
+
+/// Part of the bound by which a reduced cost must exceed what the bound has over the target.
+constexpr double ROUNDING = 1e-9;
+
+/// Why ``explore`` returns: the tree is done, or the nodes it was given are.
+enum : std::int64_t { FINISHED, PAUSED };
+
+/// Give a value to the free item at a place of the list; the last one takes its place there.
+void decide(const Rows &rows, const Node &node, std::int64_t place_in_list, std::int64_t choice) {
+    const std::int64_t j = node.free[place_in_list], m = rows.rows();
+    const std::int64_t last = --node.counts[FREE];
+    node.free[place_in_list] = node.free[last];
+    node.value[j] = static_cast<std::int8_t>(choice);
+    if (choice == 1) {
+        node.counts[PROFIT] += rows.profit[j];
+        for (std::int64_t i = 0; i < m; ++i)
+            node.residual[i] -= rows.weight(j, i);
+    }
+    if (node.place[j] == BASIC || (node.place[j] == AT_UPPER) == (choice == 1))
+        return;
+    node.place[j] = choice == 1 ? AT_UPPER : AT_LOWER;
+    const double sign = choice == 1 ? 1.0 : -1.0;
+    for (std::int64_t i = 0; i < m; ++i)
+        node.side[i] -= sign * rows.column(j, i);
+}
+
+/// Give a value to a free item.
+void decide_item(const Rows &rows, const Node &node, std::int64_t item, std::int64_t choice) {
+    const Span<const std::int32_t> free = node.free_items();
+    const auto found = std::find(free.begin(), free.end(), item);
+    if (found != free.end())
+        decide(rows, node, found - free.begin(), choice);
+}
+
+/// Decide all items but some, as they are in a packing.
+void decide_others(const Rows &rows, const Node &node, Span<const bool> is_free,
+                   Span<const bool> x) {
+    native::check_length("is_free", is_free.size(), rows.items());
+    native::check_length("x", x.size(), rows.items());
+    std::int64_t place = 0;
+    while (place < node.counts[FREE]) {
+        const std::int64_t item = node.free[place];
+        if (is_free[item])
+            ++place;
+        else
+            decide(rows, node, place, x[item]);
+    }
+}
+
+/// Return the one value left to a free item, or UNDECIDED; ``slack`` is what reduced costs may be.
+std::int8_t only_value(const Rows &rows, const Node &node, std::int64_t j, double slack) {
+    if (std::abs(node.reduced[j]) > slack)
+        return node.reduced[j] > 0.0 ? 1 : 0;
+    const Span<const std::int64_t> weight = rows.weight[j], residual = node.residual;
+    for (std::int64_t i = 0; i < weight.size(); ++i)
+        if (weight[i] > residual[i])
+            return 0;
+    return UNDECIDED;
+}
+
+/// Decide items that have one value left; return whether the relaxation has changed.
+///
+/// By reduced costs: with the other value the bound falls below the target. By capacities: the item
+/// does not fit any more.
+bool settle(const Rows &rows, const Node &node, std::int64_t target) {
+    double slack = node.bound[0] - double(target);
+    slack += ROUNDING * std::max(1.0, std::abs(node.bound[0]));
+    bool changed = false;
+    std::int64_t f = 0;
+    while (f < node.counts[FREE]) {
+        const std::int64_t j = node.free[f];
+        const std::int8_t choice = only_value(rows, node, j, slack);
+        if (choice == UNDECIDED) {
+            ++f;
+            continue;
+        }
+        if (node.place[j] != (choice == 1 ? AT_UPPER : AT_LOWER))
+            changed = true;
+        decide(rows, node, f, choice);
+    }
+    return changed;
+}
+
+/// Whether the items decided alone break a capacity, or cannot meet an equation's count.
+bool overfull(const Rows &rows, const Node &node) {
+    for (std::int64_t i = 0; i < rows.rows(); ++i) {
+        if (node.residual[i] < 0)
+            return true;
+        if (rows.equation[i] && node.counts[FREE] == 0 && node.residual[i] != 0)
+            return true;
+    }
+    return false;
+}
+
+/// Write the values of free items into ``row``; return the profit where they are rounded.
+std::int64_t values_by_item(const Rows &rows, const Node &node) {
+    for (std::int64_t k = 0; k < node.basis.size(); ++k)
+        if (node.basis[k] < node.row.size())
+            node.row[node.basis[k]] = node.activity[k];
+    std::int64_t profit = node.counts[PROFIT];
+    for (const std::int64_t j : node.free_items()) {
+        if (node.place[j] != BASIC)
+            node.row[j] = node.place[j] == AT_UPPER ? 1.0 : 0.0;
+        if (node.row[j] > HALF)
+            profit += rows.profit[j];
+    }
+    return profit;
+}
+
+/// Round the relaxation's point; keep it if it fits exactly and is worth at least ``best[0]``.
+///
+/// ``best[0]`` is the profit wanted and becomes one more than what was found. Return whether the
+/// point is a packing that fits.
+bool keep_if_better(const Rows &rows, const Node &node, Span<std::int64_t> best,
+                    Span<std::int8_t> packing) {
+    const std::int64_t profit = values_by_item(rows, node);
+    for (std::int64_t i = 0; i < rows.rows(); ++i) {
+        std::int64_t left = node.residual[i];
+        for (const std::int64_t j : node.free_items())
+            if (node.row[j] > HALF)
+                left -= rows.weight(j, i);
+        if (left < 0 || (rows.equation[i] && left != 0))
+            return false;
+    }
+    if (profit >= best[0]) {
+        best[0] = profit + 1;
+        for (std::int64_t j = 0; j < rows.items(); ++j)
+            packing[j] = node.value[j] == 1 ? 1 : 0;
+        for (const std::int64_t j : node.free_items())
+            packing[j] = node.row[j] > HALF ? 1 : 0;
+    }
+    return true;
+}
+
+/// Solve a node; return the item to branch on, or none if it is done.
+Branch treat(const Rows &rows, const Node &node, Span<std::int64_t> best,
+             Span<std::int8_t> packing) {
+    for (;;) {
+        if (overfull(rows, node))
+            return {};
+        const std::int64_t status = reoptimise(rows, node, best[0]);
+        if (status == CUT_OFF)
+            return {};
+        const bool changed = settle(rows, node, best[0]);
+        if (overfull(rows, node))
+            return {};
+        if (changed)
+            continue;
+        if (status == OPTIMAL) {
+            const Branch found = branching_item(rows, node);
+            if (found.item >= 0)
+                return found;
+        }
+        const bool whole = status == OPTIMAL || node.counts[FREE] == 0;
+        if (whole && keep_if_better(rows, node, best, packing))
+            return {};
+        if (node.counts[FREE] == 0)
+            return {};
+        return {node.free[0], 0}; // digits are lost: any decision makes the node smaller
+    }
+}
+
+/// Return the deepest level above one whose other value may bring ``target``, or -1.
+std::int64_t open_level(const Levels &levels, std::int64_t depth, std::int64_t target) {
+    while (--depth >= 0) {
+        if (levels.other[depth] != UNDECIDED && levels.bound(depth, 0) >= double(target))
+            break;
+        levels.other[depth] = UNDECIDED;
+    }
+    return depth;
+}
+
+/// Search below a node for packings worth ``best[0]`` and more, for so many nodes at a time.
+///
+/// ``counts[DEPTH]`` levels are open. The search pauses between nodes where ``stop[0]`` is set.
+std::int64_t explore(const Rows &rows, const Node &node, const Levels &levels,
+                     Span<std::int64_t> best, Span<std::int8_t> packing, std::int64_t nodes,
+                     Span<const std::int8_t> stop) {
+    native::check_length("best", best.size(), 1);
+    native::check_length("packing", packing.size(), rows.items());
+    native::check_length("stop", stop.size(), 1);
+    for (std::int64_t count = 0; count < nodes; ++count) {
+        if (native::is_set(stop))
+            return PAUSED;
+        ++node.counts[NODES];
+        const Branch branch = treat(rows, node, best, packing);
+        std::int64_t depth = node.counts[DEPTH];
+        if (branch.item >= 0) {
+            native::check_length("levels", levels.item.size(), depth + 1);
+            save(node, levels, depth);
+            levels.item[depth] = static_cast<std::int32_t>(branch.item);
+            levels.other[depth] = static_cast<std::int8_t>(1 - branch.first);
+            node.counts[DEPTH] = depth + 1;
+            decide_item(rows, node, branch.item, branch.first);
+            continue;
+        }
+        depth = open_level(levels, depth, best[0]);
+        node.counts[DEPTH] = std::max<std::int64_t>(depth, 0);
+        if (depth < 0)
+            return FINISHED;
+        restore(node, levels, depth);
+        decide_item(rows, node, levels.item[depth], levels.other[depth]);
+    }
+    return PAUSED;
+}
+
+} // namespace
+} // namespace knapsack::rows
+
+NATIVE_STRUCT(knapsack::rows::Rows, column, weight, scale, price, profit, equation)
+NATIVE_STRUCT(knapsack::rows::Node, free, counts, value, place, basis, inverse, side, residual,
+              dual, activity, reduced, row, bound)
+NATIVE_STRUCT(knapsack::rows::Levels, item, other, free, counts, value, place, basis, inverse, side,
+              residual, bound)
+
+NATIVE_MODULE(knapsack_multidimensional_tree) {
+    using namespace knapsack::rows;
+    native::door(module, "reoptimise", &reoptimise, "rows", "node", "target");
+    native::door(module, "settle", &settle, "rows", "node", "target");
+    native::door(module, "decide_item", &decide_item, "rows", "node", "item", "choice");
+    native::door(module, "decide_others", &decide_others, "rows", "node", "is_free", "x");
+    native::door(module, "explore", &explore, "rows", "node", "levels", "best", "packing", "nodes",
+                 "stop");
+    native::constants(module, "solvers.knapsack.multidimensional.node",
+                      {{"FREE", FREE},
+                       {"PIVOTS", PIVOTS},
+                       {"PROFIT", PROFIT},
+                       {"NODES", NODES},
+                       {"DEPTH", DEPTH},
+                       {"AT_LOWER", AT_LOWER},
+                       {"AT_UPPER", AT_UPPER},
+                       {"BASIC", BASIC},
+                       {"UNDECIDED", UNDECIDED},
+                       {"OPTIMAL", OPTIMAL},
+                       {"CUT_OFF", CUT_OFF},
+                       {"STUCK", STUCK},
+                       {"FINISHED", FINISHED},
+                       {"PAUSED", PAUSED}});
+}

@@ -1,0 +1,85 @@
+// The linear relaxation: steps along the hull of each class, and their order.
+#include <vector>
+
+#include "knapsack/wide.h"
+#include "native/doors.h"
+
+namespace knapsack::choice {
+namespace {
+
+using native::Span;
+using Integers = Span<const std::int64_t>;
+
+/// The items of a class that are on the hull of its profits over its weights.
+class Hull {
+  public:
+    Hull(Integers profit, Integers weight) : profit_(profit), weight_(weight) {}
+
+    /// Keep the vertices of the items from ``first`` up to ``last``, which are sorted by weight.
+    void wrap(std::int64_t first, std::int64_t last) {
+        vertex_.clear();
+        for (std::int64_t item = first; item < last; ++item) {
+            while (vertex_.size() > 1 && !bends_at_end(item))
+                vertex_.pop_back();
+            vertex_.push_back(item);
+        }
+    }
+    const std::vector<std::int64_t> &vertices() const { return vertex_; }
+
+  private:
+    /// Whether the step to an item behind the last vertex is less steep than the step to that.
+    bool bends_at_end(std::int64_t item) const {
+        const std::int64_t last = vertex_.back(), before = vertex_[vertex_.size() - 2];
+        return exceeds(profit_[last] - profit_[before], weight_[item] - weight_[last],
+                       profit_[item] - profit_[last], weight_[last] - weight_[before]);
+    }
+
+    Integers profit_, weight_;
+    std::vector<std::int64_t> vertex_;
+};
+
+/// Fill in the steps along each class's hull, class by class; return how many there are.
+std::int64_t hull_steps(Integers profit, Integers weight, Integers first,
+                        Span<std::int64_t> step_profit, Span<std::int64_t> step_weight,
+                        Span<std::int64_t> step_group, Span<std::int64_t> step_item) {
+    native::check_length("weight", weight.size(), profit.size());
+    for (const Integers &steps :
+         std::initializer_list<Integers>{step_profit, step_weight, step_group, step_item})
+        native::check_length("steps", steps.size(), profit.size());
+    Hull hull(profit, weight);
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < first.size() - 1; ++i) {
+        hull.wrap(first[i], first[i + 1]);
+        const std::vector<std::int64_t> &vertices = hull.vertices();
+        for (std::size_t k = 1; k < vertices.size(); ++k, ++count) {
+            step_profit[count] = profit[vertices[k]] - profit[vertices[k - 1]];
+            step_weight[count] = weight[vertices[k]] - weight[vertices[k - 1]];
+            step_group[count] = i;
+            step_item[count] = vertices[k];
+        }
+    }
+    return count;
+}
+
+/// Put right, in place, the few neighbours whose order rounding got wrong.
+void settle(Integers profit, Integers weight, Span<std::int64_t> order) {
+    native::check_length("profit", profit.size(), order.size());
+    native::check_length("weight", weight.size(), order.size());
+    for (std::int64_t i = 1; i < order.size(); ++i) {
+        const std::int64_t step = order[i], p = profit[step], w = weight[step];
+        std::int64_t j = i;
+        for (; j > 0 && exceeds(p, weight[order[j - 1]], profit[order[j - 1]], w); --j)
+            order[j] = order[j - 1];
+        order[j] = step;
+    }
+}
+
+} // namespace
+} // namespace knapsack::choice
+
+NATIVE_MODULE(knapsack_multiple_choice_relaxation) {
+    using namespace knapsack::choice;
+    native::door(module, "hull_steps", &hull_steps, "profit", "weight", "first", "step_profit",
+                 "step_weight", "step_group", "step_item");
+    native::door(module, "settle", &settle, "profit", "weight", "order");
+}

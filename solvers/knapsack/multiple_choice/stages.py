@@ -1,0 +1,39 @@
+"""Classes that enter the core one by one, and what each of them makes of a list.
+
+A class enters by shifting the list to each of its items, dropping what cannot beat the best profit
+any more, and merging the shifted lists in pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.knapsack.items import IntArray
+from solvers.knapsack.multiple_choice.control import HISTORY_BITS
+from solvers.knapsack.multiple_choice.core_order import Core
+
+
+class Stages(NamedTuple):
+    """The stages of this history: stage s chose among ``item[begin[s]:begin[s + 1]]``.
+
+    The number of the one chosen is in the history from bit ``shift[s]`` to ``shift[s + 1]``.
+    ``run`` is where the shifted lists of a class begin.
+    """
+
+    begin: IntArray
+    shift: IntArray
+    item: IntArray
+    run: IntArray
+
+
+def empty_stages(core: Core) -> Stages:
+    """Return arrays for the stages of one history."""
+    largest = int(np.diff(core.first).max(initial=1))
+    return Stages(
+        np.zeros(HISTORY_BITS + 1, dtype=np.int64),
+        np.zeros(HISTORY_BITS + 1, dtype=np.int64),
+        np.zeros(max(min(HISTORY_BITS * largest, core.profit.size), 1), dtype=np.int64),
+        np.zeros(largest + 1, dtype=np.int64),
+    )

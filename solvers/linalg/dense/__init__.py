@@ -1,1 +1,0 @@
-"""Dense factorisations; ``solvers.linalg.lu`` is the front door."""

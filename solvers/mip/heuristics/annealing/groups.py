@@ -1,0 +1,120 @@
+"""Groups of binaries of which exactly one is 1, and what may be exchanged between two groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.problem import BoolArray
+from solvers.mip.model import IndexArray, MipModel
+
+LEAST_GROUPS = 4
+"""Fewer groups leave too little to exchange."""
+
+COVERED_PART = 0.9
+"""Part of the columns that are free to move and have to be in groups: the others stay as they are
+between starts."""
+
+LARGEST_TABLE = 4_000_000
+"""Entries of the table of columns by group and value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Disjoint rows x_1 + ... + x_k = 1, and disjoint rows of the same kind across them.
+
+    Parameters
+    ----------
+    start : (g+1,) int32
+        Columns of group i are ``column[start[i]:start[i+1]]``.
+    column : (k,) int32
+    group : (n,) int32
+        Of each column; -1 for those in none.
+    value : (n,) int32
+        Number of the row across groups that a column is in: what two groups can exchange; -1 for
+        none.
+    table : (g, v) int32
+        The column of a group with a value, -1 where there is none.
+    is_kept : (m,) bool
+        The groups' rows: moves keep them.
+    """
+
+    start: IndexArray
+    column: IndexArray
+    group: IndexArray
+    value: IndexArray
+    table: IndexArray
+    is_kept: BoolArray
+
+
+def find_groups(model: MipModel, covered_part: float = COVERED_PART) -> Groups | None:
+    """Return groups that hold so large a part of the columns that are free to move, or None."""
+    free = model.lower < model.upper
+    is_open = free & model.is_binary
+    candidates = _partitions(model, is_open)
+    group, chosen = disjoint(model, candidates, is_open)
+    covered = np.count_nonzero(group >= 0)
+    if chosen.size < LEAST_GROUPS or covered < covered_part * np.count_nonzero(free):
+        return None
+    rest = candidates[~np.isin(candidates, chosen)]
+    value, across = disjoint(model, rest, is_open)
+    if chosen.size * max(1, across.size) > LARGEST_TABLE:
+        value, across = np.full(model.num_columns, -1, dtype=np.int32), across[:0]
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    order = order[group[order] >= 0]
+    start = np.searchsorted(group[order], np.arange(chosen.size + 1)).astype(np.int32)
+    table = np.full((chosen.size, max(1, across.size)), -1, dtype=np.int32)
+    both = np.flatnonzero((group >= 0) & (value >= 0))
+    table[group[both], value[both]] = both
+    is_kept = np.zeros(model.num_rows, dtype=bool)
+    is_kept[chosen] = True
+    return Groups(start, order, group, value, table, is_kept)
+
+
+def _partitions(model: MipModel, is_open: BoolArray) -> IndexArray:
+    """Return the rows that ask for exactly one of their open binaries, the longest first."""
+    return _counting(model, is_open, model.row_lower == model.row_upper)
+
+
+def packings(model: MipModel, is_open: BoolArray) -> IndexArray:
+    """Return the rows that allow one at most of their open binaries, the longest first."""
+    return _counting(model, is_open, model.row_lower != model.row_upper)
+
+
+def _counting(model: MipModel, is_open: BoolArray, wanted: BoolArray) -> IndexArray:
+    """Return the wanted rows in which open binaries count to one, the longest first."""
+    size = np.diff(model.row_start)
+    row = np.repeat(np.arange(model.num_rows), size)
+    fixed = np.where(is_open, 0.0, model.lower)[model.row_column] * model.row_value
+    mine = is_open[model.row_column]
+    is_fixed = (model.lower == model.upper)[model.row_column]
+    fits = (mine & (model.row_value == 1.0)) | is_fixed
+    bad = np.bincount(row[~fits], minlength=model.num_rows)
+    with np.errstate(invalid="ignore"):
+        beside = np.bincount(row[is_fixed], fixed[is_fixed], minlength=model.num_rows)
+        low, right = model.row_lower - beside, model.row_upper - beside
+    count = np.bincount(row[mine], minlength=model.num_rows)
+    says_one = (right == 1.0) & ((low == 1.0) | (low <= 0.0))
+    rows = np.flatnonzero(wanted & says_one & (bad == 0) & (count > 1))
+    found: IndexArray = rows[np.argsort(-count[rows], kind="stable")].astype(np.int32)
+    return found
+
+
+def disjoint(
+    model: MipModel, rows: IndexArray, is_open: BoolArray
+) -> tuple[IndexArray, IndexArray]:
+    """Choose rows without common open columns, in their order.
+
+    Returns the number of the chosen row of each column (n,), -1 for none, and those rows.
+    """
+    number = np.full(model.num_columns, -1, dtype=np.int32)
+    chosen: list[int] = []
+    for i in rows.tolist():
+        columns = model.row_column[model.row_start[i] : model.row_start[i + 1]]
+        columns = columns[is_open[columns]]
+        if (number[columns] >= 0).any():
+            continue
+        number[columns] = len(chosen)
+        chosen.append(i)
+    return number, np.array(chosen, dtype=np.int32)

@@ -1,0 +1,256 @@
+// The annealing with costs: exchanges and shifts judged by the objective and by hard rows.
+#include "native/doors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mip/heuristics/annealing/trials.h"
+#include "state.h"
+
+NATIVE_STRUCT(mip::exchanges::CostState, column_start, column_row, column_value, start, column,
+              value, table, lower, upper, weight, activity, delta, stamp, touched, holder, current,
+              best, numbers, random, cost, row_start, row_column, group, none, label, by_label,
+              of_side, slack_cost, slack_least, slack_most, slack_whole, slack_start, slack_row,
+              slack_side, slack_scale, slack_mark, excess)
+
+namespace mip::exchanges {
+namespace {
+
+/// Violation, not weighted, up to which nothing is violated.
+constexpr double NOTHING = 1e-7;
+
+/// Relative gain below which an objective is not a better one.
+constexpr double BETTER = 1e-9;
+
+/// How far beyond a whole number a whole slack is not rounded up.
+constexpr double WHOLE = 1e-7;
+
+/// The number of no trial.
+constexpr std::int64_t NO_TRIAL = -1;
+
+/// By how much weighted violation, objective and number of violated sides would rise.
+struct Rise {
+    double hard = 0.0, cost = 0.0;
+    std::int64_t violated = 0;
+};
+
+/// How much a side of a row is violated; negative where there is room.
+double short_of(const CostState &state, std::int64_t i, std::int64_t side, double activity) {
+    return side == 0 ? state.lower[i] - activity : activity - state.upper[i];
+}
+
+/// What the rows ask of a slack, with the changes of a trial, or as things are for NO_TRIAL.
+double units(const CostState &state, std::int64_t s, std::int64_t number) {
+    double asked = state.slack_least[s];
+    for (std::int64_t k = state.slack_start[s]; k < state.slack_start[s + 1]; ++k) {
+        const std::int64_t i = state.slack_row[k];
+        double activity = state.activity[i];
+        if (state.stamp[i] == number)
+            activity += state.delta[i];
+        asked = std::max(asked,
+                         short_of(state, i, state.slack_side[k], activity) / state.slack_scale[k]);
+    }
+    return state.slack_whole[s] ? std::ceil(asked - WHOLE) : asked;
+}
+
+/// What a slack costs within its bounds.
+double price(const CostState &state, std::int64_t s, double asked) {
+    return state.slack_cost[s] * std::min(asked, state.slack_most[s]);
+}
+
+/// What a slack is beyond its bounds, weighted.
+double too_much(const CostState &state, std::int64_t s, double asked) {
+    return state.excess[s] * std::max(0.0, asked - state.slack_most[s]);
+}
+
+/// 1 for a violation that counts, else 0.
+std::int64_t is_out(double by) { return by > NOTHING ? 1 : 0; }
+
+/// The column of a group with a label, -1 where there is none.
+std::int32_t of_label(const CostState &state, std::int64_t g, std::int64_t label) {
+    return label >= 0 ? state.by_label(g, label) : -1;
+}
+
+/// Let another choice with a column in a row of ``j`` or of the trial's column change, too: to that
+/// column where it is not chosen, else to none. Without one the trial stays as it is.
+void ask_across(const CostState &state, Trial &trial, std::int64_t j) {
+    const std::int64_t k = state.column_start[j] < state.column_start[j + 1] ? j : trial.to;
+    const std::int64_t first = state.column_start[k], size = state.column_start[k + 1] - first;
+    if (size == 0)
+        return;
+    const std::int64_t i = state.column_row[first + below(state, size)];
+    const std::int64_t begin = state.row_start[i];
+    std::int32_t back = state.row_column[begin + below(state, state.row_start[i + 1] - begin)];
+    const std::int64_t other = state.group[back];
+    if (other >= 0 && state.current[other] == back)
+        back = state.none[other];
+    if (back >= 0 && other != trial.group) {
+        trial.other = other;
+        trial.back = back;
+    }
+}
+
+/// Add what a slack's costs and violations change by to the rise, once for each trial.
+void add_slack(const CostState &state, std::int64_t s, std::int64_t number, Rise &rise) {
+    if (state.slack_mark[s] == number)
+        return;
+    state.slack_mark[s] = number;
+    const double before = units(state, s, NO_TRIAL), after = units(state, s, number);
+    const double most = state.slack_most[s];
+    rise.cost += price(state, s, after) - price(state, s, before);
+    rise.hard += too_much(state, s, after) - too_much(state, s, before);
+    rise.violated += is_out(after - most) - is_out(before - most);
+    state.numbers[WORK] +=
+        static_cast<double>(2 * (std::int64_t{state.slack_start[s + 1]} - state.slack_start[s]));
+}
+
+/// What a trial that touches ``count`` rows changes; the columns' own costs are left out.
+Rise rise_of(const CostState &state, std::int64_t count, std::int64_t number) {
+    Rise rise;
+    for (std::int64_t place = 0; place < count; ++place) {
+        const std::int64_t i = state.touched[place];
+        if (state.delta[i] == 0.0)
+            continue;
+        const double before = state.activity[i], after = before + state.delta[i];
+        for (std::int64_t side = 0; side < 2; ++side) {
+            const std::int64_t s = state.of_side(i, side);
+            if (s >= 0) {
+                add_slack(state, s, number, rise);
+                continue;
+            }
+            const double now = short_of(state, i, side, before);
+            const double then = short_of(state, i, side, after);
+            rise.hard += state.weight[i] * (std::max(0.0, then) - std::max(0.0, now));
+            rise.violated += is_out(then) - is_out(now);
+        }
+    }
+    return rise;
+}
+
+void check_costs(const CostState &state) {
+    const std::int64_t m = state.activity.size(), slacks = state.slack_cost.size();
+    check(state, VIOLATED + 1);
+    native::check_length("row_start", state.row_start.size(), m + 1);
+    native::check_length("none", state.none.size(), state.current.size());
+    native::check_length("of_side", state.of_side.size(), 2 * m);
+    native::check_length("slack_least", state.slack_least.size(), slacks);
+    native::check_length("slack_most", state.slack_most.size(), slacks);
+    native::check_length("slack_whole", state.slack_whole.size(), slacks);
+    native::check_length("slack_start", state.slack_start.size(), slacks + 1);
+    native::check_length("slack_mark", state.slack_mark.size(), slacks);
+    native::check_length("excess", state.excess.size(), slacks);
+}
+
+/// Sum activities, violation and objective anew, and see who holds which value.
+void sum_up_costs(const CostState &state) {
+    check_costs(state);
+    sum_activities(state);
+    double hard = 0.0, cost = 0.0;
+    std::int64_t violated = 0;
+    for (const std::int32_t j : state.current)
+        cost += state.cost[j];
+    for (std::int64_t i = 0; i < state.activity.size(); ++i)
+        for (std::int64_t side = 0; side < 2; ++side)
+            if (state.of_side(i, side) < 0) {
+                const double out = short_of(state, i, side, state.activity[i]);
+                hard += state.weight[i] * std::max(0.0, out);
+                violated += is_out(out);
+            }
+    for (std::int64_t s = 0; s < state.slack_cost.size(); ++s) {
+        const double asked = units(state, s, NO_TRIAL);
+        cost += price(state, s, asked);
+        hard += too_much(state, s, asked);
+        violated += is_out(asked - state.slack_most[s]);
+    }
+    state.numbers[HARD] = hard;
+    state.numbers[COST] = cost;
+    state.numbers[VIOLATED] = static_cast<double>(violated);
+}
+
+/// Choose who else changes: a choice with another label, who has the value, or one across a row.
+///
+/// Returns whether the trial can be made.
+bool complete(const CostState &state, Trial &trial, std::int64_t j) {
+    const std::int64_t v = state.value[j], w = state.value[trial.to];
+    if (state.label[j] >= 0 && below(state, 2) == 0) {
+        trial.other = below(state, state.current.size());
+        trial.to = of_label(state, trial.group, state.label[state.current[trial.other]]);
+        trial.back = of_label(state, trial.other, state.label[j]);
+    } else if (v >= 0 && w >= 0 && v != w) {
+        trial.other = state.holder[w];
+        if (trial.other >= 0)
+            trial.back = state.table(trial.other, v);
+    } else if (below(state, 2) == 0) {
+        ask_across(state, trial, j);
+    }
+    return trial.to >= 0 && trial.to != j && (trial.other < 0 || trial.back >= 0);
+}
+
+/// By how much the costs of the trial's columns would rise.
+double own_rise(const CostState &state, const Trial &trial) {
+    double own = state.cost[trial.to] - state.cost[state.current[trial.group]];
+    if (trial.other >= 0)
+        own += state.cost[trial.back] - state.cost[state.current[trial.other]];
+    return own;
+}
+
+/// Make ``trials`` trials while the temperature falls from ``hot`` to ``cold``.
+///
+/// Returns the least objective of a point that violates nothing, whose choices are in ``best``;
+/// ``least`` is that of ``best`` so far.
+double anneal_costs(const CostState &state, std::int64_t trials, double hot, double cold,
+                    double least) {
+    check_costs(state);
+    const double cooling = cooling_of(hot, cold, trials);
+    double temperature = hot;
+    auto number = static_cast<std::int64_t>(state.numbers[STAMP]);
+    double hard = state.numbers[HARD], cost = state.numbers[COST];
+    auto violated = static_cast<std::int64_t>(state.numbers[VIOLATED]);
+    for (std::int64_t made = 0; made < trials; ++made) {
+        if (made % POLLED_TRIALS == 0)
+            native::poll();
+        temperature *= cooling;
+        Trial trial = draw_trial(state);
+        if (!complete(state, trial, state.current[trial.group]))
+            continue;
+        ++number;
+        const double own = own_rise(state, trial);
+        const std::int64_t count = add_all(state, trial, number);
+        const Rise rise = rise_of(state, count, number);
+        const double dearer = rise.cost + own;
+        if (!is_taken(state, rise.hard + dearer, temperature))
+            continue;
+        make(state, trial, count);
+        state.numbers[SUM] += std::abs(dearer);
+        hard += rise.hard;
+        cost += dearer;
+        violated += rise.violated;
+        if (violated == 0 && cost < least - BETTER * std::max(1.0, std::abs(least))) {
+            least = cost;
+            keep(state);
+        }
+    }
+    state.numbers[STAMP] = static_cast<double>(number);
+    state.numbers[VIOLATED] = static_cast<double>(violated);
+    state.numbers[HARD] = hard;
+    state.numbers[COST] = cost;
+    return least;
+}
+
+} // namespace
+} // namespace mip::exchanges
+
+NATIVE_MODULE(mip_heuristics_annealing_with_costs) {
+    using namespace mip::exchanges;
+    native::door(module, "sum_up_costs", &sum_up_costs, "state");
+    native::door(module, "anneal_costs", &anneal_costs, "state", "trials", "hot", "cold", "least");
+    native::constants(module, "solvers.mip.heuristics.annealing.with_costs.state",
+                      {{"HARD", HARD},
+                       {"WORK", WORK},
+                       {"MOVES", MOVES},
+                       {"STAMP", STAMP},
+                       {"COST", COST},
+                       {"SUM", SUM},
+                       {"VIOLATED", VIOLATED},
+                       {"NOTHING", NOTHING}});
+}

@@ -1,0 +1,253 @@
+// The loops of a dive: fix columns in a given order, propagate, go back, repair, go on.
+//
+// Each function works until it is done or has spent its share of work, says which, and takes up
+// where it was when it is called again: the caller looks at the clock in between and enlarges the
+// trail.
+#include "choose.h"
+#include "repair.h"
+
+namespace mip::rounding {
+
+/// The order and the stack of a dive, as search.py says.
+struct Search {
+    native::Span<const std::int32_t> order;
+    native::Span<std::int32_t> stack_column;
+    native::Span<double> stack_value;
+    native::Span<std::int64_t> stack_place;
+    native::Span<std::int64_t> stack_cursor;
+    native::Grid<const double> root;
+    RandomState random;
+    native::Span<std::int64_t> counts;
+};
+
+} // namespace mip::rounding
+
+NATIVE_STRUCT(mip::rounding::Search, order, stack_column, stack_value, stack_place, stack_cursor,
+              root, random, counts)
+
+namespace mip::rounding {
+namespace {
+
+using domain::decide;
+using native::check_length;
+
+/// How a slice ends: work spent, trail full, all columns fixed, no (more) search.
+constexpr int RUNNING = 0, FULL = 1, DONE = 2, GAVE_UP = 3;
+
+/// Places in Search::counts: next column of the order, decisions on the stack, and tallies.
+constexpr int CURSOR = 0, DEPTH = 1, NODES = 2, CONFLICTS = 3, REPAIRS = 4, NUM_TALLIES = 5;
+
+/// Shifts of a repair in the middle of a dive (the paper's limit).
+constexpr std::int64_t SHIFTS_ON_THE_WAY = 200;
+
+/// Entries that such a repair may visit, apart from a propagation under way: a few milliseconds.
+constexpr std::int64_t REPAIR_WORK = 500'000;
+
+/// Repairs in the middle of one dive: each may propagate everything anew.
+constexpr std::int64_t MAX_REPAIRS = 50;
+
+/// The modes of strategy.py.
+enum Mode { DFS, DFS_REPAIR, DIVE, DIVE_PROPAGATE, DIVE_REPAIR };
+
+void check_all(const Matrix &matrix, const Box &box, const Guide &guide, const Search &search,
+               const Walk &walk) {
+    domain::check_shapes(matrix, box);
+    check_shapes(box, walk);
+    const std::int64_t n = box.bounds.shape(1);
+    check_length("cost", guide.cost.size(), n);
+    check_length("up_locks", guide.up_locks.size(), n);
+    check_length("down_locks", guide.down_locks.size(), n);
+    check_length("reference", guide.reference.size(), n);
+    check_length("root", search.root.size(), 2 * n);
+    check_length("random", search.random.size(), 1);
+    check_length("counts", search.counts.size(), NUM_TALLIES);
+}
+
+/// Refuse a stack that has no place for each column of the order.
+void check_stack(const Search &search) {
+    const std::int64_t k = search.order.size();
+    check_length("stack_column", search.stack_column.size(), k);
+    check_length("stack_value", search.stack_value.size(), k);
+    check_length("stack_place", search.stack_place.size(), k);
+    check_length("stack_cursor", search.stack_cursor.size(), k);
+}
+
+/// Whether the trail may not hold another level.
+bool is_full(const Box &box) {
+    return box.trail_code.size() - box.counts[domain::TRAIL] < box.stamp.size() + 2;
+}
+
+/// Return the first column of the order that is not fixed, or -1.
+std::int64_t next_column(const Box &box, const Search &search) {
+    const auto order = search.order;
+    std::int64_t place = search.counts[CURSOR];
+    while (place < order.size() && !(box.bounds(0, order[place]) < box.bounds(1, order[place])))
+        ++place;
+    search.counts[CURSOR] = place;
+    return place < order.size() ? order[place] : -1;
+}
+
+/// Exclude a value: the interval beside it, or one of the two by chance; false if impossible.
+bool other_side(const Matrix &matrix, const Box &box, const Search &search, std::int64_t j,
+                double value, std::int64_t cap) {
+    const double low = box.bounds(0, j), high = box.bounds(1, j);
+    const bool above = value <= low || (value < high && uniform(search.random) < 0.5);
+    return above ? decide(matrix, box, j, value + 1.0, high, cap, false)
+                 : decide(matrix, box, j, low, value - 1.0, cap, false);
+}
+
+/// Undo decisions until excluding the last one's value is consistent; false if none is left.
+bool backtrack(const Matrix &matrix, const Box &box, const Search &search, std::int64_t cap) {
+    const auto counts = search.counts;
+    while (counts[DEPTH] > 0) {
+        counts[DEPTH] -= 1;
+        const std::int64_t depth = counts[DEPTH];
+        domain::undo(matrix, box, search.stack_place[depth]);
+        counts[CURSOR] = search.stack_cursor[depth];
+        counts[NODES] += 1;
+        if (other_side(matrix, box, search, search.stack_column[depth], search.stack_value[depth],
+                       cap))
+            return true;
+    }
+    return false;
+}
+
+/// Put the decision to be taken next on the stack.
+void push(const Box &box, const Search &search, std::int64_t j, double value) {
+    const auto counts = search.counts;
+    const std::int64_t depth = counts[DEPTH];
+    search.stack_column[depth] = static_cast<std::int32_t>(j);
+    search.stack_value[depth] = value;
+    search.stack_cursor[depth] = counts[CURSOR];
+    search.stack_place[depth] = domain::mark(box);
+    counts[DEPTH] += 1;
+    counts[NODES] += 1;
+}
+
+/// Repair on the way, if that was not done too often; whether the box is consistent then.
+bool mend(const Matrix &matrix, const Box &box, const Search &search, const Walk &walk,
+          std::int64_t cap) {
+    search.counts[REPAIRS] += 1;
+    const std::int64_t shifts = std::min(SHIFTS_ON_THE_WAY, walk.column.size());
+    const std::int64_t end = box.counts[domain::WORK] + REPAIR_WORK;
+    return repair(matrix, box, search.root, walk, search.random, shifts, end, cap);
+}
+
+/// Dive with backtracking; the box is consistent whenever this returns, but for the root.
+int search_depth_first(const Matrix &matrix, const Box &box, const Guide &guide,
+                       const Search &search, const Walk &walk, int rule, int mode,
+                       std::int64_t max_nodes, std::int64_t slice_end, std::int64_t cap) {
+    check_all(matrix, box, guide, search, walk);
+    check_stack(search);
+    const auto counts = search.counts;
+    const bool repairs = mode == DFS_REPAIR;
+    while (box.counts[domain::WORK] < slice_end) {
+        const std::int64_t j = next_column(box, search);
+        if (j < 0)
+            return DONE;
+        if (counts[NODES] >= max_nodes)
+            return GAVE_UP;
+        if (is_full(box))
+            return FULL;
+        const double value = choose(rule, j, box.bounds(0, j), box.bounds(1, j),
+                                    matrix.is_integer[j] == 1, guide, search.random);
+        push(box, search, j, value);
+        if (decide(matrix, box, j, value, value, cap, repairs))
+            continue;
+        counts[CONFLICTS] += 1;
+        if (repairs && counts[REPAIRS] < MAX_REPAIRS && mend(matrix, box, search, walk, cap)) {
+            counts[CURSOR] = 0;
+            continue;
+        }
+        if (!backtrack(matrix, box, search, cap))
+            return GAVE_UP;
+    }
+    return RUNNING;
+}
+
+/// Fix what is not fixed yet, passing contradictions over; one level of the trail is needed.
+int dive_leniently(const Matrix &matrix, const Box &box, const Guide &guide, const Search &search,
+                   const Walk &walk, int rule, int mode, std::int64_t slice_end, std::int64_t cap) {
+    check_all(matrix, box, guide, search, walk);
+    const auto counts = search.counts;
+    const std::int64_t limit = mode == DIVE ? -1 : cap;
+    while (box.counts[domain::WORK] < slice_end) {
+        const std::int64_t j = next_column(box, search);
+        if (j < 0)
+            return DONE;
+        const double value = choose(rule, j, box.bounds(0, j), box.bounds(1, j),
+                                    matrix.is_integer[j] == 1, guide, search.random);
+        if (decide(matrix, box, j, value, value, limit, true))
+            continue;
+        counts[CONFLICTS] += 1;
+        if (mode == DIVE_REPAIR && counts[REPAIRS] < MAX_REPAIRS) {
+            mend(matrix, box, search, walk, cap);
+            counts[CURSOR] = 0;
+        }
+    }
+    return RUNNING;
+}
+
+std::int64_t collect_broken(const Box &box, const Walk &walk) {
+    domain::check_shapes(box);
+    check_shapes(box, walk);
+    return collect(box, walk);
+}
+
+bool release_all(const Matrix &matrix, const Box &box, native::Grid<const double> root,
+                 std::int64_t cap) {
+    domain::check_shapes(matrix, box);
+    check_length("root", root.size(), box.bounds.size());
+    return release(matrix, box, root, cap);
+}
+
+bool repair_box(const Matrix &matrix, const Box &box, native::Grid<const double> root,
+                const Walk &walk, RandomState random, std::int64_t max_shifts,
+                std::int64_t work_end, std::int64_t cap) {
+    domain::check_shapes(matrix, box);
+    check_shapes(box, walk);
+    check_length("root", root.size(), box.bounds.size());
+    check_length("random", random.size(), 1);
+    check_length("column", walk.column.size(), max_shifts);
+    return repair(matrix, box, root, walk, random, max_shifts, work_end, cap);
+}
+
+} // namespace
+} // namespace mip::rounding
+
+NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
+    using namespace mip::rounding;
+    native::door(module, "search_depth_first", &search_depth_first, "matrix", "box", "guide",
+                 "search", "walk", "rule", "mode", "max_nodes", "slice_end", "cap");
+    native::door(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",
+                 "walk", "rule", "mode", "slice_end", "cap");
+    native::door(module, "collect", &collect_broken, "box", "walk");
+    native::door(module, "release", &release_all, "matrix", "box", "root", "cap");
+    native::door(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
+                 "max_shifts", "work_end", "cap");
+    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.repair_state",
+                      {{"TABU", TABU}});
+    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive_stack",
+                      {{"RUNNING", RUNNING},
+                       {"FULL", FULL},
+                       {"DONE", DONE},
+                       {"GAVE_UP", GAVE_UP},
+                       {"CURSOR", CURSOR},
+                       {"DEPTH", DEPTH},
+                       {"NODES", NODES},
+                       {"CONFLICTS", CONFLICTS},
+                       {"REPAIRS", REPAIRS}});
+    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.strategy",
+                      {{"Value.UP", UP},
+                       {"Value.DOWN", DOWN},
+                       {"Value.RANDOM", RANDOM},
+                       {"Value.GOOD_OBJECTIVE", GOOD_OBJECTIVE},
+                       {"Value.BAD_OBJECTIVE", BAD_OBJECTIVE},
+                       {"Value.LOOSE", LOOSE},
+                       {"Value.REFERENCE", REFERENCE},
+                       {"Mode.DFS", DFS},
+                       {"Mode.DFS_REPAIR", DFS_REPAIR},
+                       {"Mode.DIVE", DIVE},
+                       {"Mode.DIVE_PROPAGATE", DIVE_PROPAGATE},
+                       {"Mode.DIVE_REPAIR", DIVE_REPAIR}});
+}

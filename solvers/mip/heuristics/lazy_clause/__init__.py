@@ -1,0 +1,15 @@
+"""Depth-first search that learns a clause from every contradiction, and restarts.
+
+Lazy clause generation (Ohrimenko, Stuckey, Codish 2009) over the rows of a model: conflict analysis
+to the first unique implication point (Marques-Silva, Sakallah 1999), watched literals, weights of
+columns that fade, restarts and saved values (Moskewicz et al. 2001; Pipatsrisawat, Darwiche 2007).
+Literals are bounds of integer columns, so that general integers need no binaries, and of the
+objective's count (``grid``), so that it may be assumed to be small (``targets``) and what is
+learned from that holds without the assumption.
+"""
+
+from solvers.mip.heuristics.lazy_clause.candidates import SOURCE
+from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
+from solvers.mip.heuristics.lazy_clause.suits import suits
+
+__all__ = ["SOURCE", "ClauseSearch", "Status", "suits"]

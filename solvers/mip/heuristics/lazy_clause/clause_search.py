@@ -1,0 +1,248 @@
+"""The search from outside: slices by budget, restarts, targets, what to do with a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.lazy_clause.candidates import Candidates, Settle
+from solvers.mip.heuristics.lazy_clause.clauses import reduce_clauses
+from solvers.mip.heuristics.lazy_clause.grid import grid_of
+from solvers.mip.heuristics.lazy_clause.restarts import RESTART_UNIT, luby, unit_of
+from solvers.mip.heuristics.lazy_clause.sides import bounds_of, is_safe, sides_of
+from solvers.mip.heuristics.lazy_clause.slices import CANDIDATE, EXHAUSTED, REFUTED, RESTART
+from solvers.mip.heuristics.lazy_clause.state import (
+    CLAUSES,
+    CONFLICTS,
+    RUNGS,
+    UNTIL_RESTART,
+    WORK,
+    state_of,
+)
+from solvers.mip.heuristics.lazy_clause.targets import Targets
+from solvers.mip.heuristics.lazy_clause.value_selection import Wishes
+from solvers.mip.inference.domain import Domain
+from solvers.mip.model import MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Offer
+from solvers.native.mip_heuristics_lazy_clause import (
+    begin,
+    limit_count,
+    search,
+    settle_root,
+    to_root,
+    watch_clauses,
+)
+
+SLICE = 1_000_000
+"""Entries visited between two looks at the budget: some ten milliseconds."""
+
+FIRST_CLAUSES, MORE_CLAUSES = 4000, 500
+"""Clauses kept before half of them are dropped, and how many more after each time."""
+
+WISHES_EVERY = 8
+"""Restarts from one setting of the values to the next, while there is no point."""
+
+
+def nothing_believed() -> float:
+    """Return -inf: that no objective is too low to be believed."""
+    return -np.inf
+
+
+class Status(Enum):
+    """How a run ended."""
+
+    SPENT = "the budget was spent"
+    EXHAUSTED = "nothing is left to search"
+
+
+class ClauseSearch:
+    """A search of one model that goes on from run to run; one run at a time.
+
+    Parameters
+    ----------
+    model : MipModel
+    domain : Domain
+        Propagated box to search; it is not changed.
+    seed : int
+    offer : Offer
+    starts : callable
+        Returns points (n,) whose values are worth trying, the best first: near ones, that of the
+        relaxation, which is the last. Asked now and then.
+    settle : callable, optional
+        Offers a point whose integers are decided, and returns what an LP says of its continuous
+        columns within so many seconds. Needed where there are such columns.
+    believed : callable, optional
+        Returns an objective that points can hardly be below, such as the relaxation's, or -inf. It
+        says how far a bold target is away, and nothing follows from it.
+
+    Attributes
+    ----------
+    state : State
+    grid : Grid
+        How the objective is counted.
+    targets : Targets
+        What is assumed about the objective.
+    most, least : float
+        Largest count that is an improvement, inf without a point; and none is below this one.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        domain: Domain,
+        seed: int,
+        offer: Offer,
+        starts: Callable[[], list[FloatArray]] = list,
+        settle: Settle | None = None,
+        believed: Callable[[], float] = nothing_believed,
+    ) -> None:
+        self._model = model
+        self._believed = believed
+        rng = np.random.default_rng(seed)
+        bound = bounds_of(domain.lower, domain.upper)
+        self.grid = grid_of(model, domain.lower, domain.upper)
+        self._sides, right = sides_of(model, bound, self.grid)
+        self._is_safe = is_safe(self._sides, right, bound)
+        self._wishes = Wishes(model, rng, starts)
+        self.state = state_of(self._sides, right, bound, self._wishes.plain[0])
+        self._candidates = Candidates(model, self._sides, self.state, offer, settle)
+        self.targets = Targets()
+        self.most, self.least = np.inf, -np.inf
+        self._best: FloatArray | None = None
+        self._next: FloatArray | None = None
+        self._is_over = False
+        self._restarts = self._aimed_at = 0
+        self._limit = FIRST_CLAUSES
+        self._patience = RESTART_UNIT
+        self._begin(rng)
+        self._aim()
+        self._plain_least = self.least
+
+    @property
+    def conflicts(self) -> int:
+        """Contradictions so far."""
+        return int(self.state.counts[CONFLICTS])
+
+    @property
+    def proven(self) -> float:
+        """What no feasible point's objective is below, offset included; inf if there is no point.
+
+        -inf where sums are rounded, so that nothing the search concludes is a proof, and while
+        nothing is known but what the columns' bounds say.
+        """
+        if not self._is_safe or not (self._is_over or self.least > self._plain_least):
+            return -np.inf
+        return np.inf if np.isposinf(self.least) else self.grid.objective_of(self.least)
+
+    def beat(self, objective: float, point: FloatArray | None = None) -> None:
+        """Look only for points that are better than ``objective``, offset included.
+
+        ``point`` (n,) is one that has it; its values are those to try first.
+        """
+        most = self.grid.below(objective)
+        if point is not None:
+            most = min(most, self.grid.below_point(point))
+        if most >= self.most:
+            return
+        if np.isposinf(self.most):
+            to_root(self._sides, self.state)
+            self.state.right[-1] = 0.0
+            self.state.bound[-1] = self.state.root[-1] = -most
+            begin(self._sides, self.state)
+        elif limit_count(self._sides, self.state, most) == EXHAUSTED:
+            self._is_over = True
+        self.most, self._best = most, point
+        self.targets.met()
+        self._aim()
+        if point is not None:
+            self.state.wish[:-1] = point
+
+    def run(self, budget: Budget) -> Status:
+        """Search until the budget is spent or nothing is left."""
+        state, counts = self.state, self.state.counts
+        while not budget.spent() and not self._is_over:
+            before = int(counts[WORK])
+            end = before + int(min(SLICE, budget.work_left)) + 1
+            status = int(search(self._sides, state, end))
+            if status == CANDIDATE:
+                status = self._judge(budget)
+            budget.charge(float(counts[WORK] - before))
+            if status == REFUTED:
+                self._aim()
+            if status == RESTART:
+                status = self._restart()
+            self._is_over |= status == EXHAUSTED
+        if self._is_over:
+            self.least = self.most + 1.0
+        return Status.EXHAUSTED if self._is_over else Status.SPENT
+
+    def _begin(self, rng: np.random.Generator) -> None:
+        state = self.state
+        entries = np.diff(self._sides.code_start)[:-2]
+        density = (entries[0::2] + entries[1::2]).astype(np.float64)
+        density *= 0.5 / max(1.0, float(density.max(initial=1.0)))
+        state.score[:-1] = density + 0.1 * rng.random(density.size)
+        begin(self._sides, state)
+        state.counts[UNTIL_RESTART] = RESTART_UNIT
+
+    def _aim(self) -> None:
+        """Set the next target, at the root, and note what the root proves."""
+        to_root(self._sides, self.state)
+        state, counts = self.state, self.state.counts
+        counts[RUNGS] = 0
+        self._aimed_at = self.conflicts
+        if self._is_over:
+            return
+        least = float(state.bound[-2])
+        if state.infinite[-1] == 0:
+            least = max(least, float(state.activity[-1] - state.bound[-1]))
+        self.least = max(self.least, min(least, self.most + 1.0))
+        if np.isfinite(self.most):
+            hint = self.grid.nearest(self._believed())
+            rungs = self.targets.rungs(max(self.least, min(hint, self.most)), self.most)
+            state.rung[: len(rungs)] = rungs
+            counts[RUNGS] = len(rungs)
+
+    def _judge(self, budget: Budget) -> int:
+        """Go on from a candidate: below its objective, or with other values where it is refuted.
+
+        While one candidate is due to each of the ends of the bounds, the next ends come at once.
+        """
+        verdict = self._candidates.judge(budget)
+        if verdict.point is not None:
+            self.beat(self._model.objective_at(verdict.point), verdict.point)
+        if not verdict.is_refuted or verdict.status == EXHAUSTED:
+            return verdict.status
+        self._next = self._wishes.after_refusal()
+        return verdict.status if self._next is None else RESTART
+
+    def _restart(self) -> int:
+        state, counts = self.state, self.state.counts
+        status = settle_root(self._sides, state)
+        if counts[CLAUSES] > self._limit:
+            reduce_clauses(state)
+            watch_clauses(self._sides, state)
+            self._limit += MORE_CLAUSES
+        self._restarts += 1
+        if np.isfinite(self.most):
+            self._patience = unit_of(self.conflicts, int(counts[WORK]))
+        counts[UNTIL_RESTART] = self._patience * luby(self._restarts)
+        if self._next is not None:
+            state.wish[:-1] = self._next
+            self._next = None
+        elif np.isfinite(self.most):
+            self._try_another_target()
+        elif self._restarts % WISHES_EVERY == 0:
+            self._wishes.anew(state)
+        return status
+
+    def _try_another_target(self) -> None:
+        """Take another target, and other values, where the present one has taken too long."""
+        if self.conflicts - self._aimed_at >= self._patience:
+            self.targets.spent()
+            self._wishes.better(self.state, self._best)
+            self._aim()

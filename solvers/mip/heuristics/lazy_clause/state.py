@@ -1,0 +1,199 @@
+"""What changes during a search: bounds with their trail, activities, clauses, scores, values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.lazy_clause.sides import Sides
+from solvers.mip.model import ByteArray, IndexArray
+
+TRAIL, LEVEL, HEAD = 0, 1, 2
+"""Length of the trail, number of decisions, first entry that the clauses have not been told of."""
+QUEUE_HEAD, QUEUE_SIZE = 3, 4
+"""The queue of sides, a ring."""
+WORK = 5
+"""Entries of sides and clauses visited."""
+CONFLICT = 6
+"""What is contradicted: a side, -2 - c for clause c, or -1."""
+CLAUSES, LITERALS = 7, 8
+"""Clauses kept and the literals they have."""
+CONFLICTS = 9
+"""Contradictions so far."""
+HEAP = 10
+"""Columns in the heap."""
+FIXED = 11
+"""Integer columns that are fixed."""
+MOST_FIXED = 12
+"""The most that were fixed at a contradiction since values were last set."""
+UNTIL_RESTART = 13
+"""Contradictions until the next restart."""
+CAPPED = 14
+"""Propagations that ended early for lack of room on the trail."""
+EXPLAINED = 15
+"""Entries that stand in ``found``."""
+RECORDED = 16
+"""Entries that stand in ``lits``."""
+TOUCHED = 17
+"""Entries that stand in ``touched``."""
+OPEN, AT = 18, 19
+"""Entries of level ``AT`` that the analysis has still to look at."""
+RUNGS = 20
+"""Rungs that are set."""
+NUM_COUNTS = 21
+
+STEP = 0
+"""What the next contradiction adds to a column's score."""
+NUM_NUMBERS = 1
+
+MOST_RUNGS = 8
+"""Rungs that there is room for."""
+
+PER_BINARY, PER_OTHER, TRAIL_SPARE = 2, 12, 20_000
+"""Length of the trail: a binary changes once, a bound of another integer may rise many times."""
+
+MOST_CLAUSES = 40_000
+"""Clauses that there is room for."""
+
+MOST_LITERALS = 2_000_000
+"""Literals of all of them."""
+
+
+class State(NamedTuple):
+    """The arrays of a search over n columns, the count of the objective among them, and r sides.
+
+    Attributes
+    ----------
+    bound, root : (2n,) float64
+        By codes, now and before any decision.
+    right, activity : (r,) float64
+        Right-hand side of each side, and its smallest activity without infinite terms.
+    infinite : (r,) int32
+        Infinite terms of that activity.
+    queue, queued : (r,) int32, uint8
+    entry_code, entry_before, entry_reason, entry_level : (t,) int32
+        The trail: which bound rose, at which place of the trail it had risen last (-1: it stood at
+        the root), why (a side, -2 - c for a clause, or a decision), and after how many decisions.
+    entry_value, entry_old : (t,) float64
+        The bound after and before.
+    latest : (2n,) int32
+        Last place of each bound on the trail, or -1.
+    level_start : (l,) int32
+        Length of the trail before each decision.
+    clause_start : (c+1,) int32
+    literal_code, literal_value : int32, float64
+        A literal says ``bound[code] >= value``. The first two of a clause are watched.
+    clause_spread : (c,) int32
+        Number of decisions that a clause ties together when it is learned.
+    watch_next : (2c,) int32
+        Watch 2 c + w follows in the list of the code that can make literal w of clause c false.
+    watch_first : (2n,) int32
+    score : (n,) float64
+        How often a column was part of contradictions lately.
+    heap, heap_place : (n,) int32
+    wish : (n,) float64
+        The value that each column is to have next.
+    closest : (n,) float64
+        Values where most columns were fixed.
+    seen : (t,) uint8
+        Marks of the analysis.
+    found, lits, touched : (t,) int32
+        Its lists: entries that explain something; entries of the clause to be; entries marked.
+    rung : (MOST_RUNGS,) float64
+        Counts that are decided to be the most before anything else is, falling: assumptions.
+    stamp : (l,) int32
+        Conflict at which a level was counted last.
+    chosen : (2n,) int32
+        Entry that stands for a code in the clause to be, or -1.
+    counts : (NUM_COUNTS,) int64
+    numbers : (NUM_NUMBERS,) float64
+    """
+
+    bound: FloatArray
+    root: FloatArray
+    right: FloatArray
+    activity: FloatArray
+    infinite: IndexArray
+    queue: IndexArray
+    queued: ByteArray
+    entry_code: IndexArray
+    entry_before: IndexArray
+    entry_reason: IndexArray
+    entry_level: IndexArray
+    entry_value: FloatArray
+    entry_old: FloatArray
+    latest: IndexArray
+    level_start: IndexArray
+    clause_start: IndexArray
+    literal_code: IndexArray
+    literal_value: FloatArray
+    clause_spread: IndexArray
+    watch_next: IndexArray
+    watch_first: IndexArray
+    score: FloatArray
+    heap: IndexArray
+    heap_place: IndexArray
+    wish: FloatArray
+    closest: FloatArray
+    seen: ByteArray
+    found: IndexArray
+    lits: IndexArray
+    touched: IndexArray
+    stamp: IndexArray
+    chosen: IndexArray
+    rung: FloatArray
+    counts: npt.NDArray[np.int64]
+    numbers: FloatArray
+
+
+def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArray) -> State:
+    """Return the state at the root; activities are still to be summed."""
+    n, r = sides.is_integer.size, right.size
+    integers = int(np.count_nonzero(sides.is_integer))
+    levels = 2 * integers + 2 + MOST_RUNGS
+    others = int(np.count_nonzero((sides.is_integer == 1) & (-bound[1::2] - bound[0::2] > 1.0)))
+    trail = PER_BINARY * (n - others) + PER_OTHER * others + levels + TRAIL_SPARE
+
+    def whole(size: int, value: int = 0) -> IndexArray:
+        return np.full(size, value, dtype=np.int32)
+
+    return State(
+        bound=bound.copy(),
+        root=bound.copy(),
+        right=right.copy(),
+        activity=np.zeros(r),
+        infinite=whole(r),
+        queue=whole(r),
+        queued=np.zeros(r, dtype=np.uint8),
+        entry_code=whole(trail),
+        entry_before=whole(trail),
+        entry_reason=whole(trail),
+        entry_level=whole(trail),
+        entry_value=np.zeros(trail),
+        entry_old=np.zeros(trail),
+        latest=whole(2 * n, -1),
+        level_start=whole(levels),
+        clause_start=whole(MOST_CLAUSES + 1),
+        literal_code=whole(MOST_LITERALS),
+        literal_value=np.zeros(MOST_LITERALS),
+        clause_spread=whole(MOST_CLAUSES),
+        watch_next=whole(2 * MOST_CLAUSES, -1),
+        watch_first=whole(2 * n, -1),
+        score=np.zeros(n),
+        heap=whole(n),
+        heap_place=whole(n, -1),
+        wish=np.append(wish, 0.0),
+        closest=np.append(wish, 0.0),
+        seen=np.zeros(trail, dtype=np.uint8),
+        found=whole(trail),
+        lits=whole(trail),
+        touched=whole(trail),
+        stamp=whole(levels, -1),
+        chosen=whole(2 * n, -1),
+        rung=np.zeros(MOST_RUNGS),
+        counts=np.zeros(NUM_COUNTS, dtype=np.int64),
+        numbers=np.ones(NUM_NUMBERS),
+    )

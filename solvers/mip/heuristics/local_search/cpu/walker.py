@@ -1,0 +1,203 @@
+"""One walker: a point that moves, in slices short enough for whoever calls to hear a stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.local_search.cpu.layout import matrix_of, state_of, working_bounds
+from solvers.mip.heuristics.local_search.cpu.settings import BALANCED, WalkerSettings
+from solvers.mip.heuristics.local_search.cpu.starts import perturbed, starting_point
+from solvers.mip.heuristics.local_search.cpu.state import BEST, LEAST
+from solvers.mip.model import MipModel, is_feasible
+from solvers.native.mip_heuristics_local_search_cpu import aim_below, refresh, run_slice
+
+FAILED_RECORDS = 3
+"""Points that the check refused, in one slice, after which the slice is given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What one slice brought.
+
+    Parameters
+    ----------
+    found : bool
+        Whether it found a feasible point better than the cutoff and all before; checked.
+    x : (n,) array or None
+        That point.
+    objective : float
+        Its objective with offset; inf without one.
+    violated : int
+        Fewest violated rows at any local minimum since the start.
+    moves : int
+        Changes of a column in this slice.
+    work : int
+        Entries visited in this slice.
+    stale : bool
+        Whether the walker's patience is over: no better point for many steps.
+    done : bool
+        Whether it found a point and there is no objective to improve.
+    """
+
+    found: bool
+    x: FloatArray | None
+    objective: float
+    violated: int
+    moves: int
+    work: int
+    stale: bool
+    done: bool
+
+
+class Walker:
+    """A local search on the CPU that runs in the calling thread, without the interpreter lock.
+
+    Parameters
+    ----------
+    model : MipModel
+        Not changed; its matrix is shared by all walkers.
+    settings : WalkerSettings
+        How to search.
+    seed : int
+        The same seed, starts and slices give the same walk.
+    """
+
+    def __init__(self, model: MipModel, settings: WalkerSettings = BALANCED, seed: int = 0) -> None:
+        self._model = model
+        self._matrix = matrix_of(model)
+        self._rng = np.random.default_rng(seed)
+        self._state = state_of(model, settings, seed)
+        self.settings = settings
+        self.start()
+
+    @property
+    def settings(self) -> WalkerSettings:
+        """How the walker searches; may be changed between slices."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: WalkerSettings) -> None:
+        self._settings = settings
+        self._parameters = settings.parameters
+        self._state.status["aim"] = settings.stagger
+
+    @property
+    def x(self) -> FloatArray:
+        """The point (n,) where the walker stands."""
+        return np.array(self._state.columns["x"])
+
+    @property
+    def activity(self) -> FloatArray:
+        """The activities (m,) as the walker keeps them."""
+        return np.array(self._state.rows["activity"])
+
+    @property
+    def num_violated(self) -> int:
+        """Number of rows violated where the walker stands."""
+        return int(self._state.status["num_violated"][0])
+
+    @property
+    def moves(self) -> int:
+        """Changes of a column so far."""
+        return int(self._state.status["moves"][0])
+
+    @property
+    def weights(self) -> FloatArray:
+        """The heavier weight of each row's sides (m,): what was hard to satisfy ranks first."""
+        rows = self._state.rows
+        heavier: FloatArray = np.maximum(rows["lower_weight"], rows["upper_weight"])
+        return heavier
+
+    def hardest_rows(self, count: int) -> np.ndarray:
+        """Return the numbers of the ``count`` heaviest rows, heaviest first."""
+        return np.argsort(-self.weights, kind="stable")[:count]
+
+    @property
+    def least_violated(self) -> tuple[FloatArray, int]:
+        """The point (n,) with the fewest violated rows at a local minimum, and their number."""
+        if self._state.status["least_violated"][0] > self._model.num_rows:
+            return self.x, self.num_violated
+        return self._state.kept[LEAST].copy(), int(self._state.status["least_violated"][0])
+
+    def start(
+        self, x: FloatArray | None = None, *, weights: float = 0.0, perturbation: float = 0.0
+    ) -> None:
+        """Put the walker at a point, given or by the settings.
+
+        Parameters
+        ----------
+        x : (n,) array, optional
+            Moved within bounds and to integers; values that are not finite are filled in.
+        weights : float
+            Part of the weights that is kept: 0 starts afresh, 1 keeps them all.
+        perturbation : float
+            Part of the columns that get another value within their bounds.
+        """
+        point = starting_point(self._model, self._settings.origin, x, self._rng)
+        if perturbation > 0.0:
+            point = perturbed(self._model, point, perturbation, self._rng)
+        state = self._state
+        rows, columns, status = state.rows, state.columns, state.status
+        columns["lower"], columns["upper"] = working_bounds(self._model, point)
+        columns["x"] = point
+        for mark in ("no_rise", "no_fall", "changed"):
+            columns[mark] = 0
+        first = np.where(rows["lower"] == rows["upper"], self._parameters.equality_weight, 1.0)
+        for side in ("lower_weight", "upper_weight"):
+            rows[side] = np.maximum(first, np.floor(weights * rows[side]))
+        kept = np.floor(weights * status["objective_weight"])
+        status["objective_weight"] = np.maximum(self._settings.objective_weight, kept)
+        status["step"] = 0
+        status["improved"] = 0
+        status["least_violated"] = self._model.num_rows + 1
+        refresh(self._matrix, state)
+
+    def run(self, work: int, cutoff: float = np.inf) -> Report:
+        """Walk until so many entries were visited.
+
+        Parameters
+        ----------
+        work : int
+            Entries of the matrix; a million take some milliseconds.
+        cutoff : float
+            Objective (with offset) that a point has to beat.
+        """
+        state, status = self._state, self._state.status
+        before_moves, before_work = self.moves, int(status["work"][0])
+        limit = cutoff - self._model.offset
+        if limit < status["best"][0]:
+            aim_below(state, float(limit))
+        x: FloatArray | None = None
+        for _ in range(FAILED_RECORDS):
+            left = int(before_work + work - status["work"][0])
+            if left <= 0 or status["done"][0]:
+                break
+            status["found"] = 0
+            best = float(status["best"][0])
+            run_slice(self._matrix, state, self._parameters, left)
+            if status["found"][0]:
+                x = self._checked()
+            if not status["found"][0] or x is not None:
+                break
+            status["done"] = 0
+            aim_below(state, best)
+            refresh(self._matrix, state)
+        steps = int(status["step"][0] - status["improved"][0])
+        return Report(
+            found=x is not None,
+            x=x,
+            objective=np.inf if x is None else self._model.objective_at(x),
+            violated=int(status["least_violated"][0]),
+            moves=self.moves - before_moves,
+            work=int(status["work"][0]) - before_work,
+            stale=steps > self._settings.patience,
+            done=bool(status["done"][0]),
+        )
+
+    def _checked(self) -> FloatArray | None:
+        """Return a copy of the recorded point if it really is feasible."""
+        point = self._model.rounded(self._state.kept[BEST])
+        return point if is_feasible(self._model, point) else None

@@ -1,0 +1,118 @@
+// A slice of a few walkers' searches, each by one thread, with the bits of a warp's or a block's.
+#include "single.h"
+
+#include "native/threads.h"
+
+namespace {
+
+#include "walker.cuh"
+
+using Numbers = native::Span<const REAL>;
+using NumbersOut = native::Span<REAL>;
+using Ints = native::Span<const INDEX>;
+using IntsOut = native::Span<INDEX>;
+
+/// What walkers carry.
+struct State {
+    NumbersOut values, cells;
+    IntsOut place, violated;
+    NumbersOut kept, records;
+};
+
+void check_model(const Model &model, Ints row_start, Ints row_column, Numbers row_value,
+                 Numbers sides, Numbers ranges, Numbers scales, Ints column_start, Ints column_row,
+                 Numbers column_value, Numbers bounds, Numbers costs, Ints objective_columns) {
+    native::check_length("row_start", row_start.size(), model.rows + 1);
+    native::check_length("row_column", row_column.size(), row_start[model.rows]);
+    native::check_length("row_value", row_value.size(), row_start[model.rows]);
+    native::check_length("sides", sides.size(), model.rows);
+    native::check_length("ranges", ranges.size(), model.rows - model.inequalities);
+    native::check_length("scales", scales.size(), model.rows);
+    native::check_length("column_start", column_start.size(), model.columns + 1);
+    native::check_length("column_row", column_row.size(), column_start[model.columns]);
+    native::check_length("column_value", column_value.size(), column_start[model.columns]);
+    native::check_length("bounds", bounds.size(), 2 * std::int64_t(model.columns));
+    native::check_length("costs", costs.size(), model.columns);
+    native::check_length("objective_columns", objective_columns.size(), model.objectives);
+}
+
+void check_state(const Model &model, const State &state, std::int64_t walkers) {
+    native::check_length("values", state.values.size(), 2 * model.columns * walkers);
+    native::check_length("cells", state.cells.size(), 2 * model.rows * walkers);
+    native::check_length("place", state.place.size(), model.rows * walkers);
+    native::check_length("violated", state.violated.size(), model.rows * walkers);
+    native::check_length("kept", state.kept.size(), model.columns * walkers);
+    native::check_length("records", state.records.size(), RECORD * walkers);
+}
+
+template <int LANES>
+void run_walker(const Model &model, const State &state, std::int64_t walker, int steps, int seed) {
+    const std::int64_t columns = walker * model.columns, rows = walker * model.rows;
+    Sample sample;
+    Walker<Single<LANES>> one = {model,
+                                 {},
+                                 sample,
+                                 random_of(seed, static_cast<int>(walker), 1),
+                                 reinterpret_cast<Pair *>(state.values.data()) + columns,
+                                 reinterpret_cast<Pair *>(state.cells.data()) + rows,
+                                 state.place.data() + rows,
+                                 state.violated.data() + rows,
+                                 state.kept.data() + columns,
+                                 state.records.data() + walker * RECORD};
+    one.run(steps);
+}
+
+/// Make a slice of steps with groups of so many lanes.
+template <int LANES>
+void walk(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
+          Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
+          Numbers scales, Ints column_start, Ints column_row, Numbers column_value, Numbers bounds,
+          Numbers costs, Ints objective_columns, NumbersOut values, NumbersOut cells, IntsOut place,
+          IntsOut violated, NumbersOut kept, NumbersOut records, int walkers, int steps, int seed,
+          int threads) {
+    const Model model = {rows,
+                         inequalities,
+                         columns,
+                         binaries,
+                         integers,
+                         objectives,
+                         row_start.data(),
+                         row_column.data(),
+                         row_value.data(),
+                         sides.data(),
+                         ranges.data(),
+                         scales.data(),
+                         column_start.data(),
+                         column_row.data(),
+                         column_value.data(),
+                         reinterpret_cast<const Pair *>(bounds.data()),
+                         costs.data(),
+                         objective_columns.data()};
+    const State state = {values, cells, place, violated, kept, records};
+    check_model(model, row_start, row_column, row_value, sides, ranges, scales, column_start,
+                column_row, column_value, bounds, costs, objective_columns);
+    check_state(model, state, walkers);
+    native::parallel_for(threads, walkers, [&](std::int64_t walker) {
+        run_walker<LANES>(model, state, walker, steps, seed);
+    });
+}
+
+template <int LANES> void walk_door(nanobind::module_ &module, const char *name) {
+    native::door(module, name, &walk<LANES>, "rows", "inequalities", "columns", "binaries",
+                 "integers", "objectives", "row_start", "row_column", "row_value", "sides",
+                 "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
+                 "costs", "objective_columns", "values", "cells", "place", "violated", "kept",
+                 "records", "walkers", "steps", "seed", "threads");
+}
+
+} // namespace
+
+NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
+    walk_door<32>(module, "walk");
+    walk_door<256>(module, "walk_wide");
+    native::constants(
+        module, "solvers.mip.heuristics.local_search.gpu.kernels.fields",
+        {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}, {"MOST_ROWS", MOST_ROWS}});
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.state",
+                      {{"LIFT_PATIENCE", LIFT_PATIENCE}});
+}

@@ -1,0 +1,110 @@
+"""Local search by thousands of walkers at once, each a warp (or a block) of its own.
+
+A step of a walker, after Local-MIP (Lin, Zou and Cai, CP 2024) and Feasibility Jump (Luteberget
+and Sartor, 2023), with what is sampled where those look at everything:
+
+1. *No row is violated.* The point is noted if its objective is the best so far. Of a window of
+   objective columns the one is moved whose step within all rows lowers the objective most (lift).
+   Only after some windows have failed the step goes on: fewer where lifts are rare.
+2. *Candidates* are the entries of a few violated rows, drawn from the list of all of them, each
+   column moved just as far as its row needs (mixed tight; of a long row, columns that can move),
+   and, once there is a target for the objective, columns moved as far as the target needs
+   (breakthrough). A column that was moved must not go back for some steps (tabu).
+3. *Scores.* Progress is the sum over the column's rows of 2 w where the row becomes satisfied,
+   -2 w where it becomes violated, and w or -w where its violation shrinks or grows, w being the
+   row's weight; the objective counts likewise, as a row that holds at the target. Bonus, which
+   breaks ties, is the weight of rows that gain less those that lose room to spare; after that the
+   column that has not changed for longest wins. Walkers of the other kind (``JUMP``) take the
+   decrease of weighted violation for progress, each row's in the measure of ``scales``, of which
+   their weights are multiples. The best candidate is made if its progress is positive.
+4. *Local minimum.* Sometimes a pair is tried first: the best candidate with a second column that
+   repairs the heaviest row it would break, which walks along equality rows and swaps members of
+   set-partitioning rows. Otherwise violated rows gain weight - or, rarely, satisfied ones lose
+   some - and the best move of one violated row is made whatever it costs.
+
+Random numbers follow from seed, walker and step alone, candidates have numbers of their own that
+break ties, and the list of violated rows changes in the order of lanes: so device and twin agree
+move by move. ``values`` holds value and stamp of each column in turn, ``cells`` slack to the upper
+side and weight of each row; rows that have a lower side only have been turned round, and those
+with two sides stand last.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+
+WARP, BLOCK = 32, 256
+"""Threads of a walker in each of the two kernels."""
+
+MODEL = (
+    Argument("rows", "int"),
+    Argument("inequalities", "int"),
+    Argument("columns", "int"),
+    Argument("binaries", "int"),
+    Argument("integers", "int"),
+    Argument("objectives", "int"),
+    Argument("row_start", "index[]"),
+    Argument("row_column", "index[]"),
+    Argument("row_value", "real[]"),
+    Argument("sides", "real[]"),
+    Argument("ranges", "real[]"),
+    Argument("scales", "real[]"),
+    Argument("column_start", "index[]"),
+    Argument("column_row", "index[]"),
+    Argument("column_value", "real[]"),
+    Argument("bounds", "real[]"),
+    Argument("costs", "packed[]"),
+    Argument("objective_columns", "index[]"),
+)
+
+STATE = (
+    Argument("values", "real[]", "inout"),
+    Argument("cells", "real[]", "inout"),
+    Argument("place", "index[]", "inout"),
+    Argument("violated", "index[]", "inout"),
+    Argument("kept", "real[]", "inout"),
+    Argument("records", "packed[]", "inout"),
+    Argument("walkers", "int"),
+    Argument("steps", "int"),
+    Argument("seed", "int"),
+)
+
+
+def _work(values: Values) -> int:
+    """Return the entries scored, by an estimate of 64 in a step."""
+    return int(values["walkers"]) * int(values["steps"]) * 64
+
+
+def _bytes(values: Values) -> int:
+    """Return a sector of state for each scored entry."""
+    return _work(values) * 32
+
+
+WALK = Kernel(
+    name="walk",
+    arguments=(*MODEL, *STATE),
+    contract="Each of the walkers makes so many steps, a warp to a walker. Device and twin agree "
+    "exactly.",
+    launch=lambda values: Launch(int(values["walkers"]), WARP),
+    work=_work,
+    bytes_moved=_bytes,
+)
+
+WALK_WIDE = Kernel(
+    name="walk_wide",
+    arguments=(*MODEL, *STATE),
+    contract="Each of the walkers makes so many steps, a block to a walker, which pays where rows "
+    "and columns are long. Device and twin agree exactly.",
+    launch=lambda values: Launch(int(values["walkers"]), BLOCK),
+    work=_work,
+    bytes_moved=_bytes,
+)
+
+WALKS = Family(
+    "solvers.mip.heuristics.local_search.gpu.kernels",
+    "walk",
+    (WALK, WALK_WIDE),
+    foreseen=[
+        {"real": real, "costs": "float64", "records": "float64"} for real in ("float32", "float64")
+    ],
+)

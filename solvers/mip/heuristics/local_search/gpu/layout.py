@@ -1,0 +1,215 @@
+"""The model as walkers read it: rows with an upper side, columns sorted by kind.
+
+Rows that cannot be violated are left out. A row with a lower side only is turned round, so that
+every row has an upper side, and rows that have a lower side as well stand behind the others: so the
+search reads one number of a row, its slack, and for the last ones the width between the sides. An
+equation becomes two rows, so that each of its sides has a weight of its own: which side is hard
+differs, as in set partitioning, where covering is.
+Binary columns stand first, then other integers, then continuous ones, which saves reading bounds
+and types. Infinite bounds become a wide box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.core.device import Device
+from solvers.core.problem import FloatArray
+from solvers.mip.model import MipModel
+
+BOX = 1e8
+"""Bound of columns that have none: slack is still exact to 1e-8 there, and a polish by LP can go
+further."""
+
+LARGEST_SINGLE = 2.0**24
+"""Whole numbers up to here are exact in 32 bits."""
+
+LARGEST_EXACT = 2.0**50
+"""Whole numbers up to here stay exact in 64 bits, with some room for sums."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The arrays that all walkers share, on the host, and the way back to the model.
+
+    Parameters
+    ----------
+    order : (n,) int
+        Column of the model that stands at each place.
+    rows, inequalities, binaries, integers, objectives : int
+        Numbers of rows, of rows with an upper side only (they stand first), of binary and of
+        integer columns (they stand first), and of columns with a cost that can move.
+    real : str
+        Type of state and coefficients: 'float32' where every number of the search is a whole one
+        that 32 bits hold.
+    is_exact : bool
+        Whether slack never drifts, because all numbers are whole.
+    arrays : dict
+        The kernels' arrays by name; ``bounds`` holds lower and upper bound of each column in turn.
+    scale, granularity : float
+        One over the largest cost (0 without costs), and the least difference of objectives.
+    """
+
+    order: npt.NDArray[np.int64]
+    rows: int
+    inequalities: int
+    binaries: int
+    integers: int
+    objectives: int
+    real: str
+    is_exact: bool
+    arrays: dict[str, npt.NDArray[Any]]
+    scale: float
+    granularity: float
+
+    @classmethod
+    def of(cls, model: MipModel, *, wide: bool = False) -> Layout:
+        """Lay a model out; ``wide`` keeps 64 bits whatever the numbers are."""
+        order, binaries, integers = _column_order(model)
+        matrix, sides, ranges, inequalities = _rows(model, order)
+        by_column = matrix.tocsc()
+        by_column.sort_indices()
+        lower = np.maximum(model.lower[order], -BOX)
+        upper = np.minimum(model.upper[order], BOX)
+        costs = model.cost[order]
+        movable = np.flatnonzero((costs != 0.0) & (lower < upper)).astype(np.int32)
+        largest = _largest_whole(matrix, sides, ranges, lower, upper, integers)
+        single = largest < LARGEST_SINGLE and not wide
+        real = "float32" if single else "float64"
+        arrays = {
+            "row_start": matrix.indptr.astype(np.int32),
+            "row_column": matrix.indices.astype(np.int32),
+            "row_value": matrix.data.astype(real),
+            "sides": sides.astype(real),
+            "ranges": ranges.astype(real),
+            "scales": _scales(matrix).astype(real),
+            "column_start": by_column.indptr.astype(np.int32),
+            "column_row": by_column.indices.astype(np.int32),
+            "column_value": by_column.data.astype(real),
+            "bounds": np.column_stack((lower, upper)).ravel().astype(real),
+            "costs": np.ascontiguousarray(costs, dtype=np.float64),
+            "objective_columns": movable,
+        }
+        largest_cost = float(np.max(np.abs(costs), initial=0.0))
+        return cls(
+            order=order,
+            rows=int(sides.size),
+            inequalities=inequalities,
+            binaries=binaries,
+            integers=integers,
+            objectives=int(movable.size),
+            real=real,
+            is_exact=largest < LARGEST_EXACT,
+            arrays={name: np.ascontiguousarray(array) for name, array in arrays.items()},
+            scale=1.0 / largest_cost if largest_cost > 0.0 else 0.0,
+            granularity=_granularity(costs[movable], movable, integers),
+        )
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.order.size)
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of the matrix that are left."""
+        return int(self.arrays["row_value"].size)
+
+    def point_of(self, values: npt.NDArray[Any]) -> FloatArray:
+        """Return a walker's columns (n,) in the order of the model."""
+        point = np.empty(self.columns)
+        point[self.order] = values
+        return point
+
+    def values_of(self, point: FloatArray) -> npt.NDArray[Any]:
+        """Return a point (n,) of the model as a walker has it: in its order, type and box."""
+        low, high = self.arrays["bounds"][0::2], self.arrays["bounds"][1::2]
+        values = np.nan_to_num(point[self.order], nan=0.0, posinf=BOX, neginf=-BOX)
+        values[: self.integers] = np.round(values[: self.integers])
+        return np.clip(values, low, high).astype(self.real)
+
+    def on(self, device: Device) -> tuple[Any, ...]:
+        """Return the kernels' arguments that describe the model, with arrays on a device."""
+        sizes = (self.rows, self.inequalities, self.columns)
+        kinds = (self.binaries, self.integers, self.objectives)
+        return (*sizes, *kinds, *(device.to_device(_held(a)) for a in self.arrays.values()))
+
+
+def _held(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array with at least one element: empty ones have no address on a device."""
+    return array if array.size else np.zeros(1, array.dtype)
+
+
+def _column_order(model: MipModel) -> tuple[npt.NDArray[np.int64], int, int]:
+    """Return the order of columns, binary ones first, and the numbers of binaries and integers."""
+    kind = np.where(model.is_binary, 0, np.where(model.is_integer == 1, 1, 2))
+    order = np.argsort(kind, kind="stable")
+    return order, int(np.sum(kind == 0)), int(np.sum(kind <= 1))
+
+
+def _rows(
+    model: MipModel, order: npt.NDArray[np.int64]
+) -> tuple[sp.csr_matrix, FloatArray, FloatArray, int]:
+    """Return the rows with entries and a side, turned and sorted, their sides and widths."""
+    matrix = sp.csr_matrix(model.problem.matrix, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    has_lower, has_upper = np.isfinite(model.row_lower), np.isfinite(model.row_upper)
+    used = (np.diff(matrix.indptr) > 0) & (has_lower | has_upper)
+    equal = used & (model.row_lower == model.row_upper)
+    ranged = used & has_lower & has_upper & ~equal
+    above = np.flatnonzero(used & has_upper & ~ranged)
+    below = np.flatnonzero(used & has_lower & ~ranged)
+    between = np.flatnonzero(ranged)
+    chosen = np.concatenate((above, below, between))
+    sign = np.ones(chosen.size)
+    sign[above.size : above.size + below.size] = -1.0
+    rows = sp.csr_matrix(sp.diags(sign) @ matrix[chosen][:, order])
+    rows.sort_indices()
+    sides = np.where(sign > 0.0, model.row_upper[chosen], -model.row_lower[chosen])
+    ranges = (model.row_upper - model.row_lower)[between]
+    return rows, sides, ranges, int(above.size + below.size)
+
+
+def _largest_whole(
+    matrix: sp.csr_matrix,
+    sides: FloatArray,
+    ranges: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    integers: int,
+) -> float:
+    """Return the largest number that slack can reach; inf if not all numbers are whole."""
+    numbers = (matrix.data, sides, ranges, lower, upper)
+    whole = integers == lower.size and all(np.all(part == np.round(part)) for part in numbers)
+    if not whole:
+        return np.inf
+    reach = np.maximum(np.abs(lower), np.abs(upper))
+    activity = np.max(abs(matrix) @ reach, initial=0.0)
+    return float(
+        2.0 * activity
+        + np.max(np.abs(sides), initial=0.0)
+        + np.max(ranges, initial=0.0)
+        + np.max(reach, initial=0.0)
+    )
+
+
+def _scales(matrix: sp.csr_matrix) -> FloatArray:
+    """Return for each row about one over its largest entry: a power of two, so exact in sums."""
+    largest = np.asarray(abs(matrix).max(axis=1).todense()).ravel()
+    scales: FloatArray = np.exp2(-np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return scales
+
+
+def _granularity(costs: FloatArray, columns: npt.NDArray[np.int32], integers: int) -> float:
+    """Return the greatest common divisor of whole costs of integer columns; 0 if there is none."""
+    if costs.size == 0 or np.max(columns) >= integers or np.any(costs != np.round(costs)):
+        return 0.0
+    if np.max(np.abs(costs)) > LARGEST_EXACT:
+        return 0.0
+    return float(np.gcd.reduce(np.abs(costs).astype(np.int64)))

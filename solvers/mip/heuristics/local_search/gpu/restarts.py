@@ -1,0 +1,135 @@
+"""Who starts again, and from where, when walkers exchange what they know.
+
+Without a feasible point the bottom quarter follows the best tenth, or known points. Once there is
+one, a walker is worth something near the best points only: it walks for a while, its patience, and
+starts again from a known point, changed a little; when a better point has turned up anywhere, half
+of the walkers go there at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
+    HALVE_WEIGHTS,
+    KEEP_WEIGHTS,
+    RESET_WEIGHTS,
+)
+from solvers.mip.heuristics.local_search.gpu.starts import NEAR_SHARES, Places
+
+BOTTOM = 4
+"""One walker of so many starts again in an epoch (notes 4.4)."""
+
+TOP = 10
+"""One of so many is followed."""
+
+POINT_SHARE = 0.25
+"""Part of the restarts that take a known point instead of a better walker's."""
+
+LEAST_CHANGE, MOST_CHANGE = 0.02, 0.10
+"""Share of the columns that change at random in a restart without a feasible point."""
+
+FIRST_EPOCH, LONGEST_EPOCH, GROWTH = 2000, 10_000, 1.25
+"""Steps of the first epoch, of the longest (notes 4.4), and by how much each is longer than the
+one before: what is found spreads at once while much is found."""
+
+PATIENCES = (4000, 8000, 16_000, 32_000, 64_000)
+"""Steps that a walker goes on without a better point, drawn at each restart."""
+
+FOLLOW = 0.5
+"""Part of the walkers that leave for the known points when there is a better one."""
+
+BEST_SHARE, FRESH_SHARE = 0.6, 0.1
+"""Parts of the restarts that take the best point, and that take one not known to be feasible."""
+
+Restarts = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Origins, weights and shares (W,) for the kernel ``restart``: walkers that go on have origin -1;
+those that follow walker v have v, and those that take point p have W + p."""
+
+
+def ranking(records: np.ndarray) -> np.ndarray:
+    """Return the walkers (W,), best first: by objective if they kept a point, else by violation."""
+    has_point = records[:, Field.BEST] < NONE
+    violated = np.where(has_point, 0.0, records[:, Field.VIOLATED])
+    weighted = np.where(has_point, 0.0, records[:, Field.WEIGHTED])
+    objective = np.where(has_point, records[:, Field.BEST], records[:, Field.OBJECTIVE])
+    return np.lexsort((objective, weighted, violated, ~has_point))
+
+
+def restarts(records: np.ndarray, points: int, rng: np.random.Generator) -> Restarts:
+    """Return who starts again from where while no feasible point is known."""
+    walkers: int = records.shape[0]
+    origins = np.full(walkers, -1, dtype=np.int32)
+    weights = np.full(walkers, HALVE_WEIGHTS, dtype=np.int32)
+    shares = rng.uniform(LEAST_CHANGE, MOST_CHANGE, size=walkers)
+    if walkers < 2:
+        return origins, weights, shares
+    order = ranking(records)
+    bottom = order[-max(1, walkers // BOTTOM) :]
+    top = order[: max(1, walkers // TOP)]
+    origins[bottom] = rng.choice(top, size=bottom.size)
+    weights[bottom] = rng.choice((KEEP_WEIGHTS, HALVE_WEIGHTS), size=bottom.size)
+    elsewhere = bottom[rng.random(bottom.size) < (POINT_SHARE if points else 0.0)]
+    origins[elsewhere] = walkers + rng.integers(0, max(1, points), size=elsewhere.size)
+    weights[elsewhere] = HALVE_WEIGHTS
+    return origins, weights, shares
+
+
+class Lives:
+    """When each walker last started or improved, and how long it may go on.
+
+    Parameters
+    ----------
+    walkers : int
+    rng : numpy.random.Generator
+        Drawn from at each call, in the same order whatever the clock says.
+    """
+
+    def __init__(self, walkers: int, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._since = np.zeros(walkers)
+        self._patience = rng.choice(np.asarray(PATIENCES, dtype=float), size=walkers)
+
+    def note(self, improved: np.ndarray, records: np.ndarray) -> None:
+        """Let the walkers that have found a better point (k,) go on from now."""
+        self._since[improved] = records[improved, Field.STEP]
+
+    def restarts(
+        self, records: np.ndarray, places: Places, incumbent: float, *, renewed: bool
+    ) -> Restarts:
+        """Return who starts again from where once there are feasible points.
+
+        Parameters
+        ----------
+        records : (W, RECORD)
+        places : Places
+            With at least one feasible point.
+        incumbent : float
+            The best objective; a walker that has reached it goes on.
+        renewed : bool
+            Whether there is a better point than at the last call.
+        """
+        walkers, rng = records.shape[0], self._rng
+        steps = records[:, Field.STEP]
+        again = steps - self._since[:walkers] > self._patience[:walkers]
+        follows = rng.random(walkers) < FOLLOW
+        if renewed:
+            again |= follows
+        again &= records[:, Field.BEST] > incumbent
+        chosen = self._choose(walkers, places)
+        origins = np.where(again, walkers + chosen, -1).astype(np.int32)
+        weights = np.where(chosen < places.known, HALVE_WEIGHTS, RESET_WEIGHTS).astype(np.int32)
+        shares = rng.choice(np.asarray(NEAR_SHARES), size=walkers)
+        patience = rng.choice(np.asarray(PATIENCES, dtype=float), size=walkers)
+        self._patience[:walkers] = np.where(again, patience, self._patience[:walkers])
+        self._since[:walkers] = np.where(again, steps, self._since[:walkers])
+        return origins, weights, shares
+
+    def _choose(self, walkers: int, places: Places) -> np.ndarray:
+        """Return a point for each walker: the best, another feasible one, or any other."""
+        rng, known, points = self._rng, places.known, len(places.points)
+        kind = rng.random(walkers)
+        feasible = np.where(kind < BEST_SHARE, 0, rng.integers(0, known, size=walkers))
+        fresh = rng.integers(min(known, points - 1), points, size=walkers)
+        return np.where(kind >= 1.0 - FRESH_SHARE, fresh, feasible)

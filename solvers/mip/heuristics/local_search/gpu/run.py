@@ -1,0 +1,402 @@
+"""The walkers' run: slices, harvest, epochs; the host's part of them, which is small."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.offers import Offers
+from solvers.mip.heuristics.local_search.gpu.plan import Plan, plan_for
+from solvers.mip.heuristics.local_search.gpu.restarts import (
+    FIRST_EPOCH,
+    GROWTH,
+    LONGEST_EPOCH,
+    Lives,
+    ranking,
+    restarts,
+)
+from solvers.mip.heuristics.local_search.gpu.starts import Places, first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.tune import choose_walkers, steps_for
+from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Offer, Pool
+
+SLICE_SECONDS = 0.03
+"""Length of a slice that the number of steps aims at."""
+
+FIRST_STEPS = 64
+UNTIMED_STEPS = 1000
+"""Steps of a slice where no clock may decide."""
+
+EPOCH_SECONDS = 2.0
+"""Longest time between epochs where steps are slow."""
+
+OFFERS = 3
+"""Points offered after a slice at most: the best, and others for the pool."""
+
+NEAR_ROWS, NEAR_PART = 10, 0.02
+"""A point is worth an LP with so many violated rows, or this part of all rows."""
+
+NEAR_TIME = 0.2
+"""Part of the time that offering nearly feasible points may take."""
+
+NEAR_EPOCHS = 4
+"""Epochs between such offers where no clock may decide, and between looks at others' points."""
+
+OWN_POINTS = 8
+"""Points of its own that a run without a pool restarts from."""
+
+NEAR_POINTS = 8
+"""Nearly feasible points that walkers may restart from, while there is no feasible one."""
+
+GPU_WORK = 1.0 / 256.0
+"""What an entry visited on a GPU counts of one visited by a core: the ratio of their rates."""
+
+LEAST_SHARE, LONGEST_PAUSE = 0.05, 0.2
+"""Smallest part of the device's time that walkers take, and seconds that they pause at most."""
+
+Near = Callable[[FloatArray, int], None]
+"""Takes a point (n,) with integers whole and the number of rows that it violates."""
+
+Log = Callable[[str], None]
+
+
+@dataclass
+class WalkerCounts:
+    """What a run came to.
+
+    Parameters
+    ----------
+    walkers : int
+        Walkers at the end; 0 where there was no room for one.
+    steps, moves, minima : int
+        Steps of all walkers, columns moved, local minima met.
+    visited : float
+        Entries of the matrix scored.
+    slices, epochs, restarts : int
+    found, offered, near : int
+        Better points kept by walkers, points offered, and nearly feasible ones offered.
+    seconds : float
+        Time on the device.
+    """
+
+    walkers: int = 0
+    steps: int = 0
+    moves: int = 0
+    minima: int = 0
+    visited: float = 0.0
+    slices: int = 0
+    epochs: int = 0
+    restarts: int = 0
+    found: int = 0
+    offered: int = 0
+    near: int = 0
+    seconds: float = 0.0
+
+
+def run_walkers(
+    model: MipModel,
+    device: Device,
+    offer: Offer,
+    budget: Budget,
+    seed: int,
+    *,
+    pool: Pool | None = None,
+    starts: Iterable[FloatArray] = (),
+    near: Near | None = None,
+    log: Log | None = None,
+    share: Callable[[], float] | None = None,
+) -> WalkerCounts:
+    """Search with thousands of walkers on a GPU, or a few on the CPU, until the budget is spent.
+
+    Blocks the calling thread, which gets a stream of its own; ends early where every walker is
+    done, as in models without an objective, or where not even one fits the memory.
+
+    Parameters
+    ----------
+    model : MipModel
+    device : Device
+    offer : callable
+        Gets the best new points after each slice, checked on the host, and now and then a nearly
+        feasible one of a model with continuous columns, for the LP behind it to complete.
+    budget : Budget
+        Asked after each slice. On a GPU an entry visited counts ``GPU_WORK``.
+    seed : int
+    pool : Pool, optional
+        Its best objective is what walkers have to beat, its points are places to restart from.
+    starts : iterable of (n,) arrays
+        Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
+    near : callable, optional
+        Gets the least violated point of each epoch without a feasible one; where it has a method
+        ``points``, as ``solvers.mip.solutions.infeasible_points.Near`` has, walkers restart from
+        those.
+    log : callable, optional
+        Gets sentences about the memory plan, the number of walkers, and the end.
+    share : callable, optional
+        Returns the part of the time that the device is due to the walkers; they pause for the rest.
+        A slice fills the device, so that what runs beside it gets little. Only with a time limit.
+
+    Returns
+    -------
+    WalkerCounts
+    """
+    if model.num_columns == 0 or budget.spent():
+        return WalkerCounts()
+    layout = Layout.of(model, wide=device.kind == "cpu")
+    plan = plan_for(layout, device)
+    say = log if log is not None else _silent
+    points = [np.asarray(start, dtype=float) for start in starts]
+    while plan.ladder:
+        say(f"Local search plans {plan}.")
+        try:
+            with device.activate():
+                run = _Run(model, layout, device, plan, offer, budget, seed, pool, points, near)
+                return run.run(say, share)
+        except Exception as error:
+            if not device.is_out_of_memory(error):
+                raise
+        device.release_memory()  # here the failed attempt's arrays are gone
+        say("The device's memory is full: local search tries half as many walkers.")
+        plan = plan.halved()
+    say("There is no memory for walkers on the device: local search goes on without it.")
+    return WalkerCounts()
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+class _Run:
+    """One run: the fleet, what it has found, and where its epochs stand."""
+
+    def __init__(
+        self,
+        model: MipModel,
+        layout: Layout,
+        device: Device,
+        plan: Plan,
+        offer: Offer,
+        budget: Budget,
+        seed: int,
+        pool: Pool | None,
+        starts: list[FloatArray],
+        near: Near | None,
+    ) -> None:
+        self._model = model
+        self._layout = layout
+        self._plan = plan
+        self._budget = budget
+        self._pool = pool
+        self._starts = starts
+        self._near = near
+        self._rng = np.random.default_rng([seed, 44])
+        kind = WholeFleet if plan.kernel == WHOLE_KERNEL else Fleet
+        self._fleet = kind(layout, device, plan, seed)
+        self._timed = budget.is_timed
+        self._on_gpu = device.kind == "cuda"
+        self._best = NONE
+        self._seen = np.zeros(self._fleet.walkers)
+        self._last_near: bytes = b""
+        self._version = -1
+        self._renewed = False
+        self._places: Places | None = None
+        self._own: list[FloatArray] = []
+        self._epoch_steps = float(FIRST_EPOCH)
+        self._charged = 0.0
+        self._offers = Offers(offer, threaded=self._timed)
+        self.counts = WalkerCounts()
+
+    def run(self, say: Log, share: Callable[[], float] | None) -> WalkerCounts:
+        """Walk, slice after slice."""
+        try:
+            self._walk(self._begin(say), share)
+        finally:
+            self._offers.close()
+        self.counts.offered, self.counts.near = self._offers.offered, self._offers.near
+        say(self._summary())
+        return self.counts
+
+    def _walk(self, steps: int, share: Callable[[], float] | None) -> None:
+        epoch_steps, epoch_began = 0, time.monotonic()
+        done = False
+        while not (done or self._budget.spent()):
+            self._fleet.launch(steps)
+            self._offers.hand_over()  # what the slice before has found, while this one runs
+            records = self._fleet.records()
+            self._count(records, steps)
+            done = self._harvest(records)
+            self._aim(records)
+            self._fleet.steer(records)
+            epoch_steps += steps
+            late = self._timed and time.monotonic() - epoch_began > EPOCH_SECONDS
+            if epoch_steps >= self._epoch_steps or late:
+                self._epoch(records)
+                epoch_steps, epoch_began = 0, time.monotonic()
+            if self._timed:
+                if share is not None:
+                    self._pause(share())
+                steps = steps_for(SLICE_SECONDS, steps, self._fleet.seconds())
+
+    def _pause(self, share: float) -> None:
+        """Leave the device to others after a slice, so that ``share`` of the time is walked."""
+        part = min(max(share, LEAST_SHARE), 1.0)
+        rest = self._fleet.seconds() * (1.0 - part) / part
+        if rest > 0.0:
+            time.sleep(min(rest, self._budget.seconds_left, LONGEST_PAUSE))
+
+    # ---- begin --------------------------------------------------------------------------------
+
+    def _begin(self, say: Log) -> int:
+        """Set walkers to their starts and choose their number; return steps of a slice."""
+        fleet, plan = self._fleet, self._plan
+        places = self._refresh_places()
+        fleet.restart(*first_origins(fleet.walkers, places, self._rng))
+        records = fleet.records()
+        self._aim(records)
+        fleet.steer(records)
+        steps = FIRST_STEPS if self._timed else UNTIMED_STEPS
+        if not self._timed:
+            fleet.keep_first(plan.first)
+        elif len(plan.ladder) > 1:
+            number, steps = choose_walkers(fleet, plan, self._budget)
+            fleet.keep_first(number)
+        self.counts.walkers = fleet.walkers
+        say(f"Local search runs {fleet.walkers} walkers with numbers of type {self._layout.real}.")
+        self._seen = np.zeros(fleet.walkers)
+        self._lives = Lives(fleet.walkers, self._rng)
+        self._renewed = False
+        return steps
+
+    # ---- between slices -----------------------------------------------------------------------
+
+    def _count(self, records: np.ndarray, steps: int) -> None:
+        counts = self.counts
+        counts.slices += 1
+        counts.steps += steps * self._fleet.walkers
+        counts.moves = int(records[:, Field.MOVES].sum())
+        counts.minima = int(records[:, Field.MINIMA].sum())
+        counts.visited = float(records[:, Field.VISITED].sum())
+        counts.seconds += self._fleet.seconds()
+        share = GPU_WORK if self._on_gpu else 1.0
+        self._budget.charge((counts.visited - self._charged) * share)
+        self._charged = counts.visited
+
+    def _incumbent(self) -> float:
+        """Return the best objective known, without the constant term."""
+        known = np.inf if self._pool is None else self._pool.objective - self._model.offset
+        return min(self._best, known, NONE)
+
+    def _aim(self, records: np.ndarray) -> None:
+        """Give walkers the best objective known, and targets below it."""
+        incumbent = self._incumbent()
+        if incumbent >= NONE:
+            return
+        limits = np.minimum(records[:, Field.LIMIT], incumbent)
+        step = np.maximum(
+            records[:, Field.FRACTION] * np.maximum(1.0, np.abs(limits)),
+            records[:, Field.GRANULARITY],
+        )
+        records[:, Field.LIMIT] = limits
+        records[:, Field.TARGET] = np.minimum(records[:, Field.TARGET], limits - step)
+
+    def _harvest(self, records: np.ndarray) -> bool:
+        """Fetch the best new points; return whether nothing is left to search for."""
+        fresh = np.flatnonzero(records[:, Field.KEPT] > self._seen)
+        self._seen = records[:, Field.KEPT].copy()
+        self.counts.found += int(fresh.size)
+        self._lives.note(fresh, records)
+        best_first = fresh[np.argsort(records[fresh, Field.BEST], kind="stable")]
+        before, points = self._incumbent(), []
+        for walker in best_first[:OFFERS]:
+            if records[walker, Field.BEST] >= before:
+                break
+            point = self._model.rounded(self._fleet.kept(int(walker)))
+            if is_feasible(self._model, point):
+                self._best = min(self._best, float(self._model.cost @ point))
+                points.append(point)
+                self._own = [point, *self._own][:OWN_POINTS]
+            else:  # slack has drifted: forget the point
+                records[walker, Field.REFRESH] = 1.0
+                records[walker, [Field.BEST, Field.LIMIT, Field.TARGET]] = NONE
+        self._offers.add(points[::-1])
+        return self._layout.objectives == 0 and self._best < NONE
+
+    # ---- epochs -------------------------------------------------------------------------------
+
+    def _epoch(self, records: np.ndarray) -> None:
+        """Let walkers restart near what is known by now, and show the least violated point."""
+        self._show_near(records)
+        places = self._refresh_places()
+        if places.known:
+            origins, weights, shares = self._lives.restarts(
+                records, places, self._incumbent(), renewed=self._renewed
+            )
+        else:
+            origins, weights, shares = restarts(records, len(places.points), self._rng)
+        self._renewed = False
+        self._fleet.restart(origins, weights, shares)
+        self._epoch_steps = min(GROWTH * self._epoch_steps, float(LONGEST_EPOCH))
+        self.counts.epochs += 1
+        self.counts.restarts += int(np.sum(origins >= 0))
+
+    def _refresh_places(self) -> Places:
+        """Bring the points to start from up to date, and note whether there is a better one."""
+        known = self._own
+        version = self.counts.found
+        if self._pool is not None:
+            version, known = self._pool.version, [one.x for one in self._pool.points()]
+        if not known:  # nearly feasible points come and go
+            version = -2 - self.counts.epochs // NEAR_EPOCHS
+        if self._places is None or version != self._version:
+            others = [*self._nearest(), *self._starts]
+            self._places = gather_points(self._layout, others, known)
+            self._fleet.set_points(self._places.points)
+            self._version, self._renewed = version, bool(known)
+        return self._places
+
+    def _nearest(self) -> list[FloatArray]:
+        """Return the nearly feasible points that others have shown, while there is no better."""
+        known = getattr(self._near, "points", None)
+        if known is None or (self._pool is not None and len(self._pool)):
+            return []
+        return [one.x for one in known()[:NEAR_POINTS]]
+
+    def _show_near(self, records: np.ndarray) -> None:
+        walker = int(ranking(records)[0])
+        violated = int(records[walker, Field.VIOLATED])
+        if violated == 0 or records[walker, Field.BEST] < NONE:
+            return
+        incumbent = self._incumbent()
+        if self._near is not None and incumbent >= NONE:
+            self._near(self._model.rounded(self._fleet.point(walker)), violated)
+        some = self._layout.integers < self._layout.columns
+        if not some or violated > max(NEAR_ROWS, NEAR_PART * self._layout.rows):
+            return
+        if self._timed and self._offers.near_seconds > NEAR_TIME * self._budget.seconds:
+            return
+        if not self._timed and self.counts.epochs % NEAR_EPOCHS:
+            return
+        point = self._model.rounded(self._fleet.point(walker))
+        key = point[self._model.integers].tobytes()
+        if key != self._last_near:
+            self._offers.add_near(point)
+            self._last_near = key
+
+    def _summary(self) -> str:
+        counts = self.counts
+        rate = counts.steps / counts.seconds if counts.seconds > 0.0 else 0.0
+        return (
+            f"Local search made {counts.steps:.3g} steps with {counts.walkers} walkers, "
+            f"{rate:.3g} per second, in {counts.epochs} epochs, and offered {counts.offered} "
+            "points."
+        )

@@ -1,0 +1,29 @@
+"""For which models one walker of the whole GPU is better than many of a warp or block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+
+WHOLE_KERNEL = "walk_whole"
+"""Name of this walker's kernel in a plan."""
+
+LONG_LINE = 10_000
+"""Entries of a row or column that are too many for one group of threads (notes 4.4)."""
+
+LONG_LINE_ENTRIES = 1_000_000
+"""Entries of a model from which a long row or column decides: in smaller ones a move along a long
+column is rare, and a long row is sampled."""
+
+MANY_COLUMNS = 1_000_000
+"""Columns from which walkers with a state of their own thrash the caches (notes 4.4)."""
+
+
+def suits_whole(layout: Layout) -> bool:
+    """Return whether the model has very long rows or columns, or very many columns."""
+    if layout.columns > MANY_COLUMNS:
+        return True
+    starts = (layout.arrays["row_start"], layout.arrays["column_start"])
+    longest = max(int(np.max(np.diff(start), initial=0)) for start in starts)
+    return longest >= LONG_LINE and layout.entries >= LONG_LINE_ENTRIES

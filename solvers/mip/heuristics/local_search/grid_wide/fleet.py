@@ -1,0 +1,50 @@
+"""The whole GPU's walker, launched and steered as a fleet of one."""
+
+from __future__ import annotations
+
+from solvers.core.device import Device
+from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.plan import Plan
+from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, WholeState, make_whole
+
+BLOCKS_PER_PROCESSOR = 2
+"""Blocks that run at once on a multiprocessor; the kernel's registers allow as many."""
+
+
+class WholeFleet(Fleet):
+    """One walker with its state and the model on one device, for one thread.
+
+    Parameters
+    ----------
+    layout : Layout
+    device : Device
+        Active in the calling thread.
+    plan : Plan
+    seed : int
+    teams : int
+        Groups of 32 candidates in a round. The walk depends on it, on the blocks it does not.
+    """
+
+    def __init__(
+        self, layout: Layout, device: Device, plan: Plan, seed: int, teams: int = TEAMS
+    ) -> None:
+        self._teams = teams
+        self._blocks = _blocks(device)
+        super().__init__(layout, device, plan, seed)
+
+    def _allocate(self, walkers: int) -> WholeState:
+        return make_whole(self.layout, self.device, self._teams, self._seed)
+
+    def _walk(self, steps: int, walkers: int) -> None:
+        arguments = (*self._state.arguments, self._blocks, steps, self._seed)
+        WHOLE["walk_whole"](*self._model, *arguments, threads=1)
+
+
+def _blocks(device: Device) -> int:
+    """Return the blocks of a launch, all of which have to run at once."""
+    if device.kind == "cpu":
+        return 1
+    processors = device.xp.cuda.Device(device.index).attributes["MultiProcessorCount"]
+    return BLOCKS_PER_PROCESSOR * int(processors)

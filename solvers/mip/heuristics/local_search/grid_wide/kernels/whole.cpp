@@ -1,0 +1,200 @@
+// The whole GPU's walker by one thread: the same rounds, one team after the other.
+#include "round.h"
+
+namespace {
+
+using Numbers = native::Span<const REAL>;
+using NumbersOut = native::Span<REAL>;
+using Ints = native::Span<const INDEX>;
+using IntsOut = native::Span<INDEX>;
+
+inline double warp_activity(const Walk &walk, int begin, int end) {
+    double parts[LANES];
+    for (int lane = 0; lane < LANES; ++lane)
+        parts[lane] = activity(walk, begin + lane, end, LANES);
+    return lane_sum(parts, LANES);
+}
+
+/// A row's activity, summed by a lane, a warp, or chunk by chunk.
+inline double row_activity(const Walk &walk, int row) {
+    const int begin = walk.model.row_start[row], end = walk.model.row_start[row + 1];
+    if (end - begin <= LANE_ROW)
+        return activity(walk, begin, end, 1);
+    if (end - begin <= CHUNK)
+        return warp_activity(walk, begin, end);
+    double parts[LANES] = {};
+    for (int chunk = 0; begin + chunk * CHUNK < end; ++chunk) {
+        const int first = begin + chunk * CHUNK;
+        parts[chunk % LANES] += warp_activity(walk, first, smaller(first + CHUNK, end));
+    }
+    return lane_sum(parts, LANES);
+}
+
+inline void empty_claims(const Walk &walk) {
+    std::fill(walk.claims, walk.claims + walk.model.rows, 0);
+}
+
+/// The objective, in the order in which a grid adds it.
+inline double objective_of(const Walk &walk) {
+    double parts[BLOCK] = {};
+    for (int piece = 0; piece < PIECES; ++piece) {
+        double part = 0.0;
+        for (int j = piece; j < walk.model.columns; j += PIECES)
+            part += walk.model.costs[j] * walk.values[j].first;
+        parts[piece % BLOCK] += part;
+    }
+    return lane_sum(parts, BLOCK);
+}
+
+/// Compute slack, violated rows and objective anew from the values.
+void refresh(const Walk &walk) {
+    empty_claims(walk);
+    std::fill(walk.tree.nodes, walk.tree.nodes + walk.tree.size, 0);
+    for (int row = 0; row < walk.model.rows; ++row) {
+        const REAL slack = walk.model.sides[row] - row_activity(walk, row);
+        walk.cells[row].first = slack;
+        if (violation(slack, walk.range(row)) > 0.0)
+            tree_change(walk.tree, row, true);
+    }
+    walk.record[OBJECTIVE] = objective_of(walk);
+    walk.record[REFRESH] = 0.0;
+}
+
+void restart_clock(const Walk &walk) {
+    for (int j = 0; j < walk.model.columns; ++j)
+        walk.values[j].second = 0.0;
+    empty_claims(walk);
+    walk.record[ORIGIN] = walk.record[STEP];
+}
+
+void run(Walk &walk, int steps) {
+    walk.load_round();
+    if (walk.record[STEP] - walk.record[ORIGIN] + double(steps) > CLOCK_LIMIT)
+        restart_clock(walk);
+    if (walk.record[REFRESH] > 0.0)
+        refresh(walk);
+    empty_slots(walk);
+    open_rounds(walk, tree_count(walk.tree));
+    for (int number = 0; number < steps && walk.control[DONE] == 0; ++number) {
+        native::poll();
+        play_round(walk);
+    }
+    if (walk.control[PENDING] == 0)
+        return;
+    copy_point(walk);
+    walk.record[BEST] = walk.record[OBJECTIVE];
+    walk.record[KEPT] += 1.0;
+    walk.control[PENDING] = 0;
+}
+
+void check_model(const Model &model, Ints row_column, Numbers row_value, Ints column_row,
+                 Numbers column_value) {
+    native::check_length("row_column", row_column.size(), model.row_start[model.rows]);
+    native::check_length("row_value", row_value.size(), model.row_start[model.rows]);
+    native::check_length("column_row", column_row.size(), model.column_start[model.columns]);
+    native::check_length("column_value", column_value.size(), model.column_start[model.columns]);
+}
+
+/// Make a slice of rounds.
+void walk_whole(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
+                Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
+                Numbers scales, Ints column_start, Ints column_row, Numbers column_value,
+                Numbers bounds, Numbers costs, Ints objective_columns, Ints long_rows,
+                int long_count, Ints shared_rows, int shared_count, int row_chunks,
+                int column_chunks, NumbersOut values, NumbersOut cells, NumbersOut kept,
+                NumbersOut records, IntsOut tree, native::Span<std::int64_t> claims,
+                NumbersOut moves, NumbersOut slots, NumbersOut partials, NumbersOut shares,
+                IntsOut control, int teams, int, int steps, int seed, int) {
+    native::check_length("row_start", row_start.size(), rows + 1);
+    native::check_length("sides", sides.size(), rows);
+    native::check_length("ranges", ranges.size(), rows - inequalities);
+    native::check_length("scales", scales.size(), rows);
+    native::check_length("column_start", column_start.size(), columns + 1);
+    native::check_length("bounds", bounds.size(), 2 * std::int64_t(columns));
+    native::check_length("costs", costs.size(), columns);
+    native::check_length("objective_columns", objective_columns.size(), objectives);
+    native::check_length("shared_rows", shared_rows.size(), shared_count);
+    native::check_length("values", values.size(), 2 * std::int64_t(columns));
+    native::check_length("cells", cells.size(), 2 * std::int64_t(rows));
+    native::check_length("kept", kept.size(), columns);
+    native::check_length("records", records.size(), PATIENCE + 1);
+    native::check_length("claims", claims.size(), rows);
+    native::check_length("moves", moves.size(), MOVE * std::int64_t(teams));
+    native::check_length("slots", slots.size(), MOVE * SLOTS);
+    native::check_length("shares", shares.size(), std::int64_t(shared_count) * teams);
+    native::check_length("control", control.size(), GENERATION + 1);
+    Walk walk = {};
+    walk.model = {rows,
+                  inequalities,
+                  columns,
+                  binaries,
+                  integers,
+                  objectives,
+                  row_start.data(),
+                  row_column.data(),
+                  row_value.data(),
+                  sides.data(),
+                  ranges.data(),
+                  scales.data(),
+                  column_start.data(),
+                  column_row.data(),
+                  column_value.data(),
+                  reinterpret_cast<const Pair *>(bounds.data()),
+                  costs.data(),
+                  objective_columns.data()};
+    check_model(walk.model, row_column, row_value, column_row, column_value);
+    walk.random = random_of(seed);
+    walk.tree = tree_of(tree, rows);
+    walk.values = reinterpret_cast<Pair *>(values.data());
+    walk.cells = reinterpret_cast<Pair *>(cells.data());
+    walk.kept = kept.data();
+    walk.claims = reinterpret_cast<unsigned long long *>(claims.data());
+    walk.moves = moves.data();
+    walk.slots = slots.data();
+    walk.partials = partials.data();
+    walk.record = records.data();
+    walk.control = control.data();
+    walk.shares = shares.data();
+    walk.shared_rows = shared_rows.data();
+    walk.shared_count = shared_count;
+    walk.long_rows = long_rows.data();
+    walk.long_count = long_count;
+    walk.row_chunks = row_chunks;
+    walk.column_chunks = column_chunks;
+    walk.teams = teams;
+    run(walk, std::min(steps, static_cast<int>(CLOCK_LIMIT)));
+}
+
+/// Turn rows of a tree round one after the other; list those that are then violated, and return
+/// how many they are.
+int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
+    const Tree tree = tree_of(nodes, rows);
+    for (const INDEX row : changed)
+        tree_change(tree, row, ((tree.nodes[row >> 5] >> (row & 31)) & 1u) == 0);
+    const int count = tree_count(tree);
+    native::check_length("violated", violated.size(), count);
+    for (int rank = 0; rank < count; ++rank)
+        violated[rank] = tree_find(tree, rank);
+    return count;
+}
+
+} // namespace
+
+NATIVE_MODULE(mip_heuristics_local_search_grid_wide_whole) {
+    native::door(module, "walk_whole", &walk_whole, "rows", "inequalities", "columns", "binaries",
+                 "integers", "objectives", "row_start", "row_column", "row_value", "sides",
+                 "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
+                 "costs", "objective_columns", "long_rows", "long_count", "shared_rows",
+                 "shared_count", "row_chunks", "column_chunks", "values", "cells", "kept",
+                 "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
+                 "teams", "blocks", "steps", "seed", "threads");
+    native::door(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.fields",
+                      {{"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
+    native::constants(module, "solvers.mip.heuristics.local_search.grid_wide.kernels.fields",
+                      {{"CHUNK", CHUNK},
+                       {"SLOTS", SLOTS},
+                       {"MOVE", MOVE},
+                       {"PIECES", PIECES},
+                       {"MOST_TEAMS", MOST_TEAMS}});
+}

@@ -1,0 +1,105 @@
+"""Local search by one walker that the whole GPU drives, with many moves in each round.
+
+For models whose rows and columns are too long for a warp, or too many for thousands of walkers to
+carry a state of their own. Moves, scores, weights and targets are those of the other walkers
+(``walkers/kernels/walk.py``: Local-MIP and Feasibility Jump); what differs is that a round makes
+all moves that do not stand in each other's way:
+
+1. *Propose.* Each team, a warp, looks at one violated row, drawn from its own part of all of them,
+   or, where there are fewer rows than teams, at one part of a row's entries. It scores up to 32
+   entries' columns, each moved as far as the row needs, takes the best, and claims that column's
+   rows: a row goes to the claim with the largest score (ties by a team order that changes with
+   each round). Some teams, as many as the target is moves away, take columns of the objective
+   instead. At a point that holds all teams look for steps that lower the objective within all
+   rows; only when those are exhausted rows are broken.
+2. *Settle.* A team that got all rows of its column moves it. A team without a good move adds to
+   its row's weight. Moves of one round share no row, so each is worth what its score said; only
+   the objective, which all share, may pass its target.
+3. Block 0 counts what is violated, notes better points, and plans the next round. Where nothing
+   moved, a few moves are made whatever they cost.
+
+The longest rows would let one move through in a round. So up to ``SHARED`` rows of more than
+``CHUNK`` entries are shared: a move that leaves such a row room goes by lot, with chances by which
+all moves together are expected to take no more than there is; without a good lot it has to claim
+the row as others. What they take is added up in the order of teams.
+
+Columns of more than ``CHUNK`` entries are scored by all warps, a chunk each, up to ``SLOTS`` of
+them in a round; the best of them is moved alone, in a round in which no team has a better move.
+
+Violated rows are kept as bits under a tree of counts (``tree.cuh``), so that the k-th is found in
+a few looks and the order in which threads change rows does not matter. Claims carry the round in
+their upper bits and need no clearing. All sums of real numbers have a fixed order. So a round is
+the same whatever the number of blocks, and device and twin agree bit by bit.
+
+``control`` (CONTROL,) must be zeros before the first launch; ``records``, ``values`` and ``cells``
+are those of one walker. ``long_rows`` lists rows of more than a chunk, ``shared_rows`` those of
+them that are shared; ``row_chunks`` and ``column_chunks`` are the chunks of the longest row and
+column, 0 if none is that long.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
+
+BLOCK = 256
+
+ARGUMENTS = (
+    *MODEL,
+    Argument("long_rows", "index[]"),
+    Argument("long_count", "int"),
+    Argument("shared_rows", "index[]"),
+    Argument("shared_count", "int"),
+    Argument("row_chunks", "int"),
+    Argument("column_chunks", "int"),
+    Argument("values", "real[]", "inout"),
+    Argument("cells", "real[]", "inout"),
+    Argument("kept", "real[]", "inout"),
+    Argument("records", "packed[]", "inout"),
+    Argument("tree", "packed[]", "inout"),
+    Argument("claims", "packed[]", "inout"),
+    Argument("moves", "packed[]", "inout"),
+    Argument("slots", "packed[]", "inout"),
+    Argument("partials", "packed[]", "inout"),
+    Argument("shares", "packed[]", "inout"),
+    Argument("control", "packed[]", "inout"),
+    Argument("teams", "int"),
+    Argument("blocks", "int"),
+    Argument("steps", "int"),
+    Argument("seed", "int"),
+)
+
+
+def _work(values: Values) -> int:
+    """Return the entries scored, by an estimate of 256 for a team and round."""
+    return int(values["teams"]) * int(values["steps"]) * 256
+
+
+def _bytes(values: Values) -> int:
+    """Return a sector of state for each scored entry."""
+    return _work(values) * 32
+
+
+WALK_WHOLE = Kernel(
+    name="walk_whole",
+    arguments=ARGUMENTS,
+    contract="The walker makes so many rounds, or fewer where nothing is left to search for. "
+    "Device and twin agree exactly, whatever the number of blocks.",
+    launch=lambda values: Launch(int(values["blocks"]), BLOCK),
+    work=_work,
+    bytes_moved=_bytes,
+)
+
+FIXED_TYPES = {
+    **{name: "float64" for name in ("costs", "records", "moves", "slots", "partials", "shares")},
+    **{"claims": "int64", "control": "int32", "tree": "int32"},
+}
+"""Types of the arrays that do not change with the numbers of the walker."""
+
+WHOLE = Family(
+    "solvers.mip.heuristics.local_search.grid_wide.kernels",
+    "whole",
+    (WALK_WHOLE,),
+    cooperative=True,
+    foreseen=[{"real": real, **FIXED_TYPES} for real in ("float32", "float64")],
+)

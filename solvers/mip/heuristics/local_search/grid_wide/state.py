@@ -1,0 +1,193 @@
+"""What the whole GPU's walker carries, on one device, and how much memory that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import RECORD, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.state import first_records
+from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import (
+    CHUNK,
+    CONTROL,
+    MOVE,
+    PIECES,
+    SHARED,
+    SLOTS,
+)
+
+TEAMS = 2048
+"""Teams of a round on any GPU: about the warps that an H200 holds at two blocks to a processor."""
+
+FRACTION = 0.1
+"""How far below the best point the target lies, which decides how many moves a round makes towards
+it. (The walkers of a fleet have 1e-4 to 1e-2, which here is a move or two in a round: on a covering
+model of 20 thousand columns the first 500 rounds came to 155 thousand with 1e-2, to 112 with this.)
+"""
+
+LEAF_ROWS = 32
+"""Rows in a word of the tree, and nodes under each node of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeState:
+    """State of the one walker; the names of arrays are those of the kernel's arguments.
+
+    Parameters
+    ----------
+    walkers : int
+        Always 1.
+    values : (n * 2,) real
+        Value and stamp of each column.
+    cells : (m * 2,) real
+        Slack and weight of each row.
+    kept : (n,) real
+        Columns of the best point.
+    records : (RECORD,) float64
+    tree : int32
+        Bits of violated rows, and counts of them.
+    claims : (m,) int64
+        Who wants to change a row in this round.
+    moves : (teams * MOVE,) float64
+    slots : (SLOTS * MOVE,) float64
+        Columns of more than a chunk that are scored in this round.
+    partials : float64
+        Sums over chunks, and of the objective.
+    shares : (shared_count * teams,) float64
+        What moves of this round take from shared rows.
+    control : (CONTROL,) int32
+    long_rows : (k,) int32
+        Rows of more than a chunk, rising.
+    shared_rows : (s,) int32
+        The longest of them, which moves of a round may share, rising.
+    long_count, shared_count, row_chunks, column_chunks : int
+        Numbers of those rows; chunks of the longest row and column, 0 where none is that long.
+    teams : int
+    """
+
+    walkers: int
+    values: Any
+    cells: Any
+    kept: Any
+    records: Any
+    tree: Any
+    claims: Any
+    moves: Any
+    slots: Any
+    partials: Any
+    shares: Any
+    control: Any
+    long_rows: Any
+    shared_rows: Any
+    long_count: int
+    shared_count: int
+    row_chunks: int
+    column_chunks: int
+    teams: int
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The kernel's arguments from ``long_rows`` to ``teams``."""
+        long, shared = (self.long_rows, self.long_count), (self.shared_rows, self.shared_count)
+        lines = (*long, *shared, self.row_chunks, self.column_chunks)
+        walker = (self.values, self.cells, self.kept, self.records)
+        marks, moves = (self.tree, self.claims), (self.moves, self.slots)
+        rest = (self.partials, self.shares, self.control, self.teams)
+        return (*lines, *walker, *marks, *moves, *rest)
+
+
+def tree_nodes(rows: int) -> int:
+    """Return the size of the tree over so many rows."""
+    width = -(-rows // LEAF_ROWS)
+    size = _padded(width)
+    while True:
+        width = -(-width // LEAF_ROWS)
+        size += _padded(width)
+        if width <= LEAF_ROWS:
+            return size
+
+
+def _padded(nodes: int) -> int:
+    return -(-max(nodes, 1) // LEAF_ROWS) * LEAF_ROWS
+
+
+def chunks_of(starts: Any) -> int:
+    """Return the chunks of the longest line; 0 where every line fits one."""
+    longest = int(np.max(np.diff(starts), initial=0))
+    return -(-longest // CHUNK) if longest > CHUNK else 0
+
+
+def _long_rows(layout: Layout) -> np.ndarray:
+    lengths = np.diff(layout.arrays["row_start"])
+    return np.flatnonzero(lengths > CHUNK).astype(np.int32)
+
+
+def _shared_rows(layout: Layout) -> np.ndarray:
+    rows = _long_rows(layout)
+    lengths = np.diff(layout.arrays["row_start"])[rows]
+    return np.sort(rows[np.argsort(-lengths, kind="stable")[:SHARED]])
+
+
+def _held(rows: np.ndarray) -> np.ndarray:
+    return rows if rows.size else np.zeros(1, np.int32)
+
+
+def _partials(layout: Layout) -> int:
+    slots = 2 * SLOTS * chunks_of(layout.arrays["column_start"])
+    return max(slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES)
+
+
+def whole_bytes(layout: Layout, teams: int) -> int:
+    """Return the memory of the walker's state."""
+    real = np.dtype(layout.real).itemsize
+    of_columns = layout.columns * 3 * real
+    of_rows = max(1, layout.rows) * (2 * real + 8)
+    lines = max(1, int(_long_rows(layout).size)), max(1, int(_shared_rows(layout).size))
+    numbers = _partials(layout) + MOVE * (teams + SLOTS) + RECORD + teams * lines[1]
+    integers = tree_nodes(layout.rows) + CONTROL + sum(lines)
+    return of_columns + of_rows + 8 * numbers + 4 * integers
+
+
+def _first_record(layout: Layout, seed: int) -> np.ndarray:
+    """Return the record (RECORD,) of a walker that has not walked yet.
+
+    Its score is that of Feasibility Jump, which weighs costs by their size. The other, of
+    Local-MIP, counts only that a move lowers the objective: with many moves at once it came to
+    twice the objective on covering models, for the same number of entries scored.
+    """
+    record = first_records(layout, 1, seed).ravel()
+    record[Field.JUMP] = 1.0
+    record[Field.OBJECTIVE_WEIGHT] = 0.0
+    record[Field.FRACTION] = FRACTION
+    return record
+
+
+def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeState:
+    """Allocate the state of the walker, without a point."""
+    xp = device.xp
+    long_rows, shared_rows = _long_rows(layout), _shared_rows(layout)
+    return WholeState(
+        walkers=1,
+        values=xp.zeros(2 * layout.columns, dtype=layout.real),
+        cells=xp.zeros(2 * max(1, layout.rows), dtype=layout.real),
+        kept=xp.zeros(layout.columns, dtype=layout.real),
+        records=device.to_device(_first_record(layout, seed)),
+        tree=xp.zeros(tree_nodes(layout.rows), dtype=np.int32),
+        claims=xp.zeros(max(1, layout.rows), dtype=np.int64),
+        moves=xp.zeros(MOVE * teams, dtype=np.float64),
+        slots=xp.zeros(MOVE * SLOTS, dtype=np.float64),
+        partials=xp.zeros(_partials(layout), dtype=np.float64),
+        shares=xp.zeros(teams * max(1, shared_rows.size), dtype=np.float64),
+        control=xp.zeros(CONTROL, dtype=np.int32),
+        long_rows=device.to_device(_held(long_rows)),
+        shared_rows=device.to_device(_held(shared_rows)),
+        long_count=int(long_rows.size),
+        shared_count=int(shared_rows.size),
+        row_chunks=chunks_of(layout.arrays["row_start"]),
+        column_chunks=chunks_of(layout.arrays["column_start"]),
+        teams=teams,
+    )

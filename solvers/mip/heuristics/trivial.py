@@ -1,0 +1,78 @@
+"""The plainest points of all: every integer at an end of its bounds.
+
+Many a model has something feasible there: everything built, nothing sold, every switch closed.
+Where there are continuous columns it takes an LP to know, which walkers and dives come to late.
+Where there are none, a product with the matrix tells, long before anything better is loaded;
+and what is not feasible there is what violates least, until there is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.pool import Offer
+
+SOURCE = "ends of bounds"
+
+
+def offer_ends(model: MipModel, offer: Offer, budget: Budget) -> None:
+    """Offer the points at the ends of the bounds, those with the fewest rows in the way first.
+
+    Parameters
+    ----------
+    model : MipModel
+    offer : Offer
+        Sets the continuous columns by an LP.
+    budget : Budget
+        Looked at between points.
+    """
+    from solvers.mip.heuristics.lazy_clause.value_selection import plain_wishes
+
+    for x in reversed(plain_wishes(model)):
+        if budget.spent():
+            return
+        offer(x, SOURCE)
+
+
+def record_ends(ledger: Ledger, is_over: Callable[[], bool]) -> None:
+    """Record the ends that the objective wants, all lower and all upper ones, or note them as near.
+
+    Needs nothing but NumPy: for the first moment of a solve.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of the problem as it was given.
+    is_over : callable
+        Asked between points; the first is looked at in any case.
+    """
+    model = ledger.model
+    everywhere = np.ones(model.num_columns, dtype=bool)
+    for at_upper in (model.cost < 0.0, ~everywhere, everywhere):
+        x = ends_of(model, at_upper)
+        activity = model.activity(x)
+        outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+        violated = int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE))
+        if violated:
+            ledger.near(x, violated)
+        else:
+            ledger.record(x, SOURCE)
+        if is_over():
+            return
+
+
+def ends_of(model: MipModel, at_upper: BoolArray) -> FloatArray:
+    """Return the point (n,) at the upper ends of the bounds where asked for, else at the lower.
+
+    An infinite end gives way to the other one, or to zero.
+    """
+    end = np.where(at_upper, model.upper, model.lower)
+    other = np.where(at_upper, model.lower, model.upper)
+    end = np.where(np.isfinite(end), end, other)
+    return np.where(np.isfinite(end), end, 0.0)

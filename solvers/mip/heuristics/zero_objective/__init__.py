@@ -1,0 +1,12 @@
+"""Branch and bound of the whole model for any point at all, as if nothing had a cost.
+
+Costs draw the relaxation to where integers are furthest from being whole: designs are hardly built,
+lines hardly open. Without them it has whole parts by itself, its bound is reached at once, and the
+first point found ends the search. ``search`` says what is searched and ``lanes`` when: in threads
+of their own, once the heuristics have had some seconds and found none.
+"""
+
+from solvers.mip.heuristics.zero_objective.first_point import SOURCE, search_without_costs, suits
+from solvers.mip.heuristics.zero_objective.lanes import begin_lanes, in_turn
+
+__all__ = ["SOURCE", "begin_lanes", "in_turn", "search_without_costs", "suits"]

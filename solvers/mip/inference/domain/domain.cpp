@@ -1,0 +1,75 @@
+// What Python calls of a domain's loops.
+#include "propagate.h"
+
+namespace {
+
+using namespace mip::domain;
+using native::check_length;
+
+void sum_all_rows(const Matrix &matrix, const Box &box) {
+    check_shapes(matrix, box);
+    sum_all(matrix, box);
+}
+
+std::int64_t begin_level(const Box &box) {
+    check_shapes(box);
+    return mark(box);
+}
+
+void undo_to(const Matrix &matrix, const Box &box, std::int64_t place) {
+    check_shapes(matrix, box);
+    undo(matrix, box, place);
+}
+
+bool propagate_queue(const Matrix &matrix, const Box &box, std::int64_t cap, bool lenient) {
+    check_shapes(matrix, box);
+    return propagate(matrix, box, cap, lenient);
+}
+
+void wake_rows(const Box &box, native::Span<const std::int32_t> rows) {
+    check_shapes(box);
+    wake(box, rows);
+}
+
+void wake_all_rows(const Box &box) {
+    check_shapes(box);
+    wake_all(box);
+}
+
+bool decide_column(const Matrix &matrix, const Box &box, std::int64_t j, double low, double high,
+                   std::int64_t cap, bool lenient) {
+    check_shapes(matrix, box);
+    check_length("is_integer", matrix.is_integer.size(), j + 1);
+    return decide(matrix, box, j, low, high, cap, lenient);
+}
+
+} // namespace
+
+NATIVE_MODULE(mip_inference_domain) {
+    native::door(module, "sum_all", &sum_all_rows, "matrix", "box");
+    native::door(module, "mark", &begin_level, "box");
+    native::door(module, "undo", &undo_to, "matrix", "box", "place");
+    native::door(module, "propagate", &propagate_queue, "matrix", "box", "cap", "lenient");
+    native::door(module, "wake", &wake_rows, "box", "rows");
+    native::door(module, "wake_all", &wake_all_rows, "box");
+    native::door(module, "decide", &decide_column, "matrix", "box", "j", "low", "high", "cap",
+                 "lenient");
+    native::constants(module, "solvers.mip.inference.domain.state",
+                      {{"QUEUE_HEAD", QUEUE_HEAD},
+                       {"QUEUE_SIZE", QUEUE_SIZE},
+                       {"TRAIL", TRAIL},
+                       {"LEVEL", LEVEL},
+                       {"INFEASIBLE", INFEASIBLE},
+                       {"CONFLICT", CONFLICT},
+                       {"WORK", WORK},
+                       {"CAPPED", CAPPED},
+                       {"NUM_COUNTS", NUM_COUNTS},
+                       {"SMALLEST", SMALLEST},
+                       {"LARGEST", LARGEST},
+                       {"INFINITE", INFINITE},
+                       {"UPPER", UPPER},
+                       {"LOWER", LOWER},
+                       {"WIDEST", WIDEST},
+                       {"NOISE", NOISE},
+                       {"ROW_SIZE", ROW_SIZE}});
+}

@@ -1,0 +1,30 @@
+"""Probing: what follows from each half of a column's range, computed once and used all along.
+
+``build_cache`` probes columns in the order of their priority, by a ``DomainProber`` on the CPU or a
+``BatchProber`` on a device, and returns a ``ProbingCache``. Its ``choose`` rounds a bulk of columns
+so that what they imply agrees. ``NoGoods`` collects sets of decisions that cannot stand together.
+
+Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Programming"
+(arXiv 2510.20499).
+"""
+
+from solvers.mip.inference.probing.batch import BatchProber
+from solvers.mip.inference.probing.build import build_cache
+from solvers.mip.inference.probing.cache import ProbingCache
+from solvers.mip.inference.probing.nogoods import NoGoods, learned, with_rows
+from solvers.mip.inference.probing.priority import Priority, prioritised
+from solvers.mip.inference.probing.prober import DomainProber, Prober, Probes
+
+__all__ = [
+    "BatchProber",
+    "DomainProber",
+    "NoGoods",
+    "Priority",
+    "Prober",
+    "Probes",
+    "ProbingCache",
+    "build_cache",
+    "learned",
+    "prioritised",
+    "with_rows",
+]

@@ -1,0 +1,144 @@
+"""What probing has found so far, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.inference.cliques import Cliques
+from solvers.mip.inference.probing.cache import ProbingCache, Substitutions, empty_cache
+from solvers.mip.inference.probing.prober import Probes
+from solvers.mip.model import IndexArray, MipModel
+from solvers.native.mip_inference_probing_merge import merge
+
+CAPACITY = 2_000_000
+"""Entries kept in all: 40 MB, and conflicts are put together from them in about a second."""
+
+
+class Store:
+    """Collects implications, substitutions and splits of a model with n columns."""
+
+    def __init__(self, num_columns: int) -> None:
+        self.singletons = 0
+        """Entries so far that fix a column on a side of another."""
+        self.determined = np.zeros(num_columns, dtype=np.bool_)
+        """Columns (n,) for which there is a substitution."""
+        self._place = np.full(num_columns, -1, dtype=np.int64)
+        self._first_upper = np.full(num_columns, np.nan)
+        self._second_lower = np.full(num_columns, np.nan)
+        self._side_size = np.zeros(2 * num_columns, dtype=np.int64)
+        self._entries: list[tuple[IndexArray, IndexArray, FloatArray, FloatArray]] = []
+        self._substitutions: list[tuple[IndexArray, IndexArray, FloatArray, FloatArray]] = []
+        self._size = 0
+        self._probed = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more entries should be added."""
+        return self._size >= CAPACITY
+
+    def add(
+        self,
+        columns: IndexArray,
+        first_upper: FloatArray,
+        second_lower: FloatArray,
+        probes: Probes,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> tuple[IndexArray, FloatArray, FloatArray] | None:
+        """Take the answers for a batch of columns.
+
+        Returns
+        -------
+        tuple of arrays, or None
+            Columns that are narrower whichever side holds, and their bounds; None if a column has
+            no feasible side.
+        """
+        entries, k = probes.column.size, columns.size
+        hull = np.empty(entries + k, dtype=np.int32)
+        hull_low, hull_high = np.empty(entries + k), np.empty(entries + k)
+        of = np.full(entries, -1, dtype=np.int32)
+        constant, factor = np.zeros(entries), np.zeros(entries)
+        kept = np.empty(entries, dtype=np.int64)
+        kept_start = np.zeros(2 * k + 1, dtype=np.int64)
+        found, impossible = merge(
+            columns, first_upper, second_lower, probes.infeasible, probes.start,
+            probes.column, probes.low, probes.high, np.ascontiguousarray(lower),
+            np.ascontiguousarray(upper), self._place, hull, hull_low, hull_high,
+            of, constant, factor, kept, kept_start,
+        )  # fmt: skip
+        if impossible:
+            return None
+        self._probed += k
+        self._keep_sides(columns, first_upper, second_lower, probes, kept, kept_start)
+        self._substitute(probes.column, of, constant, factor)
+        return hull[:found], hull_low[:found], hull_high[:found]
+
+    def _keep_sides(
+        self,
+        columns: IndexArray,
+        first_upper: FloatArray,
+        second_lower: FloatArray,
+        probes: Probes,
+        kept: np.ndarray,
+        kept_start: np.ndarray,
+    ) -> None:
+        both = (probes.infeasible[0::2] == 0) & (probes.infeasible[1::2] == 0)
+        self._first_upper[columns[both]] = first_upper[both]
+        self._second_lower[columns[both]] = second_lower[both]
+        kept = kept[: kept_start[-1]]
+        sizes = np.diff(kept_start)
+        sides = (2 * columns[:, None] + np.arange(2)).ravel()
+        low, high = probes.low[kept], probes.high[kept]
+        self._side_size[sides] = sizes
+        self._entries.append((np.repeat(sides, sizes), probes.column[kept], low, high))
+        self._size += kept.size
+        self.singletons += int(np.count_nonzero(low == high))
+
+    def _substitute(
+        self, column: IndexArray, of: IndexArray, constant: FloatArray, factor: FloatArray
+    ) -> None:
+        """Keep the first substitution of each column, unless its other column has one itself."""
+        new = np.flatnonzero(of >= 0)
+        new = new[~self.determined[column[new]] & ~self.determined[of[new]]]
+        new = new[np.unique(column[new], return_index=True)[1]]
+        new = new[~np.isin(of[new], column[new])]
+        self.determined[column[new]] = True
+        self._substitutions.append((column[new], of[new], constant[new], factor[new]))
+
+    def cache(
+        self, model: MipModel, cliques: Cliques, lower: FloatArray, upper: FloatArray
+    ) -> ProbingCache:
+        """Return all of it, with the bounds found, in the arrays of a cache."""
+        empty = empty_cache(model, cliques)
+        fixed = (lower == upper) & (model.lower < model.upper) & (model.is_integer == 1)
+        start = np.concatenate(([0], np.cumsum(self._side_size))).astype(np.int32)
+        entries = [
+            (np.zeros(0, dtype=np.int32), empty.column, empty.low, empty.high),
+            *self._entries,
+        ]
+        side, column, low, high = (np.concatenate(part) for part in zip(*entries, strict=True))
+        order = np.argsort(side, kind="stable")
+        known = empty.substitutions
+        substitutions = [
+            (known.column, known.of, known.constant, known.factor),
+            *self._substitutions,
+        ]
+        return replace(
+            empty,
+            lower=np.array(lower),
+            upper=np.array(upper),
+            fixed=np.flatnonzero(fixed).astype(np.int32),
+            substitutions=Substitutions(
+                *(np.concatenate(part) for part in zip(*substitutions, strict=True))
+            ),
+            first_upper=self._first_upper,
+            second_lower=self._second_lower,
+            start=start,
+            column=column[order],
+            low=low[order],
+            high=high[order],
+            num_probed=self._probed,
+        )

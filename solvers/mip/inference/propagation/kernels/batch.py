@@ -1,0 +1,195 @@
+"""Synchronous rounds of bound propagation for 32 candidate boxes side by side: lane = candidate.
+
+Columns have *places*: the binary ones first, then the others, called wide. A binary column's
+domains are two words, ``masks[2 p]`` with a bit for each lane in which 0 is still allowed and
+``masks[2 p + 1]`` for 1; a wide column w has 32 lower bounds at ``wide[2 w]`` and 32 upper ones at
+``wide[2 w + 1]``. A row's entries have their binary columns first, up to ``row_split``.
+
+Rows read these arrays and tighten ``next_masks`` and ``next_wide``, so that the order in which
+rows run does not matter; columns then carry the next bounds over. Which lanes changed a column is a
+word of ``column_changed`` (twice, for even and odd rounds), and which of a row's lanes have to be
+looked at one of ``row_changed``; columns and rows with such a word stand in ``column_list`` (twice)
+and ``row_list``, long rows from its end. ``control`` holds the lists' lengths, the dead lanes and
+counts. What a round reads there is written by the other kernel or the round before, so that a
+launch repeated gives the same bounds; only the order within lists differs.
+
+A round is ``batch_columns`` and ``batch_rows`` with its number's parity. Sums follow the order of
+entries, in long rows those of 32 parts one after the other, on GPU and CPU alike: both get the same
+bits.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.mip.inference.propagation.kernels.layout import (
+    BATCH_BLOCK,
+    BATCH_BLOCKS,
+    CHANGES,
+    DOMAINS,
+    FOLLOWING,
+    LANES,
+    place_launch,
+)
+
+ENTRY_BYTES = 12
+
+
+def _round_launch(values: Values) -> Launch:
+    warps = BATCH_BLOCK // LANES
+    needed = -(-int(values["row_lower"].size) // warps)
+    return Launch(max(1, min(BATCH_BLOCKS, needed)), BATCH_BLOCK)
+
+
+def _columns_launch(values: Values) -> Launch:
+    warps = BATCH_BLOCK // LANES
+    needed = -(-int(values["place_column"].size) // warps)
+    return Launch(max(1, min(BATCH_BLOCKS, needed)), BATCH_BLOCK)
+
+
+def _pass_bytes(values: Values) -> int:
+    """Each entry with its column's domains in all lanes, each row's start, split, sides, word."""
+    binary, entries = int(values["binaries"]), int(values["row_place"].size)
+    share = binary / max(1, binary + int(values["whole"].size))
+    of_entry = ENTRY_BYTES + share * 8 + (1.0 - share) * 16 * LANES
+    return int(of_entry * entries) + 36 * int(values["row_lower"].size)
+
+
+_CONTROL = Argument("control", "index[]", "inout")
+
+_COLUMNS = (Argument("binaries", "int"), Argument("place_column", "index[]"))
+
+COLUMNS = Kernel(
+    name="batch_columns",
+    arguments=(
+        Argument("parity", "int"),
+        Argument("rows", "int"),
+        Argument("columns", "int"),
+        *_COLUMNS,
+        Argument("column_start", "index[]"),
+        Argument("column_row", "index[]"),
+        Argument("long_columns", "index[]"),
+        Argument("num_long", "int"),
+        Argument("row_start", "index[]"),
+        *CHANGES,
+        *DOMAINS,
+        *FOLLOWING,
+        _CONTROL,
+    ),
+    contract="Listed columns take over their next bounds in the lanes that changed them; lanes in "
+    "which bounds contradict each other die; the words of their rows grow by those lanes, and rows "
+    "that had none are listed.",
+    launch=_columns_launch,
+    work=lambda values: int(values["column_row"].size),
+    bytes_moved=lambda values: 8 * int(values["column_row"].size),
+)
+
+ROWS = Kernel(
+    name="batch_rows",
+    arguments=(
+        Argument("parity", "int"),
+        Argument("rows", "int"),
+        Argument("columns", "int"),
+        Argument("binaries", "int"),
+        Argument("row_start", "index[]"),
+        Argument("row_split", "index[]"),
+        Argument("row_place", "index[]"),
+        Argument("row_weight", "real[]"),
+        Argument("row_largest", "real[]"),
+        Argument("row_lower", "real[]"),
+        Argument("row_upper", "real[]"),
+        Argument("whole", "index[]"),
+        *CHANGES,
+        Argument("masks", "index[]"),
+        Argument("wide", "real[]"),
+        *FOLLOWING,
+        _CONTROL,
+    ),
+    contract="Listed rows tighten the next bounds of their columns in the lanes of their word, and "
+    "list the columns; lanes in which a row cannot hold any more die. Words of rows, and those of "
+    "the columns of this round, are cleared.",
+    launch=_round_launch,
+    work=lambda values: LANES * int(values["row_place"].size),
+    bytes_moved=_pass_bytes,
+)
+
+TIGHTEN = Kernel(
+    name="batch_tighten",
+    arguments=(
+        Argument("items", "int"),
+        Argument("item_lane", "index[]"),
+        Argument("item_place", "index[]"),
+        Argument("item_lower", "real[]"),
+        Argument("item_upper", "real[]"),
+        Argument("columns", "int"),
+        Argument("binaries", "int"),
+        *(argument for argument in CHANGES if not argument.name.startswith("row")),
+        Argument("next_masks", "index[]", "inout"),
+        Argument("next_wide", "real[]", "inout"),
+        _CONTROL,
+    ),
+    contract="Each item narrows one column's next bounds in one lane, and lists the column; to be "
+    "followed by a round of parity 0.",
+    launch=lambda values: Launch(-(-int(values["items"]) // BATCH_BLOCK), BATCH_BLOCK),
+    work=lambda values: int(values["items"]),
+    bytes_moved=lambda values: 40 * int(values["items"]),
+)
+
+LOAD = Kernel(
+    name="batch_load",
+    arguments=(
+        Argument("lanes", "int"),
+        Argument("columns", "int"),
+        *_COLUMNS,
+        Argument("lower", "real[]"),
+        Argument("upper", "real[]"),
+        *DOMAINS,
+        *FOLLOWING,
+        _CONTROL,
+    ),
+    contract="The lanes of the word 'lanes' get the box lower, upper (n,), and live.",
+    launch=place_launch,
+    work=lambda values: LANES * int(values["columns"]),
+    bytes_moved=lambda values: 16 * LANES * int(values["columns"]),
+)
+
+WAKE = Kernel(
+    name="batch_wake",
+    arguments=(
+        Argument("lanes", "int"),
+        Argument("rows", "int"),
+        Argument("row_start", "index[]"),
+        Argument("row_changed", "index[]", "inout"),
+        Argument("row_list", "index[]", "inout"),
+        _CONTROL,
+    ),
+    contract="All rows are listed for a round of parity 0, in the lanes of the word 'lanes'.",
+    launch=lambda values: Launch(-(-int(values["rows"]) // BATCH_BLOCK), BATCH_BLOCK),
+    work=lambda values: int(values["rows"]),
+    bytes_moved=lambda values: 12 * int(values["rows"]),
+)
+
+ASSIGN = Kernel(
+    name="batch_assign",
+    arguments=(
+        Argument("source", "index[]"),
+        Argument("columns", "int"),
+        Argument("binaries", "int"),
+        Argument("whole", "index[]"),
+        Argument("from_masks", "index[]"),
+        Argument("from_wide", "real[]"),
+        *DOMAINS,
+        *FOLLOWING,
+        _CONTROL,
+    ),
+    contract="Lane k takes the box of lane source[k] (32,) of the other arrays, and lives; lanes "
+    "with a negative source stay as they are.",
+    launch=place_launch,
+    work=lambda values: LANES * int(values["columns"]),
+    bytes_moved=lambda values: 32 * LANES * int(values["whole"].size),
+)
+
+BATCH = Family(
+    "solvers.mip.inference.propagation.kernels",
+    "batch",
+    (COLUMNS, ROWS, TIGHTEN, LOAD, WAKE, ASSIGN),
+)

@@ -1,0 +1,86 @@
+"""What a step of 32 dives does beside propagation: choose the next bulk, and fix it in every lane.
+
+The boxes are those of ``solvers.mip.inference.propagation.kernels.batch``. All lanes follow one
+``order`` of integer columns (by place), so that the rows they change are mostly the same ones;
+each lane has its own rule for values (:data:`DOWN` and so on), seed, and probability of taking a
+random value instead. ``control`` keeps where the dive has got to and how many columns the bulk has.
+
+Device and twin agree exactly.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.mip.inference.propagation.kernels.layout import BATCH_BLOCK, BATCH_BLOCKS, FREE, LANES
+
+DOWN, UP, RANDOM, GOOD, BAD, LOOSE, TIGHT, REFERENCE = range(8)
+"""How a lane picks a value: the lower bound, the upper one, any, that for the better or for the
+worse objective, the bound with fewer or with more locks, or near a reference point, where 0.3
+becomes 0 for certain or almost and 0.5 either way (paper 2.3, notes 3.1)."""
+
+CURSOR, BULK = FREE, FREE + 1
+"""In ``control``: places of the order that every living lane has behind it, and columns of the
+present bulk."""
+
+WHOLE, HALF, FIRST, OTHER = 0, 1, 2, 3
+"""How much of a bulk to fix: all; its first half; its first column; that, at another value."""
+
+SELECT_BLOCK = 1024
+
+LAST_ONES = 36
+"""The last columns are fixed one by one (paper 2.3)."""
+
+SELECT = Kernel(
+    name="dive_select",
+    arguments=(
+        Argument("total", "int"),
+        Argument("most", "int"),
+        Argument("order", "index[]"),
+        Argument("binaries", "int"),
+        Argument("masks", "index[]"),
+        Argument("wide", "real[]"),
+        Argument("bulk", "index[]", "out"),
+        Argument("control", "index[]", "inout"),
+    ),
+    contract="'bulk' holds the next columns of the order that some living lane has not fixed, as X",
+    launch=lambda values: Launch(1, SELECT_BLOCK),
+    work=lambda values: LANES * int(values["total"]),
+    bytes_moved=lambda values: 12 * int(values["total"]),
+)
+
+
+def _fix_launch(values: Values) -> Launch:
+    warps = BATCH_BLOCK // LANES
+    return Launch(max(1, min(BATCH_BLOCKS, -(-int(values["bulk"].size) // warps))), BATCH_BLOCK)
+
+
+FIX = Kernel(
+    name="dive_fix",
+    arguments=(
+        Argument("lanes", "int"),
+        Argument("amount", "int"),
+        Argument("columns", "int"),
+        Argument("binaries", "int"),
+        Argument("place_column", "index[]"),
+        Argument("bulk", "index[]"),
+        Argument("rule", "index[]"),
+        Argument("seed", "index[]"),
+        Argument("noise", "real[]"),
+        Argument("good", "index[]"),
+        Argument("loose", "index[]"),
+        Argument("reference", "real[]"),
+        Argument("column_changed", "index[]", "inout"),
+        Argument("column_list", "index[]", "inout"),
+        Argument("next_masks", "index[]", "inout"),
+        Argument("next_wide", "real[]", "inout"),
+        Argument("control", "index[]", "inout"),
+    ),
+    contract="In the living lanes of the word 'lanes' the columns of the bulk, or as many of them "
+    "as 'amount' says, get a value by the lane's rule; they are listed for a round of parity 0. "
+    "good and loose (n,) are -1 or 1 for the bound they prefer.",
+    launch=_fix_launch,
+    work=lambda values: LANES * int(values["bulk"].size),
+    bytes_moved=lambda values: 16 * LANES * int(values["bulk"].size),
+)
+
+DIVE = Family("solvers.mip.inference.propagation.kernels", "dive", (SELECT, FIX))

@@ -1,0 +1,200 @@
+"""Branch and bound in the schedule: when it begins, with how many threads, what its end says."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from solvers.core.concurrency import LOOK_AGAIN
+from solvers.core.outcome import Outcome, Start, StopReason
+from solvers.core.problem import FloatArray
+from solvers.highs.placement import SMALL_MIP
+from solvers.mip.answer import TROUBLE
+from solvers.mip.bound import Prover
+from solvers.mip.context import Course
+
+ALONE, HEAD_START = 0.15, 0.5
+"""Seconds that HiGHS in this process has for a small model, all alone and before heuristics begin:
+most need no more. In between a second HiGHS begins in a child process, to go on with what takes
+longer; it is about ready when the first is told to stop."""
+
+MOST_THREADS = 4
+"""Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
+
+RIVALS_AFTER = 2.0
+"""Seconds of one branch and bound before others begin beside it: most models need no more."""
+
+MOST_RIVAL_ENTRIES = 1_000_000
+"""Entries of a model up to which several branch and bounds run: each has a process with a copy."""
+
+RIVAL_SEED = 1009
+"""Distance of their seeds, so that they are none that a user is likely to try next."""
+
+FIRST_NODES = 500
+"""Nodes of branch and bound for a small model before heuristics begin, where they take turns."""
+
+
+class Proving:
+    """The branch and bound of one solve, if there is one.
+
+    Parameters
+    ----------
+    course : Course
+    on_point : callable
+        Told of each point (n,) that branch and bound has found and the ledger taken.
+
+    Notes
+    -----
+    HiGHS searches its tree by one thread. Of how large it gets much is luck, so where there are
+    threads for it others with other seeds run beside the first, which takes the path that HiGHS
+    would take alone; they share points and bounds, and the first that is through is believed.
+    """
+
+    def __init__(self, course: Course, on_point: Callable[[FloatArray], None]) -> None:
+        self._course = course
+        self._on_point = on_point
+        self._prover: Prover | None = None
+        self._rivals: list[Prover] = []
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What branch and bound has said, if it has ended with an answer."""
+        return None if self._prover is None else self._prover.outcome
+
+    @property
+    def threads(self) -> int:
+        """Threads that it takes beside heuristics; 0 where it does not run."""
+        return 0 if self._prover is None else self._share_of_cores()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and not ended."""
+        if self._prover is None:
+            return False
+        return not (self._prover.has_ended and all(one.has_ended for one in self._rivals))
+
+    def begin(self) -> bool:
+        """Begin beside the heuristics; return whether it was over at once."""
+        small = self._begin_small() if self._is_small() else None
+        if small is not None and self._has_proven(small, ALONE):
+            self._prover = small
+            return True
+        course = self._course
+        best = course.ledger.pool.best
+        self._prover = self._make(1 if self._has_rivals() else self._share_of_cores())
+        self._prover.start(_begin_at(course.start if best is None else best.x))
+        if self._has_rivals():
+            course.spawn("rivals", self._begin_rivals)
+        if small is None:
+            return False
+        if self._has_proven(small, HEAD_START - ALONE):
+            self._prover.stop()
+            self._prover = small
+            return True
+        small.stop()
+        return False
+
+    def try_few_nodes(self) -> bool:
+        """Try a small model alone, as most need few nodes; return whether it is over."""
+        course = self._course
+        if not self._is_small():
+            return False
+        limit = course.options.node_limit
+        nodes = FIRST_NODES if limit is None else min(FIRST_NODES, limit)
+        prover = self._make(course.cores, node_limit=nodes)
+        prover.run(_begin_at(course.start), apart=False)
+        outcome = prover.outcome
+        if outcome is None or not _is_answer(outcome):
+            return False
+        if outcome.stop_reason is StopReason.ITERATION_LIMIT and nodes != limit:
+            return False
+        self._prover = prover
+        return True
+
+    def run(self) -> None:
+        """Work in the calling thread with all cores, from the best point so far."""
+        course = self._course
+        best = course.ledger.pool.best
+        self._prover = self._make(course.cores)
+        self._prover.run(_begin_at(None if best is None else best.x))
+
+    def has_proven(self, within: float = 0.0) -> bool:
+        """Whether it has ended as it should by so many seconds from now, and not for trouble."""
+        if self._prover is None:
+            return False
+        if self._prover.wait(within) and _is_answer(self._prover.outcome):
+            return True
+        for place, rival in enumerate(self._rivals):
+            if rival.has_ended and _is_proof(rival.outcome):
+                self._prover, self._rivals[place] = rival, self._prover
+                return True
+        return False
+
+    def stop(self) -> None:
+        """Tell it that nobody waits any more."""
+        if self._prover is not None:
+            self._prover.stop()
+        for rival in list(self._rivals):
+            rival.stop()
+
+    def _has_rivals(self) -> bool:
+        """Whether other branch and bounds run beside the first."""
+        few = self._course.problem.num_nonzeros <= MOST_RIVAL_ENTRIES
+        return few and self._share_of_cores() > 1 and self._course.options.node_limit is None
+
+    def _begin_rivals(self) -> None:
+        """Let the others begin, from the best point, where the first is not soon through."""
+        course = self._course
+        if course.over.wait(RIVALS_AFTER) or course.is_over():
+            return
+        for number in range(1, self._share_of_cores()):
+            rival = self._make(1, seed=course.options.seed + RIVAL_SEED * number)
+            self._rivals.append(rival)
+            best = course.ledger.pool.best
+            rival.start(_begin_at(course.start if best is None else best.x))
+            if course.over.is_set():
+                rival.stop()
+
+    def _begin_small(self) -> Prover:
+        """Begin with a small model in this process."""
+        prover = self._make(self._share_of_cores())
+        prover.start(_begin_at(self._course.start), apart=False)
+        return prover
+
+    def _has_proven(self, prover: Prover, seconds: float) -> bool:
+        """Wait for a small model at most so long; return whether it is proven."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self._course.progress.should_stop() is None:
+            if prover.wait(LOOK_AGAIN):
+                break
+        return _is_answer(prover.outcome)
+
+    def _make(self, threads: int, node_limit: int | None = None, seed: int | None = None) -> Prover:
+        course = self._course
+        nodes = course.options.node_limit if node_limit is None else node_limit
+        seed = course.options.seed if seed is None else seed
+        options = dataclasses.replace(course.options, threads=threads, node_limit=nodes, seed=seed)
+        prover = Prover(course.problem, options, course.progress, course.ledger, self._on_point)
+        if course.over.is_set():
+            prover.stop()  # none begins after the end, when nobody would stop it
+        return prover
+
+    def _is_small(self) -> bool:
+        p = self._course.problem
+        return max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP
+
+    def _share_of_cores(self) -> int:
+        return max(1, min(MOST_THREADS, self._course.cores // 4))
+
+
+def _begin_at(x: FloatArray | None) -> Start | None:
+    return None if x is None else Start(x=x)
+
+
+def _is_proof(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.stop_reason is StopReason.CONVERGED
+
+
+def _is_answer(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.stop_reason not in TROUBLE

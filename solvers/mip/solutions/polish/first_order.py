@@ -1,0 +1,77 @@
+"""The LP over the continuous columns by PDLP, where it is too large for simplex."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.mip.model import MipModel
+from solvers.mip.solutions.polish.split import ContinuousPart
+from solvers.pdlp.warm_started import Sequence
+
+TOLERANCE = 1e-8
+"""Relative, because points are checked by an absolute 1e-6 on rows of any size."""
+
+ITERATIONS = 20_000
+"""Iterations of one LP, which PDLP would never end where there is no solution."""
+
+
+class FirstOrder:
+    """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
+
+    def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
+        self._problem = Problem(
+            cost=model.cost[part.columns],
+            matrix=part.matrix,
+            row_lower=model.row_lower[part.rows],
+            row_upper=model.row_upper[part.rows],
+            lower=model.lower[part.columns],
+            upper=model.upper[part.columns],
+            integrality=np.zeros(part.columns.size, dtype=bool),
+        )
+        self._device = device
+        self._sequence: Sequence | None = None
+        self._lock = threading.Lock()
+
+    def solve(
+        self, low: FloatArray, high: FloatArray, guess: FloatArray, seconds: float
+    ) -> tuple[FloatArray | None, bool]:
+        """Return values (k,) for row sides (r,) and whether they are optimal.
+
+        ``guess`` (k,) is where to start. What comes back at the time limit may be feasible
+        enough or not: the caller checks. None where other threads' LPs took all the time.
+        """
+        began = Progress(time_limit=seconds)
+        with self._lock:
+            if began.should_stop() is not None:
+                return None, False
+            sequence = self._prepared()
+            point = sequence.solve(
+                row_lower=low,
+                row_upper=high,
+                x=guess,
+                seconds=began.time_left,
+                iterations=ITERATIONS,
+            )
+        return point.x, point.is_converged
+
+    def _prepared(self) -> Sequence:
+        if self._sequence is None:
+            device = find_device(self._device)
+            try:
+                self._sequence = self._on(device)
+            except Exception as error:
+                if device.kind == "cpu" or not device.is_out_of_memory(error):
+                    raise
+                device.release_memory()
+                self._sequence = self._on(cpu())
+        return self._sequence
+
+    def _on(self, device: Device) -> Sequence:
+        options = EngineOptions(threads=1, tolerance=TOLERANCE)
+        return Sequence(self._problem, options, device, Progress())

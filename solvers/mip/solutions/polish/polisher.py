@@ -1,0 +1,187 @@
+"""Integers fixed, the rest by an LP: from a whole point to the best feasible one beside it."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.solutions.polish.first_order import FirstOrder
+from solvers.mip.solutions.polish.polished import Polished, PolishStatus
+from solvers.mip.solutions.polish.simplex import Solved, WarmSimplex
+from solvers.mip.solutions.polish.split import ContinuousPart
+
+LARGEST_FOR_SIMPLEX = 1_000_000
+"""Entries of the continuous part from which PDLP is used (notes on GPU heuristics, section 5.4)."""
+
+SNAP = 1e-9
+"""A continuous value this close to a bound is put on it."""
+
+GRACE = 0.5
+"""Seconds to wait for an LP beyond its time limit, which simplex keeps except while factorising."""
+
+
+_Solve = Callable[[FloatArray, FloatArray, float], Solved]
+
+
+class Polisher:
+    """Polishes points of one model; safe to call from any thread, one LP at a time.
+
+    It owns a thread, in which HiGHS lives. Close it, or let it be collected, to end that thread.
+
+    Parameters
+    ----------
+    model : MipModel
+    device : str
+        Where PDLP runs for a model too large for simplex, as in :class:`EngineOptions`.
+    largest_for_simplex : int
+        Entries of the continuous part up to which simplex is used.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        device: str = "auto",
+        largest_for_simplex: int = LARGEST_FOR_SIMPLEX,
+    ) -> None:
+        self._model = model
+        self._part = ContinuousPart.of(model)
+        self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="polish")
+        self._simplex: WarmSimplex | None = None
+        self._first_order: FirstOrder | None = None
+        if self._part.matrix.nnz > largest_for_simplex:
+            self._first_order = FirstOrder(model, self._part, device)
+        self._has_cost = bool(np.any(model.cost[self._part.columns] != 0.0))
+
+    def __enter__(self) -> Polisher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread once the LP under way is done; wait for nothing."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def polish(self, x: FloatArray, seconds: float = np.inf, *, explain: bool = True) -> Polished:
+        """Round the integers of a point and give its continuous columns the best values.
+
+        Parameters
+        ----------
+        x : (n,) float64
+            Not changed. Its continuous values matter only where there is no time for the LP.
+        seconds : float
+            From now, for waiting for other threads' LPs too; inf for no limit.
+        explain : bool
+            Whether to go on where presolve alone finds that there is no solution, to say which
+            rows stand in the way: that takes as long as the LP without presolve.
+
+        Returns
+        -------
+        Polished
+            Where the LP gives nothing but the rounded point itself is feasible, that point.
+        """
+        deadline = time.monotonic() + seconds
+        point = self._model.rounded(np.where(np.isfinite(x), x, 0.0))
+        fallback = self._checked(point, PolishStatus.FEASIBLE)
+        if fallback is not None and not (self._part.columns.size and self._has_cost):
+            return Polished(PolishStatus.OPTIMAL, fallback.x, fallback.objective)
+        low, high = self._part.row_sides(self._model, point)
+        if fallback is None:
+            hopeless = self._part.hopeless_rows(low, high)
+            if hopeless.size or not self._part.columns.size:
+                return Polished(PolishStatus.INFEASIBLE, conflict=hopeless)
+        rows = self._part.rows
+        if self._first_order is None:
+            answer = self._by_simplex(point, low[rows], high[rows], deadline, explain)
+        else:
+            answer = self._by_first_order(point, low[rows], high[rows], deadline)
+        return fallback if fallback is not None and not answer.status.has_point else answer
+
+    def _by_simplex(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float, explain: bool
+    ) -> Polished:
+        def job() -> Polished:
+            return self._in_own_thread(point, low, high, deadline, explain)
+
+        left = max(0.0, deadline - time.monotonic())
+        future = self._executor.submit(job)
+        try:
+            return future.result(timeout=left + GRACE if np.isfinite(left) else None)
+        except concurrent.futures.TimeoutError:
+            future.cancel()
+            return Polished(PolishStatus.LIMIT)
+
+    def _in_own_thread(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float, explain: bool
+    ) -> Polished:
+        if self._simplex is None:
+            self._simplex = WarmSimplex(self._model, self._part)
+        simplex, iterations = self._simplex, 0
+        tries: list[_Solve] = [simplex.solve_afresh]
+        if simplex.is_warm:
+            tries.insert(0, simplex.solve_warm)
+        while tries:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return Polished(PolishStatus.LIMIT, iterations=iterations)
+            solve = tries.pop(0)
+            solved = solve(low, high, left)
+            iterations += solved.iterations
+            if solved.is_out_of_time:
+                break  # the next point goes on from this basis
+            says_why = solved.is_infeasible and (solved.ray_rows.size or not explain)
+            if solve == simplex.solve_afresh and solved.values is None and not says_why:
+                tries.append(simplex.solve)  # presolve may say that it fails, but not why
+            elif solved.is_infeasible:
+                return Polished(
+                    PolishStatus.INFEASIBLE,
+                    conflict=solved.ray_rows,
+                    iterations=iterations,
+                    ray=solved.ray,
+                )
+            elif solved.values is not None:
+                status = PolishStatus.OPTIMAL if solved.is_optimal else PolishStatus.FEASIBLE
+                checked = self._with_values(point, solved.values, status, iterations)
+                if checked is not None:
+                    return checked
+        late = solved.is_out_of_time or time.monotonic() >= deadline
+        return Polished(PolishStatus.LIMIT if late else PolishStatus.FAILED, iterations=iterations)
+
+    def _by_first_order(
+        self, point: FloatArray, low: FloatArray, high: FloatArray, deadline: float
+    ) -> Polished:
+        assert self._first_order is not None  # chosen because it is there
+        guess = point[self._part.columns]
+        left = max(0.0, deadline - time.monotonic())
+        values, optimal = self._first_order.solve(low, high, guess, left)
+        status = PolishStatus.OPTIMAL if optimal else PolishStatus.FEASIBLE
+        checked = None if values is None else self._with_values(point, values, status, 0)
+        late = time.monotonic() >= deadline
+        return checked or Polished(PolishStatus.LIMIT if late else PolishStatus.FAILED)
+
+    def _with_values(
+        self, point: FloatArray, values: FloatArray, status: PolishStatus, iterations: int
+    ) -> Polished | None:
+        """Return the point with these continuous values, tidied, if it is feasible then."""
+        columns = self._part.columns
+        lower, upper = self._model.lower[columns], self._model.upper[columns]
+        inside = np.clip(values, lower, upper)
+        snapped = np.where(inside - lower <= SNAP, lower, inside)
+        snapped = np.where(upper - inside <= SNAP, upper, snapped)
+        for tidy in (snapped, inside):
+            x = point.copy()
+            x[columns] = tidy
+            checked = self._checked(x, status, iterations)
+            if checked is not None:
+                return checked
+        return None
+
+    def _checked(self, x: FloatArray, status: PolishStatus, iterations: int = 0) -> Polished | None:
+        if not is_feasible(self._model, x):
+            return None
+        return Polished(status, x, self._model.objective_at(x), iterations=iterations)

@@ -1,0 +1,130 @@
+"""A start given by the user, complete or partial, made into a point of the reduced model."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.acceptance import Gate
+from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.pool import Offer
+
+if TYPE_CHECKING:
+    from solvers.mip.inference.domain import Domain
+
+SOURCE = "start"
+
+DIVES = 8
+"""Attempts at completing a partial start, with other orders and values each time."""
+
+
+def take_whole(x: FloatArray, ledger: Ledger) -> tuple[bool, str]:
+    """Record a start (n,) of the original problem if it is complete.
+
+    Returns
+    -------
+    (bool, str)
+        Whether it was taken, and what to tell.
+    """
+    known = int(np.isfinite(x).sum())
+    if known < x.size:
+        return False, f"The start gives {known} of {x.size} values."
+    if ledger.record(x, SOURCE):
+        return True, "The start is feasible and was taken."
+    return False, "The start is not feasible as it stands."
+
+
+def bring_in(x: FloatArray, gate: Gate, budget: Budget, seed: int) -> str:
+    """Complete or mend a start (n,) of the original problem; return what to tell."""
+    there = gate.reduced_of(x)
+    if there is None:
+        return "The start is left to branch and bound."
+    completed, given_up = complete(gate.model, there, gate.offer, budget, seed)
+    how = f", {given_up} of its values given up" if given_up else ""
+    return f"The start {completed.value}{how}."
+
+
+class Completed(Enum):
+    """What became of a start; the values are what a user reads."""
+
+    BEST = "was completed"
+    WORSE = "was completed, but better points were known"
+    NOT = "could not be made feasible"
+
+
+def complete(
+    model: MipModel, x: FloatArray, offer: Offer, budget: Budget, seed: int
+) -> tuple[Completed, int]:
+    """Complete a start by propagation and dives, and offer what comes of it.
+
+    Parameters
+    ----------
+    model : MipModel
+    x : (n,) float64
+        NaN where nothing is known.
+    offer : Offer
+    budget : Budget
+    seed : int
+
+    Returns
+    -------
+    (Completed, int)
+        What became of it, and how many of the known integer values had to be given up because they
+        contradict others.
+    """
+    from solvers.mip.inference.domain import Domain  # most solves have no start
+
+    known = np.isfinite(x)
+    if known.all() and offer(x, SOURCE):
+        return Completed.BEST, 0
+    domain = Domain.of(model)
+    if not domain.propagate():
+        return Completed.NOT, 0
+    given_up = _fix_known(model, domain, x, budget)
+    return _finish(model, domain, x, offer, budget, seed), given_up
+
+
+def _fix_known(model: MipModel, domain: Domain, x: FloatArray, budget: Budget) -> int:
+    """Fix integer columns at their known values, one by one, and leave out what contradicts."""
+    given_up = 0
+    for j in model.integers[np.isfinite(x[model.integers])]:
+        value = float(np.round(x[j]))
+        if domain.lower[j] == domain.upper[j] == value:
+            continue
+        place, before = domain.mark(), domain.work
+        inside = domain.lower[j] <= value <= domain.upper[j]
+        if abs(x[j] - value) > 1e3 * INTEGRALITY_TOLERANCE or not inside:
+            given_up += 1
+        elif not domain.fix(int(j), value):
+            domain.undo(place)
+            given_up += 1
+        budget.charge(domain.work - before)
+        if budget.spent():
+            break
+    return given_up
+
+
+def _finish(
+    model: MipModel, domain: Domain, x: FloatArray, offer: Offer, budget: Budget, seed: int
+) -> Completed:
+    """Let dives decide what the start leaves open; the LP behind ``offer`` does the rest."""
+    from solvers.mip.heuristics.fix_and_propagate import LP_GUIDED, dive
+
+    completed = Completed.NOT
+    middle = np.clip(np.where(np.isfinite(x), x, 0.0), domain.lower, domain.upper)
+    for attempt in range(DIVES):
+        if budget.spent():
+            break
+        strategy = LP_GUIDED[attempt % len(LP_GUIDED)]
+        found = dive(model, domain.copy(), strategy, seed + attempt, budget, middle)
+        if not found.is_feasible:
+            continue
+        if offer(found.x, SOURCE):
+            return Completed.BEST
+        completed = Completed.WORSE
+    return completed

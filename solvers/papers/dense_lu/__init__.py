@@ -1,0 +1,1 @@
+"""Dense factorisations; ``solvers.papers.dense_lu.lu`` is the front door."""

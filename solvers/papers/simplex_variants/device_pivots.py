@@ -1,0 +1,239 @@
+"""The variants "resident" and "graphs": an explicit inverse that stays where the kernels run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.core.problem import FloatArray
+from solvers.kernels.family import Family
+from solvers.papers.simplex_variants.basic_solution import Basis
+from solvers.papers.simplex_variants.inverse import invert
+from solvers.papers.simplex_variants.kernels.iterate import ITERATE
+from solvers.papers.simplex_variants.kernels.layout import (
+    BATCH_DONE,
+    CONTROL_SIZE,
+    ITERATION,
+    LIMIT,
+    RUNNING,
+    SINCE_INVERSE,
+    STOP,
+)
+from solvers.papers.simplex_variants.kernels.resident import RESIDENT
+from solvers.papers.simplex_variants.scaling import ScaledForm
+from solvers.papers.simplex_variants.variants import PENALTY, positions
+from solvers.papers.simplex_variants.workspace import Workspace, workspace
+
+
+class Call(NamedTuple):
+    """A kernel and its arguments."""
+
+    family: Family
+    name: str
+    values: tuple[Any, ...]
+
+
+GRAPH_ITERATIONS = 100
+"""Iterations that are launched before the host looks (paper, section 3.7: "k = 100")."""
+
+
+class DevicePivots:
+    """What both variants share: the arrays, inversions, and what the host sees after a batch."""
+
+    batch = GRAPH_ITERATIONS
+
+    def __init__(self, form: ScaledForm, device: Device) -> None:
+        self.form = form
+        self.space: Workspace = workspace(form, device)
+        self.control = np.zeros(CONTROL_SIZE)
+        self.inversions = 0
+        self._inverted: Basis | None = None
+
+    def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
+        """Take a basis over."""
+        space = self.space
+        known = self.control[SINCE_INVERSE] == 0 and _same(basic, self._inverted)
+        self._put(space.basic, basic.astype(np.int32))
+        self._put(space.rhs, rhs)
+        everywhere = positions(basic, self.form.num_columns + self.form.num_rows)
+        self._put(space.position, everywhere.astype(np.int32))
+        self._put(space.pivot_row, np.zeros(space.size))
+        if new_weights:
+            self._put(space.weight, np.ones(space.columns))
+        self.control[[STOP, SINCE_INVERSE]] = RUNNING, 0
+        self._put(space.control, self.control)
+        if not known:
+            self.inversions += 1
+            self._inverted = basic.copy() if invert(self.form, basic, space) else None
+        if self._inverted is None:
+            return False
+        self.set_phase()
+        return True
+
+    def set_phase(self) -> None:
+        """Compute x, costs and y anew for the phase that ``control`` names."""
+        self.control[STOP] = RUNNING
+        self._put(self.space.control, self.control)
+        for call in self._fresh_calls():
+            self._launcher(call)()
+
+    def run(self, count: int) -> int:
+        """Make up to ``count`` pivots."""
+        self.control[STOP] = RUNNING
+        self.control[LIMIT] = self.control[ITERATION] + count
+        self._put(self.space.control, self.control)
+        self._iterate(count)
+        self.control[:] = self.space.device.to_host(self.space.control)
+        return int(self.control[STOP]) or BATCH_DONE
+
+    def basic(self) -> Basis:
+        """(m,) variables of the basis."""
+        return self.space.device.to_host(self.space.basic).astype(np.int64)
+
+    def x(self) -> FloatArray:
+        """(m,) values of the basic variables."""
+        return self.space.device.to_host(self.space.x)
+
+    def penalise(self, variable: int) -> None:
+        """Let pricing take a variable last."""
+        weight = self.space.device.to_host(self.space.weight)
+        weight[variable] = PENALTY
+        self._put(self.space.weight, weight)
+
+    def _iterate(self, count: int) -> None:
+        raise NotImplementedError
+
+    def _put(self, target: Any, values: Any) -> None:
+        """Copy host values into an array of the device."""
+        if self.space.device.kind == "cpu":
+            target[:] = values
+        else:
+            target.set(np.ascontiguousarray(values, dtype=target.dtype))
+
+    def _launcher(self, call: Call) -> Callable[[], None]:
+        """Return a launch of a kernel with its arguments bound."""
+        if self.space.device.kind == "cpu":
+            return lambda: call.family[call.name](*call.values, threads=1)
+        return call.family.bind(call.name, *call.values)
+
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
+        raise NotImplementedError
+
+    def _fresh_calls(self) -> tuple[Call, Call]:
+        """Return the kernels that compute x and y from the inverse."""
+        s = self.space
+        solution = (
+            s.size, s.stride, s.columns, s.inverse, s.rhs, s.cost, s.basic, s.x, s.basic_cost,
+            s.control,
+        )  # fmt: skip
+        dual = (s.size, s.stride, s.team, s.inverse, s.basic_cost, s.y, s.control)
+        return Call(RESIDENT, "solution", solution), Call(RESIDENT, "dual", dual)
+
+    def _search_calls(self) -> tuple[Call, Call]:
+        """Return the kernels of pricing and of the direction."""
+        s = self.space
+        price = (
+            s.columns, s.lanes, s.column_parts, s.starts, s.rows, s.values, s.cost, s.y,
+            s.pivot_row, s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control,
+        )  # fmt: skip
+        direction = (
+            s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows, s.values,
+            s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest, s.control,
+        )  # fmt: skip
+        return Call(ITERATE, "price", price), Call(ITERATE, "direction", direction)
+
+
+class ResidentPivots(DevicePivots):
+    """GPU-RS: kernels launched one by one, the ratio test in one block, x and y computed anew."""
+
+    def __init__(self, form: ScaledForm, device: Device) -> None:
+        super().__init__(form, device)
+        self._launches = [self._launcher(call) for call in self.pivot_calls()]
+
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
+        s = self.space
+        ratio_test = (s.size, s.columns, s.x, s.basic, s.d, s.chosen, s.control)
+        exchange = (s.d, s.chosen, s.basic, s.position, s.control)
+        update = (s.size, s.stride, s.team, s.d, s.inverse, s.pivot_row, s.control)
+        return (
+            *self._search_calls(),
+            Call(RESIDENT, "ratio_test", ratio_test),
+            Call(RESIDENT, "exchange", exchange),
+            Call(RESIDENT, "update_in_place", update),
+            *self._fresh_calls(),
+        )
+
+    def _iterate(self, count: int) -> None:
+        on_cpu = self.space.device.kind == "cpu"
+        for _ in range(count):
+            for launch in self._launches:
+                launch()
+            if on_cpu and self.space.control[STOP] != RUNNING:
+                return
+
+
+class GraphsPivots(DevicePivots):
+    """GPU-RS+G: a batch of iterations as one recorded graph."""
+
+    def __init__(self, form: ScaledForm, device: Device) -> None:
+        super().__init__(form, device)
+        self._graph: Any = None
+
+    def pivot_calls(self) -> tuple[Call, ...]:
+        """Return the kernels of one pivot, in order."""
+        s = self.space
+        choose = (
+            s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest, s.chosen, s.control
+        )  # fmt: skip
+        make_pivot = (
+            s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost, s.chosen, s.x,
+            s.basic, s.position, s.basic_cost, s.pivot_row, s.control,
+        )  # fmt: skip
+        update = (
+            s.size, s.stride, s.team, s.d, s.pivot_row, s.basic_cost, s.inverse, s.y, s.control
+        )  # fmt: skip
+        return (
+            *self._search_calls(),
+            Call(ITERATE, "choose", choose),
+            Call(ITERATE, "make_pivot", make_pivot),
+            Call(ITERATE, "update", update),
+        )
+
+    def _iterate(self, count: int) -> None:
+        if self.space.device.kind == "cpu":
+            self._by_twins(count)
+            return
+        if self._graph is None:
+            self._graph = self._recorded()
+        for _ in range(-(-count // GRAPH_ITERATIONS)):
+            self._graph.launch()
+
+    def _recorded(self) -> Any:
+        """Record the launches of a batch; the default stream cannot be recorded."""
+        launches = [self._launcher(call) for call in self.pivot_calls()]
+        stream = self.space.device.xp.cuda.get_current_stream()
+        stream.begin_capture()
+        try:
+            for _ in range(GRAPH_ITERATIONS):
+                for launch in launches:
+                    launch()
+        finally:
+            graph = stream.end_capture()
+        return graph
+
+    def _by_twins(self, count: int) -> None:
+        s = self.space
+        ITERATE.twin.iterations_fast(
+            count, s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows,
+            s.values, s.cost, s.inverse, s.x, s.basic, s.position, s.basic_cost, s.y, s.pivot_row,
+            s.weight, s.reduced, s.d, s.offers, s.nearest, s.chosen, s.control,
+        )  # fmt: skip
+
+
+def _same(basic: Basis, other: Basis | None) -> bool:
+    return other is not None and bool(np.array_equal(basic, other))

@@ -1,0 +1,356 @@
+// An iteration of the primal simplex method in five kernels; iterate.py states what they compute.
+#include "pivots.h"
+#include "simplex/lines.h"
+
+namespace simplex::paper {
+namespace {
+
+/// The owners of a part of a reduction.
+struct Share {
+    std::int64_t first, end;
+
+    Share(std::int64_t part, std::int64_t parts, std::int64_t owners) {
+        const std::int64_t size = (owners + parts - 1) / parts;
+        first = part * size;
+        end = std::min(owners, first + size);
+    }
+};
+
+/// The part that left the best candidate; -1 without one.
+std::int64_t best_of_parts(Reals parts, std::int64_t count) {
+    std::int64_t place = -1;
+    Choice best = NOBODY;
+    for (std::int64_t part = 0; part < count; ++part) {
+        const Index before = best.index;
+        const double index = parts[SLOTS * part + 1];
+        best.take(parts[SLOTS * part], static_cast<Index>(index));
+        if (best.index != before)
+            place = part;
+    }
+    return place;
+}
+
+void leave(RealsOut parts, std::int64_t part, const Choice &best) {
+    parts[SLOTS * part] = best.key;
+    parts[SLOTS * part + 1] = best.index;
+}
+
+/// What pricing reads of columns and leaves of them.
+struct Pricing {
+    Matrix matrix;
+    Reals cost, y, pivot_row;
+    Ints position;
+    Reals basic_cost;
+    RealsOut weight, reduced;
+    Reals control;
+
+    /// Price a share of the columns; the largest reduced cost of a basic one.
+    double price(const Share &share, Choice &best) const {
+        double error = 0.0;
+        for (std::int64_t j = share.first; j < share.end; ++j) {
+            double with_y = 0.0, with_row = 0.0;
+            const Index end = matrix.starts[j + 1];
+            for (Index k = matrix.starts[j]; k < end; ++k) {
+                with_y += matrix.values[k] * y[matrix.rows[k]];
+                with_row += matrix.values[k] * pivot_row[matrix.rows[k]];
+            }
+            const Index place = position[j];
+            const double nonbasic_cost = control[PHASE] == 2.0 ? cost[j] : 0.0;
+            const double s = (place >= 0 ? basic_cost[place] : nonbasic_cost) - with_y;
+            reduced[j] = s;
+            if (place >= 0) {
+                weight[j] = 1.0;
+                error = std::max(error, std::fabs(s));
+                continue;
+            }
+            weight[j] = std::max(weight[j], with_row * with_row * control[ENTERING_WEIGHT]);
+            if (s < -control[DUAL_TOLERANCE])
+                best.take(control[BLAND] != 0.0 ? 1.0 : s * s / weight[j], at(j));
+        }
+        return error;
+    }
+};
+
+/// Reduced costs, Devex weights, and the best candidate of each part.
+void price(std::int64_t columns, std::int64_t, std::int64_t parts, Ints starts, Ints rows,
+           Reals values, Reals cost, Reals y, Reals pivot_row, Ints position, Reals basic_cost,
+           RealsOut weight, RealsOut reduced, RealsOut offers, RealsOut control, int threads) {
+    const Matrix matrix = {starts, rows, values};
+    matrix.check(columns);
+    check_lengths(CONTROL_SIZE, {{"control", control}});
+    check_lengths(
+        columns,
+        {{"cost", cost}, {"position", position}, {"weight", weight}, {"reduced", reduced}});
+    check_lengths(SLOTS * parts, {{"offers", offers}});
+    if (control[STOP] == RUNNING && control[ITERATION] >= control[LIMIT])
+        control[STOP] = BATCH_DONE;
+    if (control[STOP] != RUNNING)
+        return;
+    control[COSTS_MOVED] = 0.0;
+    const Pricing pricing = {matrix,     cost,   y,       pivot_row, position,
+                             basic_cost, weight, reduced, control};
+    native::parallel_for(threads, parts, [&](std::int64_t part) {
+        Choice best = NOBODY;
+        const double error = pricing.price(Share(part, parts, columns), best);
+        leave(offers, part, best);
+        offers[SLOTS * part + 2] = error;
+    });
+}
+
+/// Take the best of the offers, or say why there is none to be trusted.
+Index take_offer(std::int64_t offered, Reals offers, Reals reduced, Reals weight,
+                 RealsOut control) {
+    const std::int64_t place = best_of_parts(offers, offered);
+    double error = 0.0;
+    for (std::int64_t part = 0; part < offered; ++part)
+        error = std::max(error, offers[SLOTS * part + 2]);
+    const Index q = place >= 0 ? static_cast<Index>(offers[SLOTS * place + 1]) : -1;
+    control[DUAL_ERROR] = error;
+    control[ENTERING] = q;
+    if (q >= 0) {
+        control[ENTERING_COST] = reduced[q];
+        control[ENTERING_WEIGHT] = weight[q];
+    }
+    if (error > control[ERROR_ALLOWED] && control[SINCE_INVERSE] > 0.0)
+        control[STOP] = INACCURATE;
+    else if (q < 0)
+        control[STOP] = NO_CANDIDATE;
+    return q;
+}
+
+/// Compute d = B^-1 a_q, and the smallest relaxed ratio of each part.
+void direction(std::int64_t size, std::int64_t stride, std::int64_t columns, std::int64_t offered,
+               std::int64_t parts, Ints starts, Ints rows, Reals values, Reals inverse, Reals x,
+               Ints basic, Reals reduced, Reals weight, Reals offers, RealsOut d, RealsOut nearest,
+               RealsOut control, int threads) {
+    const Matrix matrix = {starts, rows, values};
+    matrix.check(columns);
+    check_lengths(CONTROL_SIZE, {{"control", control}});
+    check_lengths(size * stride, {{"inverse", inverse}});
+    check_lengths(size, {{"x", x}, {"basic", basic}, {"d", d}});
+    check_lengths(columns, {{"reduced", reduced}, {"weight", weight}});
+    check_lengths(SLOTS * offered, {{"offers", offers}});
+    check_lengths(SLOTS * parts, {{"nearest", nearest}});
+    if (control[STOP] != RUNNING)
+        return;
+    const Index q = take_offer(offered, offers, reduced, weight, control);
+    if (control[STOP] != RUNNING)
+        return;
+    const Basic basics = {columns, x, basic, d, control};
+    native::parallel_for(threads, parts, [&](std::int64_t part) {
+        const Share share(part, parts, size);
+        double *const sums = d.data();
+        for (std::int64_t i = share.first; i < share.end; ++i)
+            sums[i] = 0.0;
+        for (Index k = starts[q]; k < starts[q + 1]; ++k)
+            add_multiple(sums + share.first, values[k],
+                         inverse.data() + rows[k] * stride + share.first, share.end - share.first);
+        Choice best = NOBODY;
+        for (std::int64_t i = share.first; i < share.end; ++i) {
+            const Ratio<double> ratio = basics.ratio(i);
+            if (ratio.blocks)
+                best.take(-ratio.relaxed, at(i));
+        }
+        leave(nearest, part, best);
+    });
+}
+
+/// Choose the leaving position of each part.
+void choose(std::int64_t size, std::int64_t columns, std::int64_t parts, Reals x, Ints basic,
+            Reals d, Reals nearest, RealsOut chosen, RealsOut control, int threads) {
+    check_lengths(CONTROL_SIZE, {{"control", control}});
+    check_lengths(size, {{"x", x}, {"basic", basic}, {"d", d}});
+    check_lengths(SLOTS * parts, {{"nearest", nearest}, {"chosen", chosen}});
+    if (control[STOP] != RUNNING)
+        return;
+    const std::int64_t place = best_of_parts(nearest, parts);
+    if (place < 0) {
+        control[STOP] = NO_RATIO;
+        return;
+    }
+    const double farthest = -nearest[SLOTS * place];
+    const Basic basics = {columns, x, basic, d, control};
+    native::parallel_for(threads, parts, [&](std::int64_t part) {
+        const Share share(part, parts, size);
+        Choice best = NOBODY;
+        double step = 0.0;
+        for (std::int64_t i = share.first; i < share.end; ++i) {
+            const Ratio<double> ratio = basics.ratio(i);
+            if (!ratio.blocks || !(ratio.exact <= farthest))
+                continue;
+            best.take(basics.key(i), at(i));
+            if (best.index == i)
+                step = ratio.exact;
+        }
+        leave(chosen, part, best);
+        chosen[SLOTS * part + 2] = step;
+    });
+}
+
+/// What a pivot changes by position.
+struct Positions {
+    std::int64_t stride, columns;
+    Reals inverse, d, cost;
+    RealsOut x;
+    Ints basic;
+    RealsOut basic_cost, pivot_row, control;
+    Index r, q;
+    double step, pivot;
+
+    void move(std::int64_t i) const {
+        pivot_row[i] = inverse[i * stride + r] / pivot;
+        if (i == r) {
+            x[i] = step;
+            basic_cost[i] = control[PHASE] == 2.0 ? cost[q] : 0.0;
+            return;
+        }
+        x[i] -= step * d[i];
+        if (control[PHASE] == 2.0)
+            return;
+        const double c = infeasibility_cost(x[i], basic[i] >= columns, control[PRIMAL_TOLERANCE]);
+        if (c != basic_cost[i]) {
+            control[COSTS_MOVED] = 1.0;
+            basic_cost[i] = c;
+        }
+    }
+};
+
+/// Make the pivot, except for the inverse.
+void make_pivot(std::int64_t size, std::int64_t stride, std::int64_t columns, std::int64_t parts,
+                Reals inverse, Reals d, Reals cost, Reals chosen, RealsOut x, IntsOut basic,
+                IntsOut position, RealsOut basic_cost, RealsOut pivot_row, RealsOut control, int) {
+    check_lengths(CONTROL_SIZE, {{"control", control}});
+    check_lengths(size * stride, {{"inverse", inverse}});
+    check_lengths(size, {{"d", d},
+                         {"x", x},
+                         {"basic", basic},
+                         {"basic_cost", basic_cost},
+                         {"pivot_row", pivot_row}});
+    check_lengths(columns, {{"cost", cost}});
+    check_lengths(columns + size, {{"position", position}});
+    check_lengths(SLOTS * parts, {{"chosen", chosen}});
+    if (control[STOP] != RUNNING)
+        return;
+    const std::int64_t place = best_of_parts(chosen, parts);
+    const Index r = static_cast<Index>(chosen[SLOTS * place + 1]);
+    const double step = chosen[SLOTS * place + 2], pivot = d[r];
+    if (!exchange_at(r, step, pivot, basic, position, control))
+        return;
+    const Index q = static_cast<Index>(control[ENTERING]);
+    const Positions positions = {stride,     columns,   inverse, d, cost, x,    basic,
+                                 basic_cost, pivot_row, control, r, q,    step, pivot};
+    for (std::int64_t i = 0; i < size; ++i)
+        positions.move(i);
+}
+
+/// Update a stretch of a column of the inverse, and add its products with the costs to a sum.
+NATIVE_HOT double update_stretch(double *__restrict column, double rho, const double *__restrict d,
+                                 const double *__restrict cost, std::int64_t size, double sum) {
+    for (std::int64_t i = 0; i < size; ++i) {
+        column[i] -= rho * d[i];
+        sum += cost[i] * column[i];
+    }
+    return sum;
+}
+
+/// Stream over the inverse, and take y along.
+void update(std::int64_t size, std::int64_t stride, std::int64_t, Reals d, Reals pivot_row,
+            Reals basic_cost, RealsOut inverse, RealsOut y, RealsOut control, int threads) {
+    check_lengths(CONTROL_SIZE, {{"control", control}});
+    check_lengths(size, {{"d", d}, {"pivot_row", pivot_row}, {"basic_cost", basic_cost}, {"y", y}});
+    check_lengths(size * stride, {{"inverse", inverse}});
+    if (control[STOP] != RUNNING)
+        return;
+    const Index r = static_cast<Index>(control[LEAVING]);
+    const bool moved = control[COSTS_MOVED] != 0.0;
+    native::parallel_for(threads, size, [&](std::int64_t k) {
+        const double rho = pivot_row[k];
+        if (rho == 0.0 && !moved)
+            return;
+        double *const column = inverse.data() + k * stride;
+        const std::int64_t after = r + 1;
+        double sum = update_stretch(column, rho, d.data(), basic_cost.data(), r, 0.0);
+        column[r] = rho;
+        sum += basic_cost[r] * rho;
+        sum = update_stretch(column + after, rho, d.data() + after, basic_cost.data() + after,
+                             size - after, sum);
+        y[k] = sum;
+    });
+}
+
+/// Run up to ``count`` iterations, until control says to stop.
+void iterations_fast(std::int64_t count, std::int64_t size, std::int64_t stride,
+                     std::int64_t columns, std::int64_t column_parts, std::int64_t row_parts,
+                     Ints starts, Ints rows, Reals values, Reals cost, RealsOut inverse, RealsOut x,
+                     IntsOut basic, IntsOut position, RealsOut basic_cost, RealsOut y,
+                     RealsOut pivot_row, RealsOut weight, RealsOut reduced, RealsOut d,
+                     RealsOut offers, RealsOut nearest, RealsOut chosen, RealsOut control) {
+    for (std::int64_t made = 0; made < count; ++made) {
+        native::poll();
+        price(columns, 1, column_parts, starts, rows, values, cost, y, pivot_row, position,
+              basic_cost, weight, reduced, offers, control, 1);
+        direction(size, stride, columns, column_parts, row_parts, starts, rows, values, inverse, x,
+                  basic, reduced, weight, offers, d, nearest, control, 1);
+        choose(size, columns, row_parts, x, basic, d, nearest, chosen, control, 1);
+        make_pivot(size, stride, columns, row_parts, inverse, d, cost, chosen, x, basic, position,
+                   basic_cost, pivot_row, control, 1);
+        update(size, stride, 32, d, pivot_row, basic_cost, inverse, y, control, 1);
+        if (control[STOP] != RUNNING)
+            return;
+    }
+}
+
+} // namespace
+} // namespace simplex::paper
+
+NATIVE_MODULE(papers_simplex_variants_iterate) {
+    using namespace simplex::paper;
+    using native::constants, native::door;
+    door(module, "price", &price, "columns", "lanes", "parts", "starts", "rows", "values", "cost",
+         "y", "pivot_row", "position", "basic_cost", "weight", "reduced", "offers", "control",
+         "threads");
+    door(module, "direction", &direction, "size", "stride", "columns", "offered", "parts", "starts",
+         "rows", "values", "inverse", "x", "basic", "reduced", "weight", "offers", "d", "nearest",
+         "control", "threads");
+    door(module, "choose", &choose, "size", "columns", "parts", "x", "basic", "d", "nearest",
+         "chosen", "control", "threads");
+    door(module, "make_pivot", &make_pivot, "size", "stride", "columns", "parts", "inverse", "d",
+         "cost", "chosen", "x", "basic", "position", "basic_cost", "pivot_row", "control",
+         "threads");
+    door(module, "update", &update, "size", "stride", "team", "d", "pivot_row", "basic_cost",
+         "inverse", "y", "control", "threads");
+    door(module, "iterations_fast", &iterations_fast, "count", "size", "stride", "columns",
+         "column_parts", "row_parts", "starts", "rows", "values", "cost", "inverse", "x", "basic",
+         "position", "basic_cost", "y", "pivot_row", "weight", "reduced", "d", "offers", "nearest",
+         "chosen", "control");
+    constants(module, "solvers.papers.simplex_variants.kernels.layout",
+              {{"STOP", STOP},
+               {"PHASE", PHASE},
+               {"ITERATION", ITERATION},
+               {"LIMIT", LIMIT},
+               {"SINCE_INVERSE", SINCE_INVERSE},
+               {"ENTERING", ENTERING},
+               {"ENTERING_COST", ENTERING_COST},
+               {"ENTERING_WEIGHT", ENTERING_WEIGHT},
+               {"LEAVING", LEAVING},
+               {"STEP", STEP},
+               {"PIVOT", PIVOT},
+               {"COSTS_MOVED", COSTS_MOVED},
+               {"DUAL_ERROR", DUAL_ERROR},
+               {"BLAND", BLAND},
+               {"DUAL_TOLERANCE", DUAL_TOLERANCE},
+               {"PRIMAL_TOLERANCE", PRIMAL_TOLERANCE},
+               {"ZERO_PIVOT", ZERO_PIVOT},
+               {"SAFE_PIVOT", SAFE_PIVOT},
+               {"ERROR_ALLOWED", ERROR_ALLOWED},
+               {"DEGENERATE", DEGENERATE},
+               {"RUNNING", RUNNING},
+               {"NO_CANDIDATE", NO_CANDIDATE},
+               {"NO_RATIO", NO_RATIO},
+               {"INACCURATE", INACCURATE},
+               {"SMALL_PIVOT", SMALL_PIVOT},
+               {"BATCH_DONE", BATCH_DONE},
+               {"BLOCK", BLOCK},
+               {"SLOTS", SLOTS},
+               {"CONTROL_SIZE", CONTROL_SIZE}});
+}

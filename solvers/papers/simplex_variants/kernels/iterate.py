@@ -1,0 +1,162 @@
+"""One iteration of the variant "graphs", in five kernels that a CUDA graph repeats.
+
+With B the basis, T the transpose of its inverse (``inverse``, row k of which is column k of
+B^-1, ``stride`` apart), y = B^-T c_B and rho the last pivot row divided by its pivot::
+
+    price      s_j = c_j - a_j'y,  w_j = max(w_j, (a_j'rho)^2 w_q);  q maximises s_q^2 / w_q
+    direction  d = B^-1 a_q, and the first pass of Harris's ratio test
+    choose     its second pass: r, the largest |d_r| among ratios within the relaxed minimum
+    make_pivot x -= theta d, x_r = theta, basis, costs of the basis, rho = T[:, r] / d_r
+    update     T[k, i] -= rho_k d_i for all i but r, T[k, r] = rho_k;  y_k = sum_i T[k, i] c_i
+
+``make_pivot`` takes the snapshot of the pivot row, ``update`` streams over the matrix (paper,
+section 3.4). Three things are ours. Pricing is Devex's, for one more product in the same pass over
+A. The dual vector comes out of the stream that updates the inverse, which the paper reads a third
+time. And columns whose rho_k is zero are left alone, which changes nothing and saves most of the
+traffic on sparse models.
+
+Every kernel does nothing once ``control`` says to stop, and every block of a kernel decides for
+itself, from the same numbers, what the blocks of the kernel before it found together: so two-stage
+reductions need no launch of their own, and nothing depends on the order of blocks. Ties go to the
+smaller index.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel
+from solvers.papers.simplex_variants.kernels.layout import (
+    CONTROL,
+    MATRIX,
+    REAL_BYTES,
+    by_column_of_inverse,
+    by_parts,
+    inverse_bytes,
+    matrix_bytes,
+    work_of_inverse,
+)
+
+PRICE = Kernel(
+    name="price",
+    arguments=(
+        Argument("columns", "int"),
+        Argument("lanes", "int"),
+        Argument("parts", "int"),
+        *MATRIX,
+        Argument("cost", "real[]"),
+        Argument("y", "real[]"),
+        Argument("pivot_row", "real[]"),
+        Argument("position", "index[]"),
+        Argument("basic_cost", "real[]"),
+        Argument("weight", "real[]", "inout"),
+        Argument("reduced", "real[]", "out"),
+        Argument("offers", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="reduced (columns,) = c - A'y (c of nonbasic columns is zero in phase 1), Devex "
+    "weights brought up to date, and each block's best candidate (s^2/w, j, largest |s| of a basic "
+    "j) in offers. Stops at the limit. Agrees with the twin up to the order of summation within a "
+    "column.",
+    launch=by_parts,
+    work=lambda values: int(values["values"].size),
+    bytes_moved=lambda values: matrix_bytes(values) + 5 * REAL_BYTES * int(values["columns"]),
+)
+
+DIRECTION = Kernel(
+    name="direction",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("columns", "int"),
+        Argument("offered", "int"),
+        Argument("parts", "int"),
+        *MATRIX,
+        Argument("inverse", "real[]"),
+        Argument("x", "real[]"),
+        Argument("basic", "index[]"),
+        Argument("reduced", "real[]"),
+        Argument("weight", "real[]"),
+        Argument("offers", "real[]"),
+        Argument("d", "real[]", "out"),
+        Argument("nearest", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="With q the best of the offers, d (size,) = B^-1 a_q and each block's smallest "
+    "relaxed ratio in nearest (negated, with an index). Stops where there is no offer, or where "
+    "the error measured by pricing asks for a new inverse.",
+    launch=by_parts,
+    work=lambda values: 8 * int(values["size"]),
+    bytes_moved=lambda values: 3 * REAL_BYTES * int(values["size"]),
+)
+
+CHOOSE = Kernel(
+    name="choose",
+    arguments=(
+        Argument("size", "int"),
+        Argument("columns", "int"),
+        Argument("parts", "int"),
+        Argument("x", "real[]"),
+        Argument("basic", "index[]"),
+        Argument("d", "real[]"),
+        Argument("nearest", "real[]"),
+        Argument("chosen", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="Each block's best leaving position among exact ratios within the smallest relaxed "
+    "one, as (|d_r|, r, ratio) in chosen; by Bland's rule the smallest variable. Stops where no "
+    "ratio is bounded.",
+    launch=by_parts,
+    work=lambda values: int(values["size"]),
+    bytes_moved=lambda values: 3 * REAL_BYTES * int(values["size"]),
+)
+
+MAKE_PIVOT = Kernel(
+    name="make_pivot",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("columns", "int"),
+        Argument("parts", "int"),
+        Argument("inverse", "real[]"),
+        Argument("d", "real[]"),
+        Argument("cost", "real[]"),
+        Argument("chosen", "real[]"),
+        Argument("x", "real[]", "inout"),
+        Argument("basic", "index[]", "inout"),
+        Argument("position", "index[]", "inout"),
+        Argument("basic_cost", "real[]", "inout"),
+        Argument("pivot_row", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="Makes the pivot that was chosen: x, the basis, its costs, and the snapshot of the "
+    "normalised pivot row. Stops instead where the pivot is too small to be trusted.",
+    launch=by_parts,
+    work=lambda values: 4 * int(values["size"]),
+    bytes_moved=lambda values: 7 * REAL_BYTES * int(values["size"]),
+)
+
+UPDATE = Kernel(
+    name="update",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("team", "int"),
+        Argument("d", "real[]"),
+        Argument("pivot_row", "real[]"),
+        Argument("basic_cost", "real[]"),
+        Argument("inverse", "real[]", "inout"),
+        Argument("y", "real[]", "inout"),
+        CONTROL,
+    ),
+    contract="The rank-one update of the inverse from the snapshot of the pivot row, and "
+    "y = B^-T c_B of the new basis; a column of the inverse is left out where its pivot element "
+    "is zero and no other cost has changed. Agrees with the twin up to order of summation in y.",
+    launch=by_column_of_inverse,
+    work=work_of_inverse,
+    bytes_moved=lambda values: inverse_bytes(values, 2),
+)
+
+ITERATE = Family(
+    "solvers.papers.simplex_variants.kernels",
+    "iterate",
+    (PRICE, DIRECTION, CHOOSE, MAKE_PIVOT, UPDATE),
+)

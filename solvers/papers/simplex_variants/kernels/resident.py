@@ -1,0 +1,140 @@
+"""The kernels that only the variant "resident" has, and products with the inverse.
+
+"resident" is the paper's GPU-RS: everything stays on the device, but the ratio test is the work of
+one block, the inverse is updated in one pass that reads the pivot row where it stands, and x and y
+are computed anew from the inverse in every iteration. Pricing and the direction are those of
+``iterate.py``. ``solution`` and ``dual`` also serve the other variant after an inversion.
+
+In the layout of ``inverse`` (row k holds column k of B^-1) the block that updates a column is the
+only one to read its pivot element, so that the hazard the paper describes, of a row read by all and
+written by one, does not arise.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel
+from solvers.papers.simplex_variants.kernels.layout import (
+    CONTROL,
+    MATRIX,
+    REAL_BYTES,
+    by_column_of_inverse,
+    by_size,
+    by_warps,
+    inverse_bytes,
+    one_block,
+    work_of_inverse,
+)
+
+RATIO_TEST = Kernel(
+    name="ratio_test",
+    arguments=(
+        Argument("size", "int"),
+        Argument("columns", "int"),
+        Argument("x", "real[]"),
+        Argument("basic", "index[]"),
+        Argument("d", "real[]"),
+        Argument("chosen", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="Both passes of Harris's ratio test in one block; the winner as (|d_r|, r, ratio) in "
+    "chosen (3,). Stops where no ratio is bounded.",
+    launch=one_block,
+    work=lambda values: int(values["size"]),
+    bytes_moved=lambda values: 5 * REAL_BYTES * int(values["size"]),
+)
+
+EXCHANGE = Kernel(
+    name="exchange",
+    arguments=(
+        Argument("d", "real[]"),
+        Argument("chosen", "real[]"),
+        Argument("basic", "index[]", "inout"),
+        Argument("position", "index[]", "inout"),
+        CONTROL,
+    ),
+    contract="Puts the entering variable in the place of the leaving one and notes the pivot in "
+    "control. Stops instead where the pivot is too small to be trusted.",
+    launch=one_block,
+    work=lambda values: 1,
+    bytes_moved=lambda values: 10 * REAL_BYTES,
+)
+
+UPDATE_IN_PLACE = Kernel(
+    name="update_in_place",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("team", "int"),
+        Argument("d", "real[]"),
+        Argument("inverse", "real[]", "inout"),
+        Argument("pivot_row", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="The rank-one update of the inverse in one pass, whatever is zero; leaves the "
+    "normalised pivot row, which Devex pricing needs. Agrees with the twin bit by bit without "
+    "fused multiplication, else by the last bit.",
+    launch=by_column_of_inverse,
+    work=work_of_inverse,
+    bytes_moved=lambda values: inverse_bytes(values, 2),
+)
+
+SOLUTION = Kernel(
+    name="solution",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("columns", "int"),
+        Argument("inverse", "real[]"),
+        Argument("rhs", "real[]"),
+        Argument("cost", "real[]"),
+        Argument("basic", "index[]"),
+        Argument("x", "real[]", "out"),
+        Argument("basic_cost", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="x (size,) = B^-1 b, and the costs of the basic variables: their own in phase 2, the "
+    "gradient of the sum of infeasibilities in phase 1.",
+    launch=by_warps,
+    work=lambda values: int(values["size"]),
+    bytes_moved=lambda values: inverse_bytes(values, 1),
+)
+
+BASIS_ROWS = Kernel(
+    name="basis_rows",
+    arguments=(
+        Argument("size", "int"),
+        Argument("columns", "int"),
+        *MATRIX,
+        Argument("basic", "index[]"),
+        Argument("transposed", "real[]", "inout"),
+        CONTROL,
+    ),
+    contract="Writes the columns of the basis into the rows of 'transposed' (size x size), which "
+    "was zero; that of an artificial is a unit vector.",
+    launch=by_size,
+    work=lambda values: int(values["size"]),
+    bytes_moved=lambda values: REAL_BYTES * int(values["size"]) ** 2,
+)
+
+DUAL = Kernel(
+    name="dual",
+    arguments=(
+        Argument("size", "int"),
+        Argument("stride", "int"),
+        Argument("team", "int"),
+        Argument("inverse", "real[]"),
+        Argument("basic_cost", "real[]"),
+        Argument("y", "real[]", "out"),
+        CONTROL,
+    ),
+    contract="y (size,) = B^-T c_B; agrees with the twin up to the order of summation.",
+    launch=by_column_of_inverse,
+    work=work_of_inverse,
+    bytes_moved=lambda values: inverse_bytes(values, 1),
+)
+
+RESIDENT = Family(
+    "solvers.papers.simplex_variants.kernels",
+    "resident",
+    (RATIO_TEST, EXCHANGE, UPDATE_IN_PLACE, SOLUTION, BASIS_ROWS, DUAL),
+)

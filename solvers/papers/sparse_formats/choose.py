@@ -1,0 +1,229 @@
+"""Which format a matrix gets: predicted by the roofline model, confirmed by timing.
+
+Every format and form that can hold the matrix gets a predicted time; the best few are built and
+timed on the device, and the fastest wins. Plain CSR is always among them, so that the choice is
+never slower than that. On a GPU cuSPARSE is timed besides, for the record: it cannot be recorded
+into a graph and is no candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from solvers.core.device import Device
+from solvers.core.errors import EngineError
+from solvers.papers.sparse_formats.arrays import array_module
+from solvers.papers.sparse_formats.compress import with_best_values, with_short_columns
+from solvers.papers.sparse_formats.convert import to_coo, to_ell, to_sell, uncompressed
+from solvers.papers.sparse_formats.formats import CSR, SparseMatrix
+from solvers.papers.sparse_formats.machine import Machine, measure_machine
+from solvers.papers.sparse_formats.product import prepared
+from solvers.papers.sparse_formats.roofline import (
+    FORMATS,
+    REAL_BYTES,
+    Prediction,
+    Traffic,
+    predict,
+    product_traffic,
+)
+from solvers.papers.sparse_formats.statistics import MatrixStatistics, matrix_statistics
+from solvers.papers.sparse_formats.timing import seconds_per_call
+
+TRIED = 3
+"""Candidates that are built and timed."""
+
+MOST_PADDING = 0.75
+"""Share of padding above which ELL is not considered."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to hold a matrix, with its predicted time and, once timed, its real one.
+
+    ``values`` and ``columns`` say whether these are compressed; ``seconds`` is None if the
+    candidate was not timed.
+    """
+
+    format: str
+    values: bool
+    columns: bool
+    traffic: Traffic
+    prediction: Prediction
+    seconds: float | None = None
+    label: str = ""
+
+    @property
+    def roofline_share(self) -> float | None:
+        """Predicted time over the real one: 1 is as fast as the model allows."""
+        return None if not self.seconds else self.prediction.seconds / self.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The format chosen for a matrix, and why.
+
+    Parameters
+    ----------
+    matrix : SparseMatrix
+        In the format chosen.
+    chosen : Candidate
+    candidates : tuple of Candidate
+        All that were considered, by predicted time.
+    why : str
+        One sentence.
+    library_seconds : float or None
+        What cuSPARSE takes, called plainly; None on a CPU.
+    """
+
+    matrix: SparseMatrix
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    why: str
+    library_seconds: float | None = None
+
+
+def candidates(figures: MatrixStatistics, machine: Machine) -> tuple[Candidate, ...]:
+    """Return every way to hold a matrix of these figures, the fastest predicted first."""
+    found = []
+    for matrix_format in FORMATS:
+        if matrix_format == "ell" and figures.ell_padding > MOST_PADDING:
+            continue
+        packs = matrix_format in ("csr", "sell")
+        for values in (False, True) if packs and figures.value_bytes < REAL_BYTES else (False,):
+            for columns in (False, True) if packs and figures.columns_fit else (False,):
+                traffic = product_traffic(
+                    figures,
+                    matrix_format,
+                    figures.value_bytes if values else REAL_BYTES,
+                    2 if columns else None,
+                )
+                prediction = predict(traffic, machine)
+                found.append(Candidate(matrix_format, values, columns, traffic, prediction))
+    return tuple(sorted(found, key=_by_prediction))
+
+
+def build(matrix: CSR, candidate: Candidate) -> SparseMatrix:
+    """Convert a plain CSR matrix to what a candidate says."""
+    if candidate.format == "coo":
+        return to_coo(matrix)
+    if candidate.format == "ell":
+        return to_ell(matrix)
+    made = with_best_values(matrix) if candidate.values else matrix
+    if candidate.format == "sell":
+        slices = to_sell(made)
+        return with_short_columns(slices) if candidate.columns else slices
+    return with_short_columns(made) if candidate.columns else made
+
+
+def timed(device: Device, matrix: SparseMatrix, candidate: Candidate) -> Candidate:
+    """Return the candidate with the time that its matrix takes on the device."""
+    xp = device.xp
+    vector, product = xp.ones(matrix.columns), xp.empty(matrix.rows)
+    seconds = seconds_per_call(device, prepared(matrix, vector, product))
+    return replace(candidate, seconds=seconds, label=matrix.label)
+
+
+def choose(
+    matrix: CSR, device: Device, *, machine: Machine | None = None, tried: int = TRIED
+) -> Choice:
+    """Return a matrix in the format that multiplies fastest.
+
+    Parameters
+    ----------
+    matrix : CSR
+        On the device.
+    device : Device
+    machine : Machine, optional
+        Measured at the first use if absent.
+    tried : int
+        Candidates that are timed; 0 trusts the prediction.
+    """
+    plain = uncompressed(matrix)
+    known = candidates(matrix_statistics(plain), machine or measure_machine(device))
+    if not tried:
+        chosen = known[0]
+        why = f"predicted as fastest, limited by {chosen.prediction.limit}; not timed"
+        return Choice(build(plain, chosen), chosen, known, why)
+    first = next(place for place, candidate in enumerate(known) if _is_plain_csr(candidate))
+    best: tuple[Candidate, SparseMatrix] = timed(device, plain, known[first]), plain
+    results = {first: best[0]}
+    for place in _places_to_try(known, tried):
+        try:
+            made = build(plain, known[place])
+        except EngineError:  # a prediction from statistics may promise more than can be held
+            continue
+        found = results[place] = timed(device, made, known[place])
+        if _seconds(found) < _seconds(best[0]):
+            best = found, made
+    return Choice(
+        best[1],
+        best[0],
+        tuple(results.get(place, candidate) for place, candidate in enumerate(known)),
+        _reason(best[0], list(results.values())),
+        library_seconds(device, plain),
+    )
+
+
+def survey(matrix: CSR, device: Device, machine: Machine) -> tuple[Candidate, ...]:
+    """Build and time every way to hold a matrix; return them, the fastest first."""
+    plain = uncompressed(matrix)
+    found = []
+    for candidate in candidates(matrix_statistics(plain), machine):
+        try:
+            made = build(plain, candidate)
+        except EngineError:  # more than can be held: too much padding for its index type
+            continue
+        found.append(timed(device, made, candidate))
+    return tuple(sorted(found, key=_seconds))
+
+
+def library_seconds(device: Device, matrix: CSR) -> float | None:
+    """Return what the vendor's product takes on a GPU, called plainly; None on a CPU."""
+    call = library_call(device, matrix)
+    return None if call is None else seconds_per_call(device, call, graph=False)
+
+
+def library_call(device: Device, matrix: CSR) -> Callable[[], Any] | None:
+    """Return cuSPARSE's CSR product with a vector of ones, or None on a CPU."""
+    if device.kind != "cuda" or not matrix.nonzeros:
+        return None
+    from cupyx.scipy import sparse
+
+    plain = uncompressed(matrix)
+    arrays = (plain.storage.values, plain.storage.indices, plain.starts)
+    theirs = sparse.csr_matrix(arrays, shape=plain.shape)
+    vector = array_module(plain.starts).ones(plain.columns)
+    return lambda: theirs @ vector
+
+
+def _by_prediction(candidate: Candidate) -> tuple[float, int, str]:
+    # Of equal times, the fewest bytes: they leave cache to other things.
+    return candidate.prediction.seconds, candidate.traffic.bytes, candidate.format
+
+
+def _places_to_try(known: Sequence[Candidate], tried: int) -> list[int]:
+    """Return the best few candidates and the best of another format, without plain CSR."""
+    others = [k for k, other in enumerate(known) if other.format != known[0].format]
+    places = {*range(min(tried, len(known))), *others[:1]}
+    return sorted(place for place in places if not _is_plain_csr(known[place]))
+
+
+def _is_plain_csr(candidate: Candidate) -> bool:
+    return candidate.format == "csr" and not (candidate.values or candidate.columns)
+
+
+def _seconds(candidate: Candidate) -> float:
+    return float("inf") if candidate.seconds is None else candidate.seconds
+
+
+def _reason(chosen: Candidate, results: Sequence[Candidate]) -> str:
+    share = 100.0 * (chosen.roofline_share or 0.0)
+    time = 1e6 * _seconds(chosen)
+    text = f"{time:.3g} us, {share:.0f} % of what its {chosen.prediction.limit} allows"
+    others = [result for result in results if result is not chosen]
+    if not others:
+        return text
+    second = min(others, key=_seconds)
+    return f"{text}; next is {second.label} with {1e6 * _seconds(second):.3g} us"

@@ -1,0 +1,24 @@
+"""What the roofline model needs of a machine: how fast it reads, from memory and from cache."""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, by_owner
+
+STREAM_READ = Kernel(
+    name="stream_read",
+    arguments=(
+        Argument("readers", "index"),
+        Argument("size", "index"),
+        Argument("repeats", "int"),
+        Argument("source", "real[]"),
+        Argument("sums", "real[]", "out"),
+    ),
+    contract="sums[i] becomes the sum of source[(i + r * readers) % size] over r below 'repeats'; "
+    "i < readers <= size. All elements are read equally often where repeats * readers is a "
+    "multiple of size.",
+    launch=by_owner("readers"),
+    work=lambda values: int(values["readers"]) * int(values["repeats"]),
+    bytes_moved=lambda values: 8 * int(values["readers"]) * (1 + int(values["repeats"])),
+)
+
+BANDWIDTH = Family("solvers.papers.sparse_formats.kernels", "bandwidth", (STREAM_READ,))

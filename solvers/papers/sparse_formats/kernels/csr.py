@@ -1,0 +1,69 @@
+"""Product of a matrix in compressed rows, with rows shared out by their length.
+
+The device gives a row one, two, ... or 32 threads, a whole block, or several blocks
+(``solvers/papers/sparse_formats/schedule.py`` decides); the twin is a plain loop and has no use
+for that. The sum of a row shared by several blocks is put together in a fixed order by the block
+that comes last, so that a launch repeated gives the same bits. Two launches at once on one matrix
+would share the scratch arrays ``partials`` and ``tickets``, and must not be.
+
+Device and twin agree up to the order of summation within a row.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, stored_types
+from solvers.papers.sparse_formats.kernels.storage import STORAGE, storage_bytes
+
+BLOCK = 256
+"""Threads of a block, as ``csr.cu`` takes for granted."""
+
+LANES = (1, 2, 4, 8, 16, 32)
+"""Threads that a row may get within a warp."""
+
+
+def launch(values: Values) -> Launch:
+    """Return a block for each chunk of a long row, then whole blocks for each number of lanes."""
+    grid, begin = int(values["chunks"]), 0
+    for lanes in LANES:
+        end = int(values[f"end_{lanes}"])
+        grid += -(-(end - begin) * lanes // BLOCK)
+        begin = end
+    return Launch(grid, BLOCK)
+
+
+CSR_MULTIPLY = Kernel(
+    name="csr_multiply",
+    arguments=(
+        Argument("rows", "index"),
+        Argument("starts", "index[]"),
+        *STORAGE,
+        Argument("order", "index[]"),
+        Argument("ordered", "int"),
+        *(Argument(f"end_{lanes}", "index") for lanes in LANES),
+        Argument("long_length", "index"),
+        Argument("chunk", "index"),
+        Argument("chunks", "index"),
+        Argument("chunk_rows", "index[]"),
+        Argument("chunk_firsts", "index[]"),
+        Argument("partials", "real[]", "inout"),
+        Argument("tickets", "index[]", "inout"),
+        Argument("vector", "real[]"),
+        Argument("product", "real[]", "out"),
+    ),
+    contract="product (rows,) becomes the matrix times vector (columns,). 'order' lists the rows "
+    "of at most long_length entries by their number of threads where 'ordered', and place p is "
+    "row p otherwise; end_k is the place where those with up to k threads end. Longer rows are "
+    "cut into chunks of 'chunk' entries; 'tickets' must be 0 before and is 0 again after.",
+    launch=launch,
+    work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
+    bytes_moved=lambda values: (
+        storage_bytes(values)
+        + int(values["starts"].nbytes)
+        + int(values["order"].nbytes)
+        + 8 * int(values["rows"])
+    ),
+)
+
+CSR = Family(
+    "solvers.papers.sparse_formats.kernels", "csr", (CSR_MULTIPLY,), foreseen=stored_types("")
+)

@@ -1,0 +1,61 @@
+"""Points handed out now and then while a solve goes on, for a caller who cannot wait for its end.
+
+At a limit the last point still has to come back from the device and through presolve, which takes
+seconds on models of millions of coefficients, and an engine may just then be busy with a crossover.
+So a point is handed out whenever it is much nearer than the last one, and so seldom that it costs
+next to nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from solvers.core.outcome import Outcome
+from solvers.pdlp.statistics import Statistics
+
+FROM_SECONDS = 1.0
+"""Seconds of a solve before the first point is handed out: what ends sooner needs none."""
+
+GAIN = 0.5
+"""Part of the last one's largest error that a point must have to be handed out."""
+
+SHARE = 0.02
+"""Part of the time that handing out may take."""
+
+
+class Keeping:
+    """Decides when to hand out a point, and measures what that costs.
+
+    Parameters
+    ----------
+    hand_out : callable
+        Takes an outcome of the original problem that is not optimal yet.
+    """
+
+    def __init__(self, hand_out: Callable[[Outcome], None]) -> None:
+        self._hand_out = hand_out
+        self._undo: Callable[[Outcome], Outcome] | None = None
+        self._error = math.inf
+        self._next = time.perf_counter() + FROM_SECONDS
+
+    def through(self, undo: Callable[[Outcome], Outcome] | None) -> Keeping:
+        """Take the outcomes of a reduced problem from now on, which ``undo`` brings back."""
+        self._undo = undo
+        return self
+
+    def is_due(self, statistics: Statistics) -> bool:
+        """Whether a point of these errors is worth it, and it is time."""
+        near = statistics.worst <= GAIN * self._error
+        return near and time.perf_counter() >= self._next
+
+    def keep(self, make: Callable[[], tuple[Outcome, float]]) -> None:
+        """Hand out what ``make`` returns, an outcome and its largest error, if it is nearer."""
+        began = time.perf_counter()
+        outcome, error = make()
+        if error < self._error:
+            self._error = error
+            self._hand_out(outcome if self._undo is None else self._undo(outcome))
+        now = time.perf_counter()
+        self._next = now + (now - began) / SHARE

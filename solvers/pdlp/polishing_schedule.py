@@ -1,0 +1,156 @@
+"""Finishing a long solve: where one residual is all that is left, a feasible point near by ends it.
+
+On some models duals and gap are within the tolerance while the rows' residual stands still decades
+above it for hundreds of thousands of iterations (or the rows hold and the duals do not): the weight
+that served the one is wrong for the other. Then the method without the objective finds a feasible
+point close by in a tenth of the iterations (``feasibility``), and where the gap bears the move it
+is an answer. Applegate et al. (2025, section 4.5) alternate so between steps, with an eighth of
+the iterations for each try; here a try comes at one and a half times the iterations of the last,
+with a tenth of them, so that tries that fail cost less than a third of a solve.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Start
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.pdlp.answer import Answer, judge
+from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
+from solvers.pdlp.matrix import Coefficients
+from solvers.pdlp.norms import Norms
+from solvers.pdlp.settings import Settings
+from solvers.pdlp.state import State
+from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Criteria, is_optimal
+
+AIM = 0.5
+"""Part of the tolerance that a try aims at: the way back from a presolve costs some."""
+
+
+class Finishing:
+    """Decides when to try for a feasible point near by, and tries.
+
+    Parameters
+    ----------
+    settings : Settings
+        ``finish_from``, ``finish_beyond``, ``finish_growth`` and ``finish_share`` say when and how
+        long.
+    tolerance : float
+        On the three relative errors.
+    nonzeros : int
+        Of the problem.
+    """
+
+    def __init__(self, settings: Settings, tolerance: float, nonzeros: int) -> None:
+        self._settings = settings
+        self._tolerance = tolerance
+        decades = -math.log10(tolerance) / settings.first_turn_decades
+        size = 1.0 + nonzeros / settings.finish_entries
+        self._next_try = settings.finish_from * max(1.0, decades) * size
+
+    def is_due(self, iterations: int, statistics: Statistics) -> bool:
+        """Whether it is time for a try: all within the tolerance but one residual, far off."""
+        if iterations < self._next_try or not statistics.relative_gap <= self._tolerance:
+            return False
+        least = min(statistics.relative_primal, statistics.relative_dual)
+        beyond = self._settings.finish_beyond * self._tolerance
+        return least <= self._tolerance and beyond < statistics.worst_residual
+
+    def try_at(
+        self,
+        state: State,
+        answer: Answer,
+        iterations: int,
+        options: EngineOptions,
+        progress: Progress,
+    ) -> tuple[Answer | None, int]:
+        """Return an answer of the whole problem if one is found, and the iterations spent.
+
+        Parameters
+        ----------
+        state : State
+            Of the whole problem; its coefficients are used, and nothing in it changes.
+        answer : Answer
+            The point and duals to start from, one of them feasible.
+        iterations : int
+            So far in all turns.
+        options : EngineOptions
+            Its ``iteration_limit`` is what is left.
+        progress : Progress
+        """
+        settings = self._settings
+        self._next_try = settings.finish_growth * iterations
+        budget = max(settings.check_interval, round(settings.finish_share * iterations))
+        if options.iteration_limit is not None:
+            budget = min(budget, options.iteration_limit)
+        if budget < 1:
+            return None, 0
+        there = state.problem
+        brief = dataclasses.replace(options, iteration_limit=budget)
+        x, y = answer.x, answer.row_dual
+        if answer.statistics.relative_primal > self._tolerance:
+            found, spent = self._nearest_x(state, x, brief, progress)
+            x = x if found is None else found
+        else:
+            found, spent = self._nearest_y(state, y, brief, progress)
+            y = y if found is None else found
+        after = judge(there.original, x, y, Norms(there.side_norm, there.cost_norm))
+        optimal = is_optimal(after.statistics, Criteria.uniform(self._tolerance))
+        return (after if optimal else None), spent
+
+    def _nearest_x(
+        self, state: State, x: FloatArray, options: EngineOptions, progress: Progress
+    ) -> tuple[FloatArray | None, int]:
+        there = state.problem
+        rows = without_cost(there.original)
+        return self._nearest(state, rows, x, there.side_norm, there.coefficients, options, progress)
+
+    def _nearest_y(
+        self, state: State, y: FloatArray, options: EngineOptions, progress: Progress
+    ) -> tuple[FloatArray | None, int]:
+        there = state.problem
+        columns, layout = dual_feasibility(there.original), _transposed(there.coefficients)
+        return self._nearest(state, columns, y, there.cost_norm, layout, options, progress)
+
+    def _nearest(
+        self,
+        state: State,
+        sought: Problem,
+        point: FloatArray,
+        norm: float,
+        coefficients: Coefficients,
+        options: EngineOptions,
+        progress: Progress,
+    ) -> tuple[FloatArray | None, int]:
+        """Run the method on a problem of feasibility until its rows hold, if there is memory."""
+        from solvers.pdlp.loop import run
+        from solvers.pdlp.start import prepare
+
+        own = Norms.of(sought).sides
+        aim = AIM * self._tolerance * (1.0 + norm) / (1.0 + min(own, norm))
+        options = dataclasses.replace(options, tolerance=aim)
+        settings = dataclasses.replace(self._settings, compaction=False, certificate_from=2**62)
+        watch = UntilFeasible(progress, aim)
+        device, norms, start = state.problem.device, Norms(norm, 0.0), Start(point)
+        try:
+            there = prepare(sought, options, device, watch, start, settings, norms, coefficients)
+            outcome = run(there, options, watch)
+        except Exception as error:
+            if not device.is_out_of_memory(error):
+                raise
+            return None, 0
+        return outcome.x, int(outcome.statistics["iterations"])
+
+
+def _transposed(coefficients: Coefficients) -> Coefficients:
+    """Return the coefficients of A', which are those of A the other way round."""
+    return Coefficients(
+        by_row=coefficients.by_column,
+        by_column=coefficients.by_row,
+        row_order=coefficients.column_order,
+        column_order=coefficients.row_order,
+    )

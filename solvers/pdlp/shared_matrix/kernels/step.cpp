@@ -1,0 +1,215 @@
+// The two halves of an iteration for several problems on the CPU; step.py states the formulas.
+#include "rows.h"
+
+using namespace native;
+
+namespace {
+
+constexpr int KEEP_NONE = 0, KEEP_FIRST = 1, KEEP_LAST = 2;
+
+/// What one problem's points move by in an iteration.
+struct Pace {
+    bool stopped;
+    double step, weight;
+};
+
+std::vector<Pace> paces_of(ControlIn control, Field step, std::int64_t width, std::int64_t offset) {
+    std::vector<Pace> paces(width);
+    for (std::int64_t problem = 0; problem < width; ++problem) {
+        const double k = control(EPOCH_ITERATIONS, problem) + static_cast<double>(offset);
+        paces[problem] = {control(STOP, problem) != 0.0, control(step, problem),
+                          (k + 1.0) / (k + 2.0)};
+    }
+    return paces;
+}
+
+/// What the points of one side and their steps are written to.
+struct Side {
+    NumbersOut point;
+    Numbers anchor;
+    NumbersOut projection, difference, first_difference;
+
+    void check(std::int64_t size) const {
+        for (const std::int64_t found : {point.size(), anchor.size(), projection.size(),
+                                         difference.size(), first_difference.size()})
+            check_length("a vector", found, size);
+    }
+    /// Put the next point and what is kept of the step into place.
+    void advance(std::int64_t at, double weight, double current, double projected, double mirrored,
+                 int keep) const {
+        point[at] = weight * mirrored + (1.0 - weight) * anchor[at];
+        if (keep & KEEP_FIRST)
+            first_difference[at] = mirrored - current;
+        if (keep & KEEP_LAST) {
+            projection[at] = projected;
+            difference[at] = mirrored - current;
+        }
+    }
+};
+
+void check_half(const Rows &rows, const Side &side, Numbers low, Numbers high, Numbers metric,
+                ControlIn control) {
+    const std::int64_t owners = rows.starts.size() - 1, size = owners * rows.width;
+    side.check(size);
+    check_length("lower bounds", low.size(), size);
+    check_length("upper bounds", high.size(), size);
+    check_length("metric", metric.size(), owners);
+    check_length("control", control.shape(0), PROPORTIONAL + 1);
+    check_length("a row of control", control.shape(1), rows.width);
+}
+
+/// Call move(at, row, product, pace) for each problem's element of each row.
+template <class Move>
+void for_each_owner(const Rows &rows, Numbers vector, const std::vector<Pace> &paces, int threads,
+                    const Move &move) {
+    parallel_for(threads, rows.units, [&](std::int64_t unit) {
+        double products[MOST_PROBLEMS];
+        rows.each_row(unit, [&](std::int64_t row) {
+            multiply_row(rows, row, vector, products);
+            for (std::int64_t problem = 0; problem < rows.width; ++problem)
+                if (!paces[problem].stopped)
+                    move(row * rows.width + problem, row, products[problem], paces[problem]);
+        });
+    });
+}
+
+/// The half that owns the columns; the matrix is A'.
+struct PrimalHalf {
+    Rows rows;
+    Numbers y, cost, lower, upper, metric;
+    NumbersOut reflected;
+    Side x;
+    ControlIn control;
+
+    void advance(std::int64_t offset, int keep, int threads) const {
+        const std::vector<Pace> paces = paces_of(control, TAU, rows.width, offset);
+        for_each_owner(rows, y, paces, threads,
+                       [&](std::int64_t at, std::int64_t row, double product, const Pace &pace) {
+                           const double current = x.point[at], step = pace.step * metric[row];
+                           const double moved = current - step * (cost[at] - product);
+                           const double projected = std::min(std::max(moved, lower[at]), upper[at]);
+                           const double mirrored = 2.0 * projected - current;
+                           reflected[at] = mirrored;
+                           x.advance(at, pace.weight, current, projected, mirrored, keep);
+                       });
+    }
+};
+
+/// The half that owns the rows; the matrix is A.
+struct DualHalf {
+    Rows rows;
+    Numbers reflected, row_lower, row_upper, metric;
+    Side y;
+    ControlIn control;
+
+    void advance(std::int64_t offset, int keep, int threads) const {
+        const std::vector<Pace> paces = paces_of(control, SIGMA, rows.width, offset);
+        for_each_owner(rows, reflected, paces, threads,
+                       [&](std::int64_t at, std::int64_t row, double product, const Pace &pace) {
+                           const double current = y.point[at], step = pace.step * metric[row];
+                           const double moved = current - step * product;
+                           const double low = -step * row_upper[at], high = -step * row_lower[at];
+                           const double projected = moved - std::min(std::max(moved, low), high);
+                           const double mirrored = 2.0 * projected - current;
+                           y.advance(at, pace.weight, current, projected, mirrored, keep);
+                       });
+    }
+};
+
+PrimalHalf primal_half(int units, IntGrid unit_table, Ints starts, Ints indices, Numbers values,
+                       int width, Grid<const double> /*partials*/, Ints /*tickets*/, Numbers y,
+                       NumbersOut x, Numbers anchor, Numbers cost, Numbers lower, Numbers upper,
+                       Numbers metric, NumbersOut reflected, NumbersOut projection,
+                       NumbersOut difference, NumbersOut first_difference, ControlIn control) {
+    const PrimalHalf half{rows_of(units, unit_table, starts, indices, values, width),
+                          y,
+                          cost,
+                          lower,
+                          upper,
+                          metric,
+                          reflected,
+                          {x, anchor, projection, difference, first_difference},
+                          control};
+    check_half(half.rows, half.x, lower, upper, metric, control);
+    check_length("cost", cost.size(), x.size());
+    check_length("reflected", reflected.size(), x.size());
+    return half;
+}
+
+DualHalf dual_half(int units, IntGrid unit_table, Ints starts, Ints indices, Numbers values,
+                   int width, Grid<const double> /*partials*/, Ints /*tickets*/, Numbers reflected,
+                   NumbersOut y, Numbers anchor, Numbers row_lower, Numbers row_upper,
+                   Numbers metric, NumbersOut projection, NumbersOut difference,
+                   NumbersOut first_difference, ControlIn control) {
+    const DualHalf half{rows_of(units, unit_table, starts, indices, values, width),
+                        reflected,
+                        row_lower,
+                        row_upper,
+                        metric,
+                        {y, anchor, projection, difference, first_difference},
+                        control};
+    check_half(half.rows, half.y, row_lower, row_upper, metric, control);
+    return half;
+}
+
+/// Advance every x (n, width) by its half of an iteration.
+void primal_step(int units, IntGrid unit_table, Ints starts, Ints indices, Numbers values,
+                 int width, Grid<const double> partials, Ints tickets, Numbers y, NumbersOut x,
+                 Numbers anchor, Numbers cost, Numbers lower, Numbers upper, Numbers metric,
+                 NumbersOut reflected, NumbersOut projection, NumbersOut difference,
+                 NumbersOut first_difference, ControlIn control, int offset, int keep,
+                 int threads) {
+    primal_half(units, unit_table, starts, indices, values, width, partials, tickets, y, x, anchor,
+                cost, lower, upper, metric, reflected, projection, difference, first_difference,
+                control)
+        .advance(offset, keep, threads);
+}
+
+/// Advance every y (m, width) by its half of an iteration.
+void dual_step(int units, IntGrid unit_table, Ints starts, Ints indices, Numbers values, int width,
+               Grid<const double> partials, Ints tickets, Numbers reflected, NumbersOut y,
+               Numbers anchor, Numbers row_lower, Numbers row_upper, Numbers metric,
+               NumbersOut projection, NumbersOut difference, NumbersOut first_difference,
+               ControlIn control, int offset, int keep, int threads) {
+    dual_half(units, unit_table, starts, indices, values, width, partials, tickets, reflected, y,
+              anchor, row_lower, row_upper, metric, projection, difference, first_difference,
+              control)
+        .advance(offset, keep, threads);
+}
+
+/// The arguments of a function, as a Python tuple brings them.
+template <class Function> struct ArgumentsOf;
+template <class Result, class... Arguments> struct ArgumentsOf<Result (*)(Arguments...)> {
+    using Tuple = std::tuple<Arguments...>;
+};
+using PrimalArguments = ArgumentsOf<decltype(&primal_half)>::Tuple;
+using DualArguments = ArgumentsOf<decltype(&dual_half)>::Tuple;
+
+/// Run iterations ``first`` to ``first + count`` of a window, from the arguments of both steps up
+/// to ``control``: coming back to Python in between would cost more than small iterations.
+void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments &primal,
+                const DualArguments &dual, int threads) {
+    const PrimalHalf primal_part = std::apply(&primal_half, primal);
+    const DualHalf dual_part = std::apply(&dual_half, dual);
+    for (std::int64_t offset = first; offset < first + count; ++offset) {
+        poll();
+        primal_part.advance(offset, KEEP_NONE, threads);
+        dual_part.advance(offset, KEEP_NONE, threads);
+    }
+}
+
+} // namespace
+
+NATIVE_MODULE(pdlp_shared_matrix_step) {
+    constants(module, "solvers.pdlp.shared_matrix.kernels.step",
+              {{"KEEP_NONE", KEEP_NONE}, {"KEEP_FIRST", KEEP_FIRST}, {"KEEP_LAST", KEEP_LAST}});
+    door(module, "primal_step", &primal_step, "units", "unit_table", "starts", "indices", "values",
+         "width", "partials", "tickets", "y", "x", "anchor", "cost", "lower", "upper", "metric",
+         "reflected", "projection", "difference", "first_difference", "control", "offset", "keep",
+         "threads");
+    door(module, "dual_step", &dual_step, "units", "unit_table", "starts", "indices", "values",
+         "width", "partials", "tickets", "reflected", "y", "anchor", "row_lower", "row_upper",
+         "metric", "projection", "difference", "first_difference", "control", "offset", "keep",
+         "threads");
+    door(module, "steps_fast", &steps_fast, "first", "count", "primal", "dual", "threads");
+}

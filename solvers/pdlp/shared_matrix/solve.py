@@ -1,0 +1,256 @@
+"""Several linear programs with one matrix, solved side by side.
+
+Each has a cost, bounds and sides of its own, and in the iteration a step size, primal weight and
+restarts of its own; they share the matrix, whose entries are read once for all, and the scaling.
+A problem that has converged is left alone while the others go on.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.progress import Progress
+from solvers.core.vectors import inner
+from solvers.pdlp.control import Stop
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.shared_matrix.control import FIELDS, Field
+from solvers.pdlp.shared_matrix.iteration_blocks import OnCpu, OnGpu, Windows
+from solvers.pdlp.shared_matrix.layout import WIDTHS, apart, side_by_side
+from solvers.pdlp.shared_matrix.prepare import VECTORS, scales_of, state_of
+from solvers.pdlp.state import overwrite
+from solvers.pdlp.warm_started import WEIGHT_RANGE, Clock, Point
+
+CHECK_INTERVAL = 100
+"""Iterations between two checks: fewer than for one problem alone, because every check may let
+one of many stop."""
+
+
+class Together:
+    """Prepared for up to ``width`` problems with one matrix; for one thread at a time.
+
+    Parameters
+    ----------
+    problem : Problem
+        The matrix, and the vectors of every problem until others are given.
+    width : int
+        8, 16, 24 or 32.
+    options : EngineOptions
+        ``threads``, ``seed`` and ``tolerance`` are read.
+    device : Device
+    progress : Progress
+        Asked whether to stop, beside the limits of each solve.
+    settings : Settings
+        Constants of the method; what is simpler here than for one problem is not read.
+
+    Raises
+    ------
+    EngineError
+        The matrix has no coefficients, or the width is another one.
+    Exception
+        What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        width: int,
+        options: EngineOptions,
+        device: Device,
+        progress: Progress,
+        settings: Settings = DEFAULT,
+    ) -> None:
+        if problem.num_nonzeros == 0:
+            raise EngineError(
+                "Problems solved together need a matrix with coefficients, and this one has none; "
+                "put each column at the bound that its cost prefers."
+            )
+        if width not in WIDTHS:
+            raise EngineError(
+                f"{width} problems cannot be solved together; make it one of "
+                f"{', '.join(map(str, WIDTHS))} and leave some out."
+            )
+        self.width = width
+        self._problem = problem
+        self._device = device
+        self._tolerance = options.tolerance
+        self._settings = settings
+        self._clock = Clock(progress)
+        self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
+        with self._activated():
+            self._scales = scales_of(problem, options, device, self._clock, settings)
+            self._state = state_of(problem, width, device, self._scales)
+            self._windows: Windows = (
+                OnCpu(self._state, self._clock, options.threads)
+                if device.kind == "cpu"
+                else OnGpu(self._state, device.xp)
+            )
+        self._vectors: dict[str, FloatArray] = {name: getattr(problem, name) for name in VECTORS}
+        self._x = np.zeros((width, problem.num_columns))
+        self._y = np.zeros((width, problem.num_rows))
+        self._weights = np.full(width, np.nan)
+
+    def solve(
+        self,
+        count: int | None = None,
+        *,
+        cost: FloatArray | None = None,
+        lower: FloatArray | None = None,
+        upper: FloatArray | None = None,
+        row_lower: FloatArray | None = None,
+        row_upper: FloatArray | None = None,
+        x: FloatArray | None = None,
+        y: FloatArray | None = None,
+        tolerance: FloatArray | float | None = None,
+        seconds: float = math.inf,
+        iterations: int | None = None,
+    ) -> tuple[Point, ...]:
+        """Solve the first ``count`` problems, all by default.
+
+        Parameters
+        ----------
+        count : int, optional
+            At most the width.
+        cost, lower, upper : (count, n) or (n,) float64, optional
+            One for each, or one for all; by default those of the solve before.
+        row_lower, row_upper : (count, m) or (m,) float64, optional
+        x, y : (count, n) and (count, m) float64, optional
+            Where to start; by default where the last solve ended, at first from zero.
+        tolerance : float or (count,), optional
+            On the three relative errors; by default that of the options.
+        seconds : float
+            Time for this solve.
+        iterations : int, optional
+            Iterations of each at the most, rounded up to whole windows.
+
+        Returns
+        -------
+        tuple of Point
+            One for each problem, as of :meth:`solvers.pdlp.warm_started.Sequence.solve`.
+        """
+        self._clock.restart(seconds)
+        count = self.width if count is None else count
+        given = (cost, lower, upper, row_lower, row_upper)
+        with self._activated():
+            for name, values in zip(VECTORS, given, strict=True):
+                if values is not None:
+                    self._vectors[name] = values
+                    overwrite(self._state.vectors[name], side_by_side(values, self.width))
+            self._start(x, y)
+            self._set_off(count, self._tolerance if tolerance is None else tolerance)
+            self._iterate(math.inf if iterations is None else iterations)
+            return self._points(count)
+
+    def _activated(self) -> AbstractContextManager[Any]:
+        """Make the device and this object's own stream the current ones."""
+        if self._stream is None:
+            return nullcontext()
+        stack = ExitStack()
+        stack.enter_context(self._device.xp.cuda.Device(self._device.index))
+        stack.enter_context(self._stream)
+        return stack
+
+    def _start(self, x: FloatArray | None, y: FloatArray | None) -> None:
+        """Put the points to start from everywhere points are kept."""
+        if x is not None:
+            self._x[: x.shape[0]] = np.where(np.isfinite(x), x, 0.0)
+        if y is not None:
+            self._y[: y.shape[0]] = np.where(np.isfinite(y), y, 0.0)
+        self._x = np.clip(self._x, self._rows_of("lower"), self._rows_of("upper"))
+        y_now = np.where(np.isfinite(self._rows_of("row_lower")), self._y, np.minimum(self._y, 0))
+        no_upper = ~np.isfinite(self._rows_of("row_upper"))
+        self._y = np.where(no_upper, np.maximum(y_now, 0.0), y_now)
+        for side, values in ((self._state.x, self._x), (self._state.y, self._y)):
+            interleaved = side_by_side(values, self.width)
+            for part in (side.point, side.anchor, side.projection, side.best):
+                overwrite(part, interleaved)
+
+    def _rows_of(self, name: str) -> FloatArray:
+        """Return a vector of all problems, (width, size) or what broadcasts to it."""
+        values = self._vectors[name]
+        if values.ndim == 1 or values.shape[0] == self.width:
+            return values
+        missing = np.broadcast_to(values[0], (self.width - values.shape[0], values.shape[1]))
+        return np.concatenate([values, missing])
+
+    def _set_off(self, count: int, tolerance: FloatArray | float) -> None:
+        """Write the control array of a solve that begins."""
+        sides = side_sizes(self._rows_of("row_lower"), self._rows_of("row_upper"))
+        cost = self._rows_of("cost")
+        suggested = (1.0 + _norms(cost * self._scales.column)) / (
+            1.0 + _norms(sides * self._scales.row)
+        )
+        weight = np.where(np.isfinite(self._weights), self._weights, suggested)
+        weight = np.clip(weight, suggested / WEIGHT_RANGE, suggested * WEIGHT_RANGE)
+        step, settings = self._scales.step, self._settings
+        control = np.zeros((FIELDS, self.width))
+        control[Field.STEP] = step
+        control[Field.WEIGHT] = control[Field.BEST_WEIGHT] = weight
+        control[Field.TAU], control[Field.SIGMA] = step / weight, step * weight
+        control[Field.STOP, count:] = float(Stop.OPTIMAL)
+        for field in (Field.PREVIOUS_METRIC, Field.BEST_IMBALANCE, Field.BEST_ERROR):
+            control[field] = np.inf
+        control[Field.TOLERANCE, :count] = tolerance
+        control[Field.SIDE_NORM], control[Field.COST_NORM] = _norms(sides), _norms(cost)
+        control[Field.SUFFICIENT] = settings.sufficient_decrease
+        control[Field.NECESSARY] = settings.necessary_decrease
+        control[Field.ARTIFICIAL] = settings.artificial_share
+        control[Field.PROPORTIONAL] = settings.proportional
+        overwrite(self._state.control, control)
+
+    def _iterate(self, limit: float) -> None:
+        done = 0
+        while done < limit and self._clock.should_stop() is None:
+            self._windows.run(CHECK_INTERVAL)
+            done += CHECK_INTERVAL
+            if self._device.to_host(self._state.control)[Field.STOP].all():
+                return
+
+    def _points(self, count: int) -> tuple[Point, ...]:
+        """Bring the points home and remember what the next solve starts from."""
+        device, state = self._device, self._state
+        control = device.to_host(state.control)
+        self._x = apart(device.to_host(state.x.best), self.width)
+        self._y = apart(device.to_host(state.y.best), self.width)
+        weight = control[Field.WEIGHT]
+        usable = np.isfinite(weight) & (weight > 0.0) & (control[Field.STOP] != Stop.BROKEN)
+        self._weights = np.where(usable, weight, np.nan)
+        cost = np.broadcast_to(self._rows_of("cost"), self._x.shape)
+        return tuple(
+            Point(
+                x=self._x[p].copy(),
+                y=self._y[p].copy(),
+                objective=inner(cost[p], self._x[p]) + self._problem.offset,
+                error=float(control[Field.BEST_ERROR, p]),
+                iterations=int(control[Field.ITERATIONS, p]),
+                is_converged=bool(control[Field.STOP, p] == Stop.OPTIMAL),
+            )
+            for p in range(count)
+        )
+
+
+def solve_together(
+    problem: Problem,
+    costs: FloatArray,
+    *,
+    options: EngineOptions,
+    device: Device,
+    progress: Progress,
+    **others: Any,
+) -> tuple[Point, ...]:
+    """Solve problems (K, n) with another cost each, once; ``others`` as in ``Together.solve``."""
+    count = costs.shape[0]
+    width = next((width for width in WIDTHS if width >= count), WIDTHS[-1])
+    return Together(problem, width, options, device, progress).solve(count, cost=costs, **others)
+
+
+def _norms(vectors: FloatArray) -> FloatArray:
+    """Return the 2-norms of rows (K, size), or of one vector (size,)."""
+    return np.asarray(np.sqrt(np.sum(vectors * vectors, axis=-1)))

@@ -1,0 +1,277 @@
+"""Going on with the active part of a problem, for as long as what is left out stays right.
+
+A look at the whole problem, at iteration counts that grow geometrically, finds the idle columns
+and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest
+(``part``), from where it is and with what it has learnt (``handover``). Further looks price what
+was left out, which costs one product with the whole matrix each way: what turns out wrong comes
+back when it hides an error of the whole problem or the part stands still, and a part that has
+become much smaller still is made anew. After a number of returns the whole problem takes over for
+good, from the point there is.
+
+Nothing here decides about answers: points, rays and limits are judged by ``run`` on the whole
+problem, into whose state :meth:`Compaction.bring_home` writes where the part stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
+from solvers.pdlp.answer import Answer, on_original
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.shrinking.handover import (
+    bring_home,
+    enter,
+    keep_best,
+    set_weight,
+    take_over,
+    weight_factor,
+)
+from solvers.pdlp.shrinking.idle import Kept, Magnitudes, Movement, active_part, wrongly_left_out
+from solvers.pdlp.shrinking.part import Part, leave_out
+from solvers.pdlp.state import State, overwrite
+from solvers.pdlp.statistics import Record
+
+
+@dataclass(frozen=True, eq=False)
+class _Sight:
+    """Where the iteration was at a look: point (n,) and duals (m,) of the whole."""
+
+    iterations: int
+    x: FloatArray
+    y: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """The part that the iteration is in."""
+
+    part: Part
+    state: State
+    weight_factor: float
+
+
+class Compaction:
+    """Decides on which part of a problem the iteration goes on, and moves it there and back."""
+
+    def __init__(
+        self, whole: State, options: EngineOptions, progress: Progress, began: int
+    ) -> None:
+        self._whole = whole
+        self._options = options
+        self._progress = progress
+        self._problem = whole.problem.original
+        self._settings = settings = whole.settings
+        self._sizes = Magnitudes(self._problem)
+        self._inside: _Inside | None = None
+        self._returns = 0
+        self.parts = 0
+        self._visited = began * self._problem.num_nonzeros  # an earlier run has left no parts
+        self._last_error = np.inf
+        self._is_far = False
+        self._sights: list[_Sight] = []
+        self._on_gpu = whole.problem.device.kind != "cpu"
+        least = settings.compaction_from_on_gpu if self._on_gpu else settings.compaction_from
+        self._is_on = settings.compaction and self._problem.num_nonzeros >= least
+        self._moved_at = began
+        if self._is_on:
+            self._sights.append(self._sight(began))
+        self._next_look: float = self._moved_at + settings.compaction_after
+
+    @property
+    def here(self) -> State:
+        """The state that iterations work on now."""
+        return self._whole if self._inside is None else self._inside.state
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the iteration is in a part of the problem."""
+        return self._inside is not None
+
+    def entries_visited(self, iterations: int) -> int:
+        """Return the matrix entries of all iterations so far, each counted as often as used.
+
+        Those of an earlier run from the same state count as iterations on the whole problem.
+        """
+        here = self.here.problem.original.num_nonzeros
+        return self._visited + here * (iterations - self._moved_at)
+
+    def is_due(self, record: Record) -> bool:
+        """Whether it is time for a look at the whole problem."""
+        return self._is_on and record.iterations >= self._next_look
+
+    def reconsider(self, record: Record) -> bool:
+        """Look at the whole problem; return whether the iteration goes on in another state.
+
+        No windows may be under way, and ``record`` is that of the last one. If its stop is
+        OPTIMAL, the part is solved and the whole problem is not.
+        """
+        if not (self.is_inside or self._has_paid(record.iterations)):
+            # too early for a part, but later looks are to know where things were
+            self._sights.append(self._sight(record.iterations))
+            self._schedule(record.iterations)
+            return False
+        self.bring_home()
+        whole = self._whole
+        now = on_original(whole, whole.x.projection, whole.y.projection)
+        if not np.isfinite(now.statistics.worst):
+            return False
+        before = self._earlier(record.iterations)
+        kept = self._next_part(record, before, now)
+        self._remember(record, now)
+        if kept is None:
+            return False
+        here = self.here
+        if self._returns > self._settings.compaction_returns:
+            self._progress.log("What is left out keeps coming back; going on with everything.")
+            self.give_up(record)
+            return True
+        self._enter(kept, record, before, now)
+        return self.here is not here
+
+    def bring_home(self) -> None:
+        """Write where the part stands into the state of the whole problem."""
+        if self._inside is not None:
+            bring_home(self._inside.part, self._inside.state, self._whole)
+
+    def give_up(self, record: Record) -> None:
+        """Go on with the whole problem for good."""
+        self.leave(record)
+        self._is_on = False
+
+    def leave(self, record: Record, *, with_best: bool = True) -> None:
+        """Go on with the whole problem from where the part stands.
+
+        Comparing the best points costs products with the whole matrix.
+        """
+        if self._inside is None:
+            return
+        self.bring_home()
+        control = self._whole.read_control()
+        for place in (Control.ITERATIONS, Control.RESTARTS, Control.CHECKS):
+            control[place] = record[place]
+        set_weight(control, record, 1.0 / self._inside.weight_factor)
+        control[Control.EPOCH_ITERATIONS] = 0.0
+        control[Control.STOP] = Stop.NO
+        if with_best:
+            keep_best(self._inside.part, self._inside.state, self._whole, control)
+        overwrite(self._whole.control, control)
+        self._moved(record)
+        self._inside = None
+
+    def _next_part(self, record: Record, before: _Sight, now: Answer) -> Kept | None:
+        """Return what to go on with, or None to go on as it is."""
+        settings, problem = self._settings, self._problem
+        if self._inside is None and self._is_hopeless(now):
+            self._is_far = True
+            return None
+        moved = Movement.between(before.x, before.y, now, self._sizes)
+        active = active_part(
+            problem, now, moved, settings.compaction_margin, with_rows=settings.compaction_rows
+        )
+        if self._inside is None:
+            most = settings.compaction_share * problem.num_nonzeros
+        else:
+            kept = self._inside.part.kept
+            if self._has_to_return(wrongly_left_out(problem, now, kept), record, now):
+                self._returns += 1
+                return kept.with_those(active)
+            most = settings.compaction_again * self._inside.part.problem.num_nonzeros
+        entries = active.entries_at_most(problem)
+        self._is_far = entries > settings.compaction_far * most
+        return active if entries <= most and self._has_paid(record.iterations) else None
+
+    def _is_hopeless(self, now: Answer) -> bool:
+        """Whether too much is active however little things move, which needs no products.
+
+        On a CPU only if it is far too much, since the time of the next look depends on that.
+        """
+        settings, problem = self._settings, self._problem
+        least = active_part(problem, now, None, 0.0, with_rows=settings.compaction_rows)
+        most = settings.compaction_share * problem.num_nonzeros
+        far = 1.0 if self._on_gpu else settings.compaction_far
+        return least.entries_at_most(problem) > far * most
+
+    def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
+        """Whether what is wrongly left out has to come back now."""
+        if not (wrong.columns.any() or wrong.rows.any()):
+            return False
+        error, settings = record.statistics.worst, self._settings
+        hidden = now.statistics.worst > settings.compaction_hidden * error
+        stalled = error > settings.compaction_progress * self._last_error
+        return hidden or stalled or record.stop is Stop.OPTIMAL
+
+    def _has_paid(self, iterations: int) -> bool:
+        """Whether iterations here have taken as long as it takes to prepare a part.
+
+        Who then does so never loses more than twice, however soon the end comes.
+        """
+        if not self._on_gpu:
+            return True
+        settings = self._settings
+        each = settings.compaction_flat_on_gpu + self.here.problem.original.num_nonzeros
+        return each * (iterations - self._moved_at) >= settings.compaction_cost_on_gpu
+
+    def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> None:
+        """Make a part and go on there, unless it is empty or there is no memory for it."""
+        whole, problem = self._whole, self._problem
+        part = leave_out(problem, kept, now.x)
+        if part.problem.num_nonzeros == 0:
+            return
+        old_factor = 1.0 if self._inside is None else self._inside.weight_factor
+        self.leave(record)
+        try:
+            state = enter(part, whole, now.x, now.row_dual, self._options, self._progress)
+        except Exception as error:
+            if not whole.problem.device.is_out_of_memory(error):
+                raise
+            self._is_on = False
+            return
+        factor = weight_factor(part, state, whole, now.x - before.x, now.row_dual - before.y)
+        take_over(state, record, factor / old_factor)
+        self._moved(record)
+        self._inside = _Inside(part, state, factor)
+        self.parts += 1
+        self._progress.log(
+            f"Leaving out {problem.num_columns - part.columns.size:,} of "
+            f"{problem.num_columns:,} columns and {problem.num_rows - part.rows.size:,} of "
+            f"{problem.num_rows:,} rows: {part.problem.num_nonzeros:,} of "
+            f"{problem.num_nonzeros:,} entries are left."
+        )
+
+    def _moved(self, record: Record) -> None:
+        """Count what was done in the state that is left now."""
+        self._visited = self.entries_visited(record.iterations)
+        self._moved_at = record.iterations
+
+    def _schedule(self, iterations: int) -> None:
+        """Set the time of the next look."""
+        settings, growth = self._settings, self._settings.compaction_growth
+        if self._on_gpu and not self.is_inside:
+            growth *= settings.compaction_wait_on_gpu
+        elif self._is_far:
+            growth *= settings.compaction_wait
+        self._next_look = max(growth * iterations, iterations + settings.compaction_after)
+
+    def _remember(self, record: Record, now: Answer) -> None:
+        """Note where the iteration is, and forget what is too long ago to matter."""
+        self._last_error = record.statistics.worst
+        first = self._sights.index(self._earlier(record.iterations))
+        here = _Sight(record.iterations, now.x, now.row_dual)
+        self._sights = [*self._sights[first:], here]
+        self._schedule(record.iterations)
+
+    def _earlier(self, iterations: int) -> _Sight:
+        """Return the latest sight of at most half so many iterations, or the first."""
+        early = [sight for sight in self._sights if 2 * sight.iterations <= iterations]
+        return early[-1] if early else self._sights[0]
+
+    def _sight(self, iterations: int) -> _Sight:
+        """Return where the projected point of the whole problem is, which is no work."""
+        there, whole = self._whole.problem, self._whole
+        x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
+        return _Sight(iterations, x, y)

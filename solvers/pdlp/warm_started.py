@@ -1,0 +1,305 @@
+"""A sequence of linear programs with one matrix, each solved from where the last one ended.
+
+Feasibility pumps, dives and proximity searches solve the same rows over and over with another
+cost, other bounds, other sides. What depends on the matrix alone is prepared once and stays: its
+layout on the device, the scaling, the step size, and on a GPU the recorded graphs of iterations.
+A solve then uploads the vectors that changed, starts from the last primal and dual point with the
+primal weight that the last solve arrived at, and stops at a tolerance, a time or a number of
+iterations of its own. Nothing is allocated on the device after the first solve.
+
+Infeasibility is not looked for here: the point of a problem without a solution is one of little
+error, and does not claim to be converged.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.core.device import Device
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import StopReason
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean, inner
+from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.execution.iteration_blocks import Windows
+from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.execution.on_gpu import WindowsOnGpu
+from solvers.pdlp.restarts import go_back_to_best
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.start import prepare
+from solvers.pdlp.state import Iterate, overwrite
+from solvers.pdlp.statistics import Record
+
+WEIGHT_RANGE = 1e3
+"""How far the primal weight carried over may be from the one that the new data suggest, as a
+factor: a solve that ended badly leaves an absurd one behind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Where a solve of a sequence ended.
+
+    Parameters
+    ----------
+    x : (n,) float64
+        Within its bounds.
+    y : (m,) float64
+        Row duals of allowed signs.
+    objective : float
+        c'x + offset.
+    error : float
+        The largest of the relative primal residual, dual residual and gap; inf where none was
+        measured.
+    iterations : int
+        Of this solve.
+    is_converged : bool
+        Whether ``error`` is within the tolerance asked for.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    objective: float
+    error: float
+    iterations: int
+    is_converged: bool
+
+
+class Sequence:
+    """A prepared problem whose vectors may change from solve to solve; for one thread at a time.
+
+    Parameters
+    ----------
+    problem : Problem
+        The matrix, and the vectors of the first solve; integrality is ignored. Sides and bounds
+        may become infinite or finite later.
+    options : EngineOptions
+        ``threads``, ``seed`` and ``tolerance`` are read.
+    device : Device
+    progress : Progress
+        Asked whether to stop, beside the limits of each solve.
+    settings : Settings
+        Constants of the method.
+
+    Raises
+    ------
+    EngineError
+        The matrix has no coefficients.
+    Exception
+        What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        options: EngineOptions,
+        device: Device,
+        progress: Progress,
+        settings: Settings = DEFAULT,
+    ) -> None:
+        if problem.num_nonzeros == 0:
+            raise EngineError(
+                "A sequence of solves needs a matrix with coefficients, and this one has none; "
+                "put each column at the bound that its cost prefers."
+            )
+        self._device = device
+        self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
+        self._clock = Clock(progress)
+        self._tolerance = options.tolerance
+        self._offset = problem.offset
+        with self._activated():
+            self._state = prepare(problem, options, device, self._clock, settings=settings)
+            self._windows: Windows = (
+                WindowsOnCpu(self._state, self._clock)
+                if device.kind == "cpu"
+                else WindowsOnGpu(self._state)
+            )
+            there = self._state.problem
+            self._column_scale = there.columns_to_host(there.scaling.column)
+            self._row_scale = there.rows_to_host(there.scaling.row)
+            self._first_control = self._state.read_control()
+        self._vectors = {
+            "cost": problem.cost,
+            "lower": problem.lower,
+            "upper": problem.upper,
+            "row_lower": problem.row_lower,
+            "row_upper": problem.row_upper,
+        }
+        self._x, self._y = np.zeros(problem.num_columns), np.zeros(problem.num_rows)
+        self._weight = float(self._first_control[Control.WEIGHT])
+        self._step = float(self._first_control[Control.STEP])
+
+    def solve(
+        self,
+        *,
+        cost: FloatArray | None = None,
+        lower: FloatArray | None = None,
+        upper: FloatArray | None = None,
+        row_lower: FloatArray | None = None,
+        row_upper: FloatArray | None = None,
+        x: FloatArray | None = None,
+        y: FloatArray | None = None,
+        tolerance: float | None = None,
+        seconds: float = math.inf,
+        iterations: int | None = None,
+    ) -> Point:
+        """Solve with the vectors given and, for the rest, those of the solve before.
+
+        Parameters
+        ----------
+        cost, lower, upper : (n,) float64, optional
+        row_lower, row_upper : (m,) float64, optional
+        x, y : (n,) and (m,) float64, optional
+            Where to start; by default where the last solve ended, at first from zero.
+        tolerance : float, optional
+            On the three relative errors; by default that of the options.
+        seconds : float
+            Time for this solve.
+        iterations : int, optional
+            Iterations at the most; they end with a window of them, so that the number is
+            rounded up to one.
+
+        Returns
+        -------
+        Point
+            Converged, or the one of least error when a limit came.
+        """
+        self._clock.restart(seconds)
+        given = {"cost": cost, "lower": lower, "upper": upper}
+        given |= {"row_lower": row_lower, "row_upper": row_upper}
+        with self._activated():
+            for name, values in given.items():
+                if values is not None:
+                    self._replace(name, values)
+            self._start(self._x if x is None else x, self._y if y is None else y)
+            self._set_off(self._tolerance if tolerance is None else tolerance)
+            record = self._iterate(math.inf if iterations is None else iterations)
+            return self._point(record)
+
+    def _activated(self) -> AbstractContextManager[Any]:
+        """Make the device and this sequence's own stream the current ones."""
+        if self._stream is None:
+            return nullcontext()
+        stack = ExitStack()
+        stack.enter_context(self._device.xp.cuda.Device(self._device.index))
+        stack.enter_context(self._stream)
+        return stack
+
+    def _replace(self, name: str, values: FloatArray) -> None:
+        """Take over one of the five vectors, on the host and on the device."""
+        self._vectors[name] = values
+        there = self._state.problem
+        is_row = name.startswith("row")
+        order = there.coefficients.row_order if is_row else there.coefficients.column_order
+        overwrite(getattr(there, name), values, order)
+
+    def _start(self, x: FloatArray, y: FloatArray) -> None:
+        """Put the point to start from everywhere a point is kept."""
+        now = self._vectors
+        x = np.clip(np.where(np.isfinite(x), x, 0.0), now["lower"], now["upper"])
+        y = np.where(np.isfinite(y), y, 0.0)
+        y = np.where(np.isfinite(now["row_lower"]), y, np.minimum(y, 0.0))
+        y = np.where(np.isfinite(now["row_upper"]), y, np.maximum(y, 0.0))
+        self._x, self._y = x, y
+        orders = self._state.problem.coefficients
+        for side, values, order in (
+            (self._state.x, x, orders.column_order),
+            (self._state.y, y, orders.row_order),
+        ):
+            for part in (side.point, side.anchor, side.projection, side.best):
+                overwrite(part, values, order)
+
+    def _set_off(self, tolerance: float) -> None:
+        """Write the control array of a solve that begins."""
+        now = self._vectors
+        sides = side_sizes(now["row_lower"], now["row_upper"])
+        suggested = (1.0 + euclidean(now["cost"] * self._column_scale)) / (
+            1.0 + euclidean(sides * self._row_scale)
+        )
+        weight = min(max(self._weight, suggested / WEIGHT_RANGE), suggested * WEIGHT_RANGE)
+        control = self._first_control.copy()
+        for place, value in {
+            Control.STEP: self._step,
+            Control.WEIGHT: weight,
+            Control.BEST_WEIGHT: weight,
+            Control.TAU: self._step / weight,
+            Control.SIGMA: self._step * weight,
+            Control.PRIMAL_TOLERANCE: tolerance,
+            Control.DUAL_TOLERANCE: tolerance,
+            Control.GAP_TOLERANCE: tolerance,
+            Control.SIDE_NORM: euclidean(sides),
+            Control.COST_NORM: euclidean(now["cost"]),
+        }.items():
+            control[place] = value
+        overwrite(self._state.control, control)
+
+    def _iterate(self, limit: float) -> Record | None:
+        """Run windows until one converges or a limit comes; return the last one's record."""
+        windows, settings = self._windows, self._state.settings
+        submitted, breakdowns = 0, 0
+        record: Record | None = None
+        while True:
+            while windows.pending < windows.depth and submitted < limit:
+                if self._clock.should_stop() is not None:
+                    break
+                windows.submit(settings.check_interval)
+                submitted += settings.check_interval
+            if not windows.pending:
+                return record
+            record = windows.take()
+            if record.stop is Stop.NO:
+                continue
+            while windows.pending:  # they did nothing
+                record = windows.take()
+            if record.stop is Stop.OPTIMAL or breakdowns == settings.breakdowns_allowed:
+                return record
+            breakdowns += 1
+            go_back_to_best(self._state, record)
+
+    def _point(self, record: Record | None) -> Point:
+        """Bring the point home and remember what the next solve starts from."""
+        state = self._state
+        converged = record is not None and record.stop is Stop.OPTIMAL
+        self._x = self._home(state.x, converged, state.problem.columns_to_host)
+        self._y = self._home(state.y, converged, state.problem.rows_to_host)
+        error = math.inf
+        if record is not None:
+            error = record.statistics.worst if converged else record[Control.BEST_ERROR]
+            weight, step = record[Control.WEIGHT], record[Control.STEP]
+            self._weight = weight if math.isfinite(weight) and weight > 0.0 else self._weight
+            self._step = step if math.isfinite(step) and step > 0.0 else self._step
+        return Point(
+            x=self._x,
+            y=self._y,
+            objective=inner(self._vectors["cost"], self._x) + self._offset,
+            error=error,
+            iterations=0 if record is None else record.iterations,
+            is_converged=converged,
+        )
+
+    @staticmethod
+    def _home(side: Iterate, converged: bool, to_host: Any) -> FloatArray:
+        found: FloatArray = to_host(side.projection if converged else side.best)
+        return found
+
+
+class Clock(Progress):
+    """The limits of one of several solves, and whatever stops them all."""
+
+    def __init__(self, outer: Progress) -> None:
+        super().__init__()
+        self._outer = outer
+
+    def restart(self, seconds: float) -> None:
+        """Let so many seconds pass from now."""
+        self.time_limit = self.seconds + seconds
+
+    def should_stop(self) -> StopReason | None:
+        """Return the reason to stop now, or None to go on."""
+        return self._outer.should_stop() or super().should_stop()

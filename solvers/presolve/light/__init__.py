@@ -1,0 +1,216 @@
+"""A presolve for first-order methods: milliseconds, and no coefficient is ever changed.
+
+A first-order method gains from every row and column that is gone and from a dual space that is
+smaller, and little from the eliminations that simplex likes, which fill and rescale the matrix.
+So nearly all reductions here remove rows and columns and change sides, bounds and costs, but no
+coefficient (Andersen and Andersen, "Presolving in linear programming", 1995, has them all):
+
+* ``rows``: empty, redundant, forcing rows, and rows that are bounds;
+* ``columns``: fixed, empty and weakly dominated columns;
+* ``singleton_columns``: columns that are slack of a row, implied free ones among them;
+* ``dominated``: columns whose reduced cost has a sign at every dual feasible point;
+* ``parallel``: rows and columns that are multiples of each other.
+
+One replaces columns by equations where no entry is added, a whole set at a time:
+
+* ``substitution``: equations with two columns, and columns with few entries that an equation
+  keeps within their bounds.
+
+Each step is exact for the primal and the dual, so that a point and duals, a ray or a basis come
+back (``undo``), and a starting point goes forward (``forward``). The loop ends when a round
+gains little or the allowance of looks at entries is spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible
+from solvers.native.presolve_light_columns import reduce_columns
+from solvers.native.presolve_light_dominated import fix_dominated_columns
+from solvers.native.presolve_light_parallel import merge_parallel_columns, merge_parallel_rows
+from solvers.native.presolve_light_rows import reduce_rows
+from solvers.presolve.light.compress import reduced_problem
+from solvers.presolve.light.substitution import substitute
+from solvers.presolve.light.way_back import Way
+from solvers.presolve.light.workspace import (
+    CONTRADICTION,
+    STEPS,
+    WORK,
+    WORK_LIMIT,
+    Workspace,
+    begin,
+)
+from solvers.presolve.reduction import Reduction, chained, completed, unchanged
+
+ENGINE = "presolve"
+
+LOOKS_PER_ENTRY = 40
+"""Looks at a stored entry, on average, after which reducing ends."""
+
+MOST_ROUNDS = 1000
+
+MOST_SUBSTITUTIONS = 4
+"""Rounds of replacing columns by equations, each of which is a sparse product."""
+
+ANOTHER = 0.1
+"""A round that replaced less than this part of the columns has no other after it: of 36 models on
+which one did, the next one found enough (``substitution.ENOUGH``) on two, and looking for it took
+up to 20 ms of the 150 that the presolve takes."""
+
+LITTLE = 0.001
+"""A round of the cheap passes that removes less than this part of what is left is the last."""
+
+SOME = 0.01
+"""So is one of the others."""
+
+
+def apply(problem: Problem, progress: Progress) -> Reduction:
+    """Reduce a linear program.
+
+    Parameters
+    ----------
+    problem : Problem
+        A mixed-integer one stays as it is.
+    progress : Progress
+        Asked between rounds.
+
+    Returns
+    -------
+    Reduction
+        With ``forward`` for starts. ``settled`` where nothing is left, or where a row contradicts
+        the bounds and a ray proves it on the original.
+    """
+    if problem.is_mip or problem.num_columns == 0:
+        return unchanged(problem)
+    reduction = _remove(problem, progress)
+    for _ in range(MOST_SUBSTITUTIONS):
+        if reduction.settled is not None or progress.should_stop() is not None:
+            break
+        before = reduction.problem
+        try:
+            substituted = substitute(before)
+        except CrossedBoundsError:  # see _remove
+            break
+        if substituted.problem is before:
+            break
+        reduction = chained(reduction, substituted)
+        reduction = chained(reduction, _remove(reduction.problem, progress))
+        replaced = before.num_columns - substituted.problem.num_columns
+        if replaced < ANOTHER * before.num_columns:
+            break
+    left = reduction.problem
+    if left is problem and reduction.settled is None:
+        return reduction
+    if reduction.settled is None and left.num_columns == 0:
+        reduction = replace(reduction, settled=reduction.undo(_nothing_left(left)))
+    settled = reduction.settled
+    if settled is not None:
+        if settled.solution_status is SolutionStatus.INFEASIBLE:
+            assert settled.dual_ray is not None  # the only proof there is
+            if not proves_infeasible(problem, settled.dual_ray):
+                settled = None
+        else:
+            settled = completed(problem, settled)
+    progress.log(
+        f"Light presolve: {problem.num_rows} rows, {problem.num_columns} columns, "
+        f"{problem.num_nonzeros} nonzeros reduced to {left.num_rows}, "
+        f"{left.num_columns}, {left.num_nonzeros}."
+    )
+    undo = reduction.undo
+    return replace(
+        reduction, undo=lambda outcome: completed(problem, undo(outcome)), settled=settled
+    )
+
+
+def _remove(problem: Problem, progress: Progress) -> Reduction:
+    """Run all reductions that leave the coefficients alone, as long as they gain."""
+    work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
+    workspace = begin(problem, work)
+    _reduce(workspace, progress)
+    if workspace.count[CONTRADICTION]:
+        ray = Way(problem, workspace).contradiction()
+        if proves_infeasible(problem, ray):
+            return replace(unchanged(problem), settled=_infeasible(ray))
+    if workspace.count[STEPS] == 0:
+        return unchanged(problem)
+    way = Way(problem, workspace)
+    try:
+        reduced = reduced_problem(problem, workspace)
+    except CrossedBoundsError:  # by rounding, or numbers that came to be beyond all that is finite
+        return unchanged(problem)
+    return Reduction(reduced, way.back, forward=way.forward)
+
+
+def _reduce(w: Workspace, progress: Progress) -> None:
+    """Run the reductions until they gain little; those that look at everything now and then."""
+    m, n = w.row_removed.size, w.column_removed.size
+    for turn in range(MOST_ROUNDS):
+        before = int(w.count[STEPS])
+        _reduce_cheaply(w)
+        if _finished(w, progress):
+            return
+        # merging by itself makes nothing else parallel
+        if turn and int(w.count[STEPS]) - before <= SOME * (m + n - before):
+            return
+        before = int(w.count[STEPS])
+        fix_dominated_columns(w, np.empty(m), np.empty(m))
+        merge_parallel_rows(w, np.empty(_places(m), dtype=np.int32))
+        merge_parallel_columns(w, np.empty(_places(n), dtype=np.int32), np.empty(n, dtype=np.int32))
+        gained = int(w.count[STEPS]) - before
+        if _finished(w, progress) or gained <= SOME * (m + n - int(w.count[STEPS])):
+            break
+    _reduce_cheaply(w)
+
+
+def _reduce_cheaply(w: Workspace) -> None:
+    for _ in range(MOST_ROUNDS):
+        before = int(w.count[STEPS])
+        reduce_columns(w)
+        reduce_rows(w)
+        left = w.row_removed.size + w.column_removed.size - int(w.count[STEPS])
+        if int(w.count[STEPS]) - before <= LITTLE * left or _spent(w):
+            return
+
+
+def _finished(w: Workspace, progress: Progress) -> bool:
+    return _spent(w) or progress.should_stop() is not None
+
+
+def _spent(w: Workspace) -> bool:
+    """Whether the work allowed is done, or a contradiction was found."""
+    return bool(w.count[WORK] > w.count[WORK_LIMIT] or w.count[CONTRADICTION] != 0)
+
+
+def _places(size: int) -> int:
+    """Return a power of two of at least twice the size."""
+    return 2 << max(1, size).bit_length()
+
+
+def _infeasible(ray: Any) -> Outcome:
+    return Outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        dual_ray=ray,
+        engine=ENGINE,
+        message="Presolve showed that no point satisfies the constraints.",
+    )
+
+
+def _nothing_left(reduced: Problem) -> Outcome:
+    rows = np.full(reduced.num_rows, BasisStatus.BASIC, dtype=np.int8)
+    return Outcome(
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        x=np.zeros(0),
+        row_dual=np.zeros(reduced.num_rows),
+        basis=Basis(np.zeros(0, dtype=np.int8), rows),
+        engine=ENGINE,
+    )

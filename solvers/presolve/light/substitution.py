@@ -1,0 +1,161 @@
+"""Columns that an equation defines are replaced by what it says of them.
+
+Where ``a_ij x_j + a_i' x = b_i`` keeps ``x_j`` within its bounds by itself, or has only one other
+column, to which the bounds of ``x_j`` can be moved, column j and row i go. This is the one
+reduction that changes the matrix, so it is taken only where it adds no entry: for equations with
+two columns, for columns with two entries, and for a few more.
+
+All pairs of a round are chosen so that no replaced column stands in another one's equation. With
+``x = T x' + t`` the round is a single sparse product ``A T`` (``transform``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
+from solvers.core.problem import FloatArray, Problem
+from solvers.native.presolve_light_pairs import return_bounds
+from solvers.native.presolve_light_transform import charge_columns, replace_columns
+from solvers.presolve.light.pairs import Pairs, choose_pairs
+from solvers.presolve.reduction import Reduction, unchanged
+
+ENOUGH = 0.04
+"""A round that would replace less than this part of the columns is not worth its product."""
+
+
+def substitute(problem: Problem) -> Reduction:
+    """Replace columns of a linear program by the equations that define them, one round."""
+    pairs = choose_pairs(problem, max(1.0, ENOUGH * problem.num_columns))
+    if pairs is None:
+        return unchanged(problem)
+    way = _Way(problem, pairs)
+    return Reduction(way.reduced(), way.back, forward=way.forward)
+
+
+class _Way:
+    """The substitution x = T x' + t, and the duals and the basis on the way back."""
+
+    def __init__(self, problem: Problem, pairs: Pairs) -> None:
+        self._problem = problem
+        self._pairs = pairs
+        row_stays = np.ones(problem.num_rows, dtype=bool)
+        row_stays[pairs.row] = False
+        column_stays = np.ones(problem.num_columns, dtype=bool)
+        column_stays[pairs.column] = False
+        self._rows, self._columns = np.flatnonzero(row_stays), np.flatnonzero(column_stays)
+
+    def reduced(self) -> Problem:
+        """Return the problem in x'."""
+        problem, pairs = self._problem, self._pairs
+        A, sides = problem.matrix, problem.row_lower[pairs.row] / pairs.pivot
+        place = np.full(problem.num_columns, -1, dtype=np.int64)
+        place[self._columns] = np.arange(self._columns.size)
+        place[pairs.column] = -1 - np.arange(pairs.column.size)
+        equations = (pairs.row, pairs.pivot, sides)
+        matrix = (A.indptr, A.indices, A.data)
+        cost = problem.cost.copy()
+        charge_columns(*matrix, pairs.row, pairs.pivot, pairs.column, cost)
+        rows, columns = self._rows.size, self._columns.size
+        lengths = np.diff(A.indptr)
+        uses = np.diff(problem.matrix_csc.indptr)[pairs.column]
+        room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
+        start = np.zeros(rows + 1, dtype=A.indptr.dtype)
+        index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)
+        shift = np.empty(rows)
+        scratch = (np.zeros(columns), np.zeros(columns, dtype=np.bool_))
+        replace_columns(
+            *matrix, *equations, self._rows, place, *scratch, start, index, value, shift
+        )
+        left = sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns))
+        left.sort_indices()  # long rows are written as they come
+        return Problem.from_canonical(
+            cost=cost[self._columns],
+            matrix=left,
+            row_lower=problem.row_lower[self._rows] - shift,
+            row_upper=problem.row_upper[self._rows] - shift,
+            lower=pairs.lower[self._columns],
+            upper=pairs.upper[self._columns],
+            integrality=problem.integrality[self._columns],
+            offset=problem.offset + float(problem.cost[pairs.column] @ sides),
+            maximize=problem.maximize,
+            name=problem.name,
+        )
+
+    def back(self, outcome: Outcome) -> Outcome:
+        """Return an outcome in x' as one of the original, without activities and objective."""
+        fields: dict[str, Any] = {"basis": None}
+        for name in ("x", "candidate"):
+            value = getattr(outcome, name)
+            fields[name] = None if value is None else self._point(value)
+        if outcome.primal_ray is not None:
+            fields["primal_ray"] = self._completed_point(outcome.primal_ray, 0.0)
+        if outcome.dual_ray is not None:
+            fields["dual_ray"] = self._duals(outcome.dual_ray, 0.0)
+        fields["pool"] = tuple(replace(one, x=self._point(one.x)) for one in outcome.pool)
+        if outcome.row_dual is not None:
+            fields["row_dual"], basis = self._duals_and_basis(outcome.row_dual, outcome.basis)
+            fields["basis"] = basis
+        return replace(outcome, **fields)
+
+    def forward(self, start: Start) -> Start:
+        """Return a start of the original as one in x', without its basis."""
+        x, y = start.x, start.row_dual
+        return Start(None if x is None else x[self._columns], None if y is None else y[self._rows])
+
+    def _completed_point(self, reduced: FloatArray, scale: float) -> FloatArray:
+        problem, pairs = self._problem, self._pairs
+        x = np.zeros(problem.num_columns)
+        x[self._columns] = reduced
+        rest = problem.matrix @ x
+        x[pairs.column] = (scale * problem.row_lower[pairs.row] - rest[pairs.row]) / pairs.pivot
+        return x
+
+    def _point(self, reduced: FloatArray) -> FloatArray:
+        replaced = self._pairs.column
+        x = self._completed_point(reduced, 1.0)
+        x[replaced] = np.clip(
+            x[replaced], self._problem.lower[replaced], self._problem.upper[replaced]
+        )
+        return x
+
+    def _duals(self, reduced: FloatArray, scale: float = 1.0) -> FloatArray:
+        columns = np.zeros(self._problem.num_columns, dtype=np.int8)
+        return self._completed(reduced, scale, columns)
+
+    def _duals_and_basis(
+        self, reduced: FloatArray, basis: Basis | None
+    ) -> tuple[FloatArray, Basis | None]:
+        if basis is None:
+            return self._duals(reduced), None
+        columns = np.full(self._problem.num_columns, BasisStatus.BASIC, dtype=np.int8)
+        rows = np.full(self._problem.num_rows, BasisStatus.LOWER, dtype=np.int8)
+        columns[self._columns] = basis.column_status
+        rows[self._rows] = basis.row_status
+        return self._completed(reduced, 1.0, columns), Basis(columns, rows)
+
+    def _completed(self, reduced: FloatArray, scale: float, columns: Any) -> FloatArray:
+        """Return duals that give the replaced columns no reduced cost, and return bounds."""
+        problem, pairs = self._problem, self._pairs
+        y = np.zeros(problem.num_rows)
+        y[self._rows] = reduced
+        z = scale * problem.cost - problem.matrix.T @ y
+        y[pairs.row] = z[pairs.column] / pairs.pivot
+        if (pairs.other >= 0).any():
+            z = scale * problem.cost - problem.matrix.T @ y
+            return_bounds(
+                pairs.row,
+                pairs.column,
+                pairs.pivot,
+                pairs.other,
+                pairs.other_entry,
+                pairs.origin,
+                y,
+                z,
+                columns,
+            )
+        return y

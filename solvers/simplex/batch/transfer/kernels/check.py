@@ -1,0 +1,88 @@
+"""Residuals of points and duals of the LPs of a batch, on their data as it was given.
+
+What ``gpu_bridge.verify.verify`` asks of a linear program, for all LPs at once and where their
+answers are: on a GPU neither data nor answers have to travel for it. Nothing here decides what is
+optimal.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+
+VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
+"""Arrays that may differ from LP to LP, in the order of their bits."""
+
+FIGURES = (
+    "objective",
+    "dual_objective",
+    "primal",
+    "primal_relative",
+    "dual",
+    "dual_relative",
+    "gap_relative",
+    "inside",
+)
+"""What is found out about each LP, in the columns of ``figures``; ``inside`` is one where the
+point is exactly within its bounds, else zero."""
+
+(
+    OBJECTIVE,
+    DUAL_OBJECTIVE,
+    PRIMAL,
+    PRIMAL_RELATIVE,
+    DUAL,
+    DUAL_RELATIVE,
+    GAP_RELATIVE,
+    INSIDE,
+) = range(len(FIGURES))
+
+BLOCK = 128
+"""Threads that check an LP on a GPU: a warp for each row, a thread for each column."""
+
+STEPS_PER_ENTRY = 8
+"""What checking an LP costs, in elementary steps for each entry of its matrix."""
+
+
+def _bytes_moved(values: Values) -> int:
+    names = (*VARYING, "ending", "x", "y", "figures")
+    return sum(int(values[name].nbytes) for name in names)
+
+
+CHECK = Kernel(
+    name="check",
+    arguments=(
+        Argument("count", "index"),
+        Argument("rows", "index"),
+        Argument("columns", "index"),
+        Argument("starts", "index[]"),
+        Argument("indices", "index[]"),
+        Argument("column_starts", "index[]"),
+        Argument("column_rows", "index[]"),
+        Argument("column_entries", "index[]"),
+        Argument("is_full", "int"),
+        Argument("varying", "int"),
+        Argument("values", "real[]"),
+        Argument("cost", "real[]"),
+        Argument("lower", "real[]"),
+        Argument("upper", "real[]"),
+        Argument("row_lower", "real[]"),
+        Argument("row_upper", "real[]"),
+        Argument("offset", "real[]"),
+        Argument("claims", "int"),
+        Argument("ending", "index[]"),
+        Argument("x", "real[]"),
+        Argument("y", "real[]", "inout"),
+        Argument("figures", "real[]", "out"),
+    ),
+    contract="figures (count, 8) gets FIGURES of each LP whose ending is one of the bits of "
+    "`claims`, and NaN for the others. Of those LPs y (count, m) gets zeros where a dual leans on "
+    "an infinite side, before anything is computed with it. is_full says that every row has all "
+    "columns in their order; the pattern by columns (starts, rows, places of the entries by rows) "
+    "is read on a GPU only, and only without is_full. Sums are of different order on device and "
+    "in twin: figures agree to rounding of the terms, inside and y exactly.",
+    launch=lambda values: Launch(int(values["count"]), BLOCK),
+    work=lambda values: STEPS_PER_ENTRY * int(values["count"]) * int(values["indices"].size),
+    bytes_moved=_bytes_moved,
+)
+
+FAMILY = Family("solvers.simplex.batch.transfer.kernels", "check", (CHECK,))

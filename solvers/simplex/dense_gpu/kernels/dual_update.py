@@ -1,0 +1,47 @@
+"""What a dual pivot changes: values, reduced costs, weights, statuses, and another eta column.
+
+With theta_p = (x_r - beta_r - bound) / alpha_r and theta_d = d_q / alpha_q::
+
+    x_B <- x_B - beta - theta_p alpha        d <- d - theta_d alpha_N
+    steepest edge: w_p <- max(w_p - 2 (alpha_p / alpha_r) tau_p + (alpha_p / alpha_r)^2 w_r, 1e-4)
+    Devex:         w_p <- max(w_p, (alpha_p / alpha_r)^2 w_r)
+
+Nothing is changed if alpha_r came out differently from row and column. The kernel also leaves what
+``choose_row`` does, for the next iteration.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Family, Kernel, Launch, Values
+from solvers.simplex.dense_gpu.control import BLOCK
+from solvers.simplex.dense_gpu.kernels.layout import ceiling, indices, ints, reals, row_groups
+
+
+def _launch(values: Values) -> Launch:
+    rows, structurals = int(values["rows"]), int(values["structurals"])
+    return Launch(row_groups(rows) + ceiling(rows + structurals, BLOCK) + 1, BLOCK)
+
+
+UPDATE_DUAL = Kernel(
+    name="update_dual",
+    arguments=(
+        *ints("rows", "structurals", "most", "steepest"),
+        *reals("lower", "upper", "alpha_rows", "alpha", "beta", "tau"),
+        *indices("flips"),
+        *reals("flip_steps"),
+        *reals("etas", "x_basic", "lower_basic", "upper_basic", "weights", changed="inout"),
+        *reals("x", "cost", "reduced_cost", changed="inout"),
+        *indices("basic", "status", "reference", "pivot_log", changed="inout"),
+        *reals("partial_value", changed="inout"),
+        *indices("partial_index", "control", changed="inout"),
+        *reals("scalars", changed="inout"),
+    ),
+    contract="Makes the pivot and the flips before it, counts them, and appends (position, "
+    "leaving, entering) to 'pivot_log' (most, 3); or says INACCURATE and changes nothing. Exact "
+    "but for the contraction of products and sums.",
+    launch=_launch,
+    work=lambda values: int(values["rows"]) + int(values["structurals"]),
+    bytes_moved=lambda values: 96 * int(values["rows"]) + 28 * int(values["lower"].size),
+)
+
+DUAL_UPDATE = Family("solvers.simplex.dense_gpu.kernels", "dual_update", (UPDATE_DUAL,))

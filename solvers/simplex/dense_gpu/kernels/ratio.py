@@ -1,0 +1,58 @@
+"""The dual ratio test with bound flips.
+
+Break points are passed in groups while the slope stays positive: variables that change sides there
+are flipped to their other bound. Among the groups passed, from the last one back, the column with
+the largest pivot element enters, if that is large enough (lp-algorithms.md, 3.2; after HiGHS).
+Every block finds this out for itself; they share out the right sides for the solves that follow.
+What is chosen takes effect in ``update_dual``.
+
+Of break points within reach, ``MOST_FLIPS`` are looked at: if there are more, no further step is
+tried, or, if there are more within the first reach, only the first group is passed.
+"""
+
+from __future__ import annotations
+
+from solvers.kernels.family import Family, Kernel, Launch, Values
+from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS
+from solvers.simplex.dense_gpu.kernels.layout import ceiling, indices, ints, reals
+
+
+def side_blocks(values: Values) -> Launch:
+    """Launch a block for so many rows of the right sides."""
+    return Launch(max(1, ceiling(int(values["rows"]), SIDE_ROWS)), BLOCK)
+
+
+CHOOSE_COLUMN = Kernel(
+    name="choose_column",
+    arguments=(
+        *ints("rows", "structurals", "most", "lanes", "full", "steepest"),
+        *indices("starts", "indices"),
+        *reals("values"),
+        *indices("slot_of_row", "reference"),
+        *reals("lower", "upper", "alpha_rows", "ratio", "least"),
+        *indices("counts"),
+        *reals("squares", "dots"),
+        *indices("status"),
+        *reals("x", "reduced_cost"),
+        *indices("flips", changed="inout"),
+        *reals("flip_steps", changed="inout"),
+        *indices("places", changed="inout"),
+        *reals("amounts", "column", "column_slots", changed="inout"),
+        *reals("flip_column", "flip_slots", "column_dots", "flip_dots", changed="inout"),
+        *indices("control", changed="inout"),
+        *reals("scalars", changed="inout"),
+    ),
+    contract="Sets ENTERING, PIVOT, DUAL_STEP, COST_SHIFT and NORM, or says NO_PIVOT. 'flips' and "
+    "'flip_steps' hold FLIPS variables and how far they go. Right sides are the flipped columns "
+    "times their steps, and the entering column. If they have few entries, these are listed: "
+    "'amounts', at 'places' that are slots, or -1 - row where a row has none; FLIP_ENTRIES of "
+    "them, and ENTRIES in all. Otherwise ENTRIES is -1, 'column' and 'flip_column' (m,) hold the "
+    "entering column and, if there are flips, the sum of theirs, by row, and the others the same "
+    "by slot. 'column_dots' and 'flip_dots' (most,) are their products with the delayed pivot "
+    "rows. Device and twin agree up to the order of sums and flips.",
+    launch=side_blocks,
+    work=lambda values: int(values["ratio"].size),
+    bytes_moved=lambda values: 12 * int(values["least"].size) + 32 * int(values["rows"]),
+)
+
+RATIO = Family("solvers.simplex.dense_gpu.kernels", "ratio", (CHOOSE_COLUMN,))

@@ -1,0 +1,224 @@
+"""The stored inverse: which of its columns are stored, its factorisation, folding pivots in.
+
+The column of row i is a unit column, -e_p, while the logical of row i is basic, at position p; so
+only columns of rows whose logical is nonbasic are stored, m x k numbers for k basic structurals
+(slots of which are kept free for those to come). The host mirrors which row has which slot, and
+follows the pivots through their log.
+
+The whole of these columns is kept, not the k x k nucleus alone: a pivot row at a logical's position
+would otherwise cost a product of its row of A with the nucleus, all of it where A is dense.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernels.family import Bound
+from solvers.simplex.dense_gpu.arrays import Arrays
+from solvers.simplex.dense_gpu.inverse import SingularError, inverse_of, inverse_on_host
+from solvers.simplex.dense_gpu.kernels.nucleus import NUCLEUS
+from solvers.simplex.dense_gpu.memory_check import check_fits
+from solvers.simplex.dense_gpu.stored_columns import Slots
+
+SLOTS_AT_ONCE = 32
+"""Slots come in multiples of this, so that rows begin where memory lines do."""
+
+WHOLE_UP_TO = 2500
+"""Rows up to which all columns of the inverse have room from the start: 50 MB at most. Arrays that
+move have to be copied, and iterations to be recorded again."""
+
+SPARE = 1.25
+"""Room for growth, so that few folds have to move the inverse."""
+
+Indices = npt.NDArray[np.int64]
+
+
+class Nucleus:
+    """The stored columns of the inverse of a basis.
+
+    ``inverse`` (m, capacity), ``unit_row`` (m,), ``slot_of_row`` (m,) and ``row_of_slot``
+    (capacity,) are what ``kernels/row.py`` says; ``unit_position`` (m,) is the position at which a
+    row's logical is basic, or -1. ``generation`` counts the times that arrays were replaced.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        m = arrays.rows
+        self.slots = 0
+        self.generation = 0
+        self.basic: Indices = np.full(m, -1, dtype=np.int64)
+        self._host = Slots(m, arrays.structurals)
+        self._allocate(0)
+
+    def factorise(self, basic: Indices) -> list[tuple[int, int]]:
+        """Invert the basis of these variables by position.
+
+        Returns
+        -------
+        list of (position, variable)
+            Where dependent columns were replaced by logicals.
+
+        Raises
+        ------
+        DeviceError
+            The inverse does not fit.
+        """
+        arrays, n = self._arrays, self._arrays.structurals
+        self.basic = basic.astype(np.int64)
+        replaced: list[tuple[int, int]] = []
+        while True:
+            positions = np.flatnonzero(self.basic < n)
+            units = np.flatnonzero(self.basic >= n)
+            rows = self._host.restart(self.basic, units)
+            place_of_row = np.empty(arrays.rows, dtype=np.int64)
+            place_of_row[rows] = np.arange(rows.size)
+            place_of_row[self.basic[units] - n] = -1 - np.arange(units.size)
+            check_fits(arrays, rows.size)
+            inner, outer, dependent = self._parts(self.basic[positions], place_of_row)
+            if not dependent:
+                break
+            for column, place in dependent:
+                position, logical = int(positions[column]), n + int(rows[place])
+                self.basic[position] = logical
+                replaced.append((position, logical))
+        if rows.size > self.capacity or self.inverse is None:
+            self._allocate(rows.size)
+        self._spread(positions, units, inner, outer)
+        self._publish()
+        return replaced
+
+    def fold(self, log: npt.NDArray[Any]) -> None:
+        """Multiply delayed pivots (position, leaving, entering), one to a row, into the inverse."""
+        count = len(log)
+        if count == 0:
+            return
+        arrays = self._arrays
+        host = self._host
+        joined, positions, left = host.follow(log, self.basic)
+        if self.slots + joined.size > self.capacity:
+            self._grow(self.slots + joined.size)
+        opened = host.open(joined)
+        slots = host.row_of_slot.size
+        self._folding[:slots] = host.row_of_slot
+        targets, sources = host.close(left)
+        for list_of, values in zip(
+            self._host_lists, (opened, positions, targets, sources), strict=True
+        ):
+            list_of[: values.size] = values
+        self._publish()
+        if opened.size:
+            self._change("open_slots", opened.size)
+        self._change("gather_eta_rows", count, slots)
+        if arrays.device.kind == "cpu":
+            self.inverse[:, :slots] += arrays.etas[:, :count] @ self._by_slot[:count, :slots]
+        else:
+            from cupy import cublas
+
+            cublas.gemm("N", "N", arrays.etas, self._by_slot, out=self.inverse, alpha=1.0, beta=1.0)
+        if sources.size:
+            self._change("close_slots", sources.size)
+
+    def _change(self, name: str, *counts: int) -> None:
+        """Run a kernel of the fold for so many columns or rows; launches are made once."""
+        a = self._arrays
+        opened, positions, targets, sources = self._lists
+        arguments = {
+            "open_slots": (opened, positions, self.inverse),
+            "gather_eta_rows": (a.most, self._row_while_folding, a.eta_rows, self._by_slot),
+            "close_slots": (targets, sources, self.inverse),
+        }[name]
+        if a.device.kind == "cpu":
+            NUCLEUS[name](a.rows, self.capacity, *arguments, *counts)
+            return
+        if name not in self._launches:
+            most = (a.most, self.capacity)[: len(counts)]
+            self._launches[name] = NUCLEUS.bind(name, a.rows, self.capacity, *arguments, *most)
+        self._launches[name].ending(*counts)()
+
+    def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
+        """Return the inverse of the nucleus, the rows below it, and dependent columns."""
+        arrays = self._arrays
+        nucleus, rest = self._gather(variables, place_of_row)
+        try:
+            inner, dependent = inverse_of(arrays.device, nucleus)
+        except SingularError:
+            nucleus, _ = self._gather(variables, place_of_row)
+            on_host, dependent = inverse_on_host(arrays.host(nucleus))
+            inner = arrays.device.to_device(on_host)
+        if dependent:
+            return None, None, dependent
+        return inner, arrays.product(rest, inner), []
+
+    def _gather(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any]:
+        """Return the columns of these structurals as the nucleus and the rows below it."""
+        arrays, k = self._arrays, variables.size
+        nucleus, rest = arrays.numbers(k, k), arrays.numbers(arrays.rows - k, k)
+        if k:
+            matrix = arrays.columns
+            NUCLEUS["gather_basis"](
+                k, matrix.starts, matrix.indices, matrix.values,
+                arrays.device.to_device(variables.astype(np.int32)),
+                arrays.device.to_device(place_of_row.astype(np.int32)),
+                nucleus, rest,
+            )  # fmt: skip
+        return nucleus, rest
+
+    def _spread(self, positions: Indices, units: Indices, inner: Any, outer: Any) -> None:
+        arrays = self._arrays
+        place = np.empty(arrays.rows, dtype=np.int32)
+        place[positions] = np.arange(positions.size)
+        place[units] = -1 - np.arange(units.size)
+        NUCLEUS["spread_inverse"](
+            arrays.rows, self.capacity, positions.size,
+            arrays.device.to_device(place), inner, outer, self.inverse,
+        )  # fmt: skip
+
+    def _publish(self) -> None:
+        """Send what the host knows of units and slots to the device, all of it at once."""
+        host = self._host
+        self._host_maps[:] = host.maps
+        self.slots = host.row_of_slot.size
+        self._host_row_of_slot[: self.slots] = host.row_of_slot
+        self._arrays.write(self._words, self._host_words)
+
+    def _allocate(self, slots: int) -> None:
+        """Make room for so many stored columns and some more; what was stored is lost."""
+        arrays = self._arrays
+        wanted = min(arrays.rows, int(SPARE * slots) + 2 * arrays.most)
+        if arrays.rows <= WHOLE_UP_TO:
+            wanted = arrays.rows
+        self.capacity = SLOTS_AT_ONCE * -(-max(1, wanted) // SLOTS_AT_ONCE)
+        self.inverse: Any = None  # given back before the next is asked for
+        self.inverse = arrays.numbers(arrays.rows, self.capacity)
+        self._allocate_words()
+        self._launches: dict[str, Bound] = {}
+        self.row_slots = arrays.numbers(self.capacity)
+        self._by_slot = arrays.numbers(arrays.most, self.capacity)
+        self.column_slots, self.flip_slots = (arrays.numbers(self.capacity) for _ in range(2))
+        self.generation += 1
+
+    def _allocate_words(self) -> None:
+        """Make one array of all indices, so that one copy brings it up to date."""
+        arrays, m, most = self._arrays, self._arrays.rows, self._arrays.most
+        size = 3 * m + 2 * self.capacity + 4 * most
+        self._host_words = np.zeros(size, dtype=np.int32)
+        self._words = arrays.integers(size)
+        views: list[Any] = []
+        for words in (self._host_words, self._words):
+            ends = (3 * m, 3 * m + self.capacity, 3 * m + 2 * self.capacity)
+            views.append((
+                words[: ends[0]].reshape(3, m), words[ends[0] : ends[1]],
+                words[ends[1] : ends[2]], words[ends[2] :].reshape(4, most),
+            ))  # fmt: skip
+        self._host_maps, self._host_row_of_slot, self._folding, self._host_lists = views[0]
+        maps, self.row_of_slot, self._row_while_folding, self._lists = views[1]
+        self.unit_row, self.unit_position, self.slot_of_row = maps
+
+    def _grow(self, slots: int) -> None:
+        check_fits(self._arrays, slots)
+        old, before = self.inverse, self.capacity
+        self._allocate(slots)
+        self.inverse[:, :before] = old

@@ -1,0 +1,145 @@
+"""Threads: failures are told, compiled loops end when asked, the interpreter waits briefly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from solvers.core.concurrency import StopFlag, left_behind, run_beside, start_thread
+from solvers.core.errors import EngineError
+from solvers.core.progress import Progress
+from solvers.mip.heuristics.local_search.cpu.settings import BALANCED
+from solvers.mip.heuristics.local_search.cpu.walker import Walker
+from solvers.native import Interrupted
+from tests.mip.heuristics.local_search.cpu.models import model
+from tests.soon import LONG, soon
+
+LEAVES_A_THREAD = """
+import threading, time
+from solvers.core.concurrency import leave
+
+def work():
+    time.sleep({seconds})
+    print("came to its end", flush=True)
+
+thread = threading.Thread(target=work, name="deaf", daemon=True)
+thread.start()
+leave(thread)
+"""
+
+
+def run(script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+
+
+def ending(seconds: float, limit: float) -> str:
+    script = f"from solvers.core import concurrency\nconcurrency.wait_for_left.__defaults__ = ({limit},)\n"
+    done = run(script + LEAVES_A_THREAD.format(seconds=seconds))
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_end_waits_for_what_was_left_behind() -> None:
+    assert ending(0.3, limit=30.0) == "came to its end\n"
+
+
+def test_the_end_does_not_wait_for_ever() -> None:
+    assert ending(30.0, limit=0.1) == ""
+
+
+@pytest.mark.parametrize("failure", [ValueError("no"), MemoryError(), SystemExit(1)])
+def test_what_the_work_raises_is_told_and_not_printed(
+    failure: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", printed.append)
+
+    def work() -> None:
+        raise failure
+
+    told: list[BaseException] = []
+    start_thread("test", work, told.append).join(LONG)
+    assert told == [failure]
+    assert not printed
+
+
+def test_work_that_goes_well_tells_of_no_failure() -> None:
+    done: list[str] = []
+    told: list[BaseException] = []
+    start_thread("test", lambda: done.append("done"), told.append).join(LONG)
+    assert (done, told) == (["done"], [])
+
+
+def test_a_system_without_threads_left_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    with pytest.raises(EngineError, match=r"starts no more threads.*ulimit -u"):
+        start_thread("test", lambda: None, lambda failure: None)
+
+
+def endless_walk() -> Callable[[], object]:
+    """Return a call of a compiled loop whose end is centuries away: no point keeps the row."""
+    walker = Walker(model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True), BALANCED, 0)
+    return lambda: walker.run(2**62, np.inf)
+
+
+def test_a_compiled_loop_ends_when_the_flag_of_its_thread_is_set() -> None:
+    walks = endless_walk()
+    flag, begun = StopFlag(), threading.Event()
+    told: list[BaseException] = []
+
+    def work() -> None:
+        flag.watch()
+        begun.set()
+        walks()
+
+    thread = start_thread("test", work, told.append)
+    assert begun.wait(LONG)
+    thread.join(0.05)
+    assert thread.is_alive()
+    flag.set()
+    thread.join(LONG)
+    assert not thread.is_alive()
+    assert [type(failure) for failure in told] == [Interrupted]
+
+
+def test_loops_of_threads_that_a_thread_has_started_end_with_its_own() -> None:
+    walks = endless_walk()
+    flag, inner = StopFlag(), []
+    told: list[BaseException] = []
+
+    def work() -> None:
+        flag.watch()
+        inner.append(start_thread("inner", walks, told.append))
+
+    start_thread("outer", work, told.append).join(LONG)
+    flag.set()
+    inner[0].join(LONG)
+    assert [type(failure) for failure in told] == [Interrupted]
+
+
+def test_loops_of_other_threads_go_on() -> None:
+    flag = StopFlag()
+    told: list[BaseException] = []
+    start_thread("test", flag.watch, told.append).join(LONG)
+    flag.set()
+    walker = Walker(model([1.0], [[1.0]], [0.0], [1.0], integrality=True), BALANCED, 0)
+    assert walker.run(100_000, np.inf).work >= 100_000
+    assert told == []
+
+
+def test_a_loop_that_is_left_behind_ends() -> None:
+    found = run_beside(
+        endless_walk(), Progress(), "test", patience=lambda: 0.0, is_over=lambda: True
+    )
+    assert found is None
+    assert soon(lambda: not [one for one in left_behind() if one.name == "test"])

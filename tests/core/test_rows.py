@@ -1,0 +1,147 @@
+"""The matrix by rows gives the bits that SciPy gives, and has its canonical form."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.sparse as sp
+
+from solvers.core import rows
+from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
+
+SHAPES = [(1, 1), (1, 40), (40, 1), (7, 5), (60, 90), (0, 4), (4, 0), (0, 0)]
+
+
+def random_matrix(shape: tuple[int, int], seed: int, density: float = 0.3) -> sp.csr_array:
+    """Return a matrix of numbers that no sum of keeps exactly, with empty rows and columns."""
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=shape) * 10.0 ** rng.integers(-8, 8, size=shape)
+    table[rng.random(shape) > density] = 0.0
+    table[::3] = 0.0
+    table[:, 1::4] = 0.0
+    return sp.csr_array(table)
+
+
+def as_rows(matrix: sp.csr_array) -> SparseRows:
+    """Return the same matrix on the same arrays."""
+    return SparseRows(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+
+
+def bits(values: npt.NDArray[np.float64]) -> list[bytes]:
+    """Return what tells even zeros of different sign apart."""
+    assert values.dtype == np.float64
+    return [value.tobytes() for value in values]
+
+
+@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["by SciPy", "by NumPy"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_products_have_the_bits_of_scipy(
+    shape: tuple[int, int], seed: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "SMALL", small)
+    matrix = random_matrix(shape, seed)
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=shape[1]), rng.normal(size=shape[0])
+    x[::5], y[::5] = -0.0, 0.0
+    assert bits(as_rows(matrix).times(x)) == bits(matrix @ x)
+    assert bits(as_rows(matrix).transposed_times(y)) == bits(matrix.T @ y)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_what_is_not_finite_reaches_its_rows_only(value: float) -> None:
+    matrix = SparseRows.of_table(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    np.testing.assert_array_equal(matrix.times(np.array([1.0, value])), [1.0, 3.0 * value])
+    np.testing.assert_array_equal(
+        matrix.transposed_times(np.array([value, 1.0])), [value + 2.0, 3.0]
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_canonical_form_is_that_of_scipy(shape: tuple[int, int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = 3 * shape[0] * shape[1]
+    row = np.sort(rng.integers(0, max(1, shape[0]), count))
+    data = rng.integers(-2, 3, count) / 8.0  # sums are exact in any order, and often zero
+    given = SparseRows(
+        data,
+        rng.integers(0, max(1, shape[1]), count),
+        np.searchsorted(row, np.arange(shape[0] + 1)),
+        shape,
+    )
+    wanted = sp.csr_array((data, given.indices, given.indptr), shape=shape, copy=True)
+    wanted.sum_duplicates()
+    wanted.eliminate_zeros()
+    made = given.canonical()
+    assert made.shape == shape
+    np.testing.assert_array_equal(made.data, wanted.data)
+    np.testing.assert_array_equal(made.indices, wanted.indices)
+    np.testing.assert_array_equal(made.indptr, wanted.indptr)
+    assert made.indices.dtype == made.indptr.dtype == np.int32
+    assert made.nnz == wanted.nnz
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "wanted", "places"),
+    [
+        ([1.0, 2.0], [0, 2], [1.0, 2.0], [0, 2]),
+        ([1.0, 2.0], [2, 0], [2.0, 1.0], [0, 2]),
+        ([1.0, 2.0, 4.0], [1, 1, 0], [4.0, 3.0], [0, 1]),
+        ([1.0, -1.0, 4.0], [1, 1, 0], [4.0], [0]),
+        ([0.0, -0.0, 4.0], [0, 1, 2], [4.0], [2]),
+        ([1.0, np.inf, np.nan], [2, 1, 0], [np.nan, np.inf, 1.0], [0, 1, 2]),
+        ([], [], [], []),
+    ],
+    ids=["as it is", "turned round", "twice", "cancelled", "zeros", "not finite", "empty"],
+)
+def test_the_canonical_form_of_one_row(
+    data: list[float], indices: list[int], wanted: list[float], places: list[int]
+) -> None:
+    ends = np.array([0, len(data)])
+    given = SparseRows(np.array(data), np.array(indices, dtype=np.int64), ends, (1, 3))
+    made = given.canonical()
+    np.testing.assert_array_equal(made.data, wanted)
+    np.testing.assert_array_equal(made.indices, places)
+    np.testing.assert_array_equal(made.indptr, [0, len(wanted)])
+
+
+def test_the_canonical_form_shares_nothing_with_what_was_given() -> None:
+    for given in (random_matrix((6, 6), 0), sp.csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))):
+        found = as_rows(given)
+        made = found.canonical()
+        for mine, theirs in ((made.data, found.data), (made.indices, found.indices)):
+            assert not np.shares_memory(mine, theirs)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_table_becomes_its_entries(shape: tuple[int, int]) -> None:
+    table = random_matrix(shape, 1).toarray()
+    made, wanted = SparseRows.of_table(table), sp.csr_array(table)
+    assert made.shape == shape
+    np.testing.assert_array_equal(made.data, wanted.data)
+    np.testing.assert_array_equal(made.indices, wanted.indices)
+    np.testing.assert_array_equal(made.indptr, wanted.indptr)
+    np.testing.assert_array_equal(made.row, np.nonzero(table)[0])
+    np.testing.assert_array_equal(made.magnitudes.csr.toarray(), np.abs(table))
+
+
+def test_scipy_gets_the_same_arrays() -> None:
+    found = as_rows(random_matrix((9, 8), 3))
+    assert np.shares_memory(found.csr.data, found.data)
+    assert found.csr is found.csr
+    np.testing.assert_array_equal(found.csr.indices, found.indices)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_problem_has_one_matrix_in_two_forms(shape: tuple[int, int]) -> None:
+    table = random_matrix(shape, 2).toarray()
+    for given in (table, sp.csr_array(table), sp.coo_array(table)):
+        problem = Problem.from_arrays(np.ones(shape[1]), given)
+        assert problem.entries.shape == problem.matrix.shape == shape
+        assert problem.num_nonzeros == np.count_nonzero(table)
+        np.testing.assert_array_equal(problem.matrix.toarray(), table)
+        assert np.shares_memory(problem.matrix.data, problem.entries.data) or not table.any()
+        assert problem.matrix.has_canonical_format

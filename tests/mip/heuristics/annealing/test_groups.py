@@ -1,0 +1,70 @@
+"""Which rows are groups, and what can be exchanged between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.mip.heuristics.annealing import find_groups
+from tests.mip.heuristics.annealing.squares import placing
+from tests.mip.inference.domain.models import INF, model_of
+
+
+def test_places_and_numbers_are_groups_and_values():
+    groups = find_groups(placing(5, 2, seed=0))
+    assert groups is not None
+    assert groups.start.tolist() == [0, 5, 10, 15, 20, 25]
+    assert sorted(groups.column.tolist()) == list(range(25))
+    assert groups.table.shape == (5, 5)
+    for g in range(5):
+        for j in groups.column[groups.start[g] : groups.start[g + 1]].tolist():
+            assert groups.group[j] == g
+            assert groups.table[g, groups.value[j]] == j
+    assert np.flatnonzero(groups.is_kept).size == 5
+
+
+def rows_of_two(count, **more):
+    """Pairs of binaries of which one is 1, without anything across."""
+    matrix = np.kron(np.eye(count), np.ones(2))
+    return model_of(
+        np.zeros(2 * count), matrix, 1.0, 1.0, lower=0.0, upper=1.0, integrality=True, **more
+    )
+
+
+def test_groups_need_nothing_across():
+    groups = find_groups(rows_of_two(6))
+    assert groups is not None
+    assert groups.table.shape == (6, 1)
+    assert (groups.value == -1).all()
+
+
+def test_a_few_groups_are_none():
+    assert find_groups(rows_of_two(3)) is None
+
+
+def test_groups_have_to_hold_nearly_all_columns():
+    matrix = np.hstack([np.kron(np.eye(6), np.ones(2)), np.zeros((6, 5))])
+    model = model_of(np.zeros(17), matrix, 1.0, 1.0, lower=0.0, upper=1.0, integrality=True)
+    assert find_groups(model) is None
+
+
+def test_fixed_columns_count_as_what_they_are():
+    matrix = np.hstack([np.kron(np.eye(6), np.ones(2)), np.ones((6, 1))])
+    lower, upper = np.zeros(13), np.ones(13)
+    lower[12] = upper[12] = 1.0
+    model = model_of(np.zeros(13), matrix, 2.0, 2.0, lower=lower, upper=upper, integrality=True)
+    groups = find_groups(model)
+    assert groups is not None
+    assert groups.group[12] == -1
+    assert (
+        find_groups(
+            model_of(np.zeros(13), matrix, 1.0, 1.0, lower=lower, upper=upper, integrality=True)
+        )
+        is None
+    )  # with the fixed column that is no binary left at 1
+
+
+def test_rows_with_other_coefficients_or_sides_are_no_groups():
+    matrix = np.kron(np.eye(6), [1.0, 2.0])
+    for low, high in ((1.0, 1.0), (-INF, 1.0), (2.0, 2.0)):
+        model = model_of(np.zeros(12), matrix, low, high, lower=0.0, upper=1.0, integrality=True)
+        assert find_groups(model) is None

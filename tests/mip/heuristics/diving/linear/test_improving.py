@@ -1,0 +1,106 @@
+"""Dives with costs once there is a point: due while the relaxation says that it is poor."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from solvers.mip.heuristics.diving.linear import ImprovingDiveTurns, LinearDives
+from solvers.mip.heuristics.diving.linear.improving import AT_ONCE, FIRST, TURNS_AT_ONCE
+from solvers.mip.heuristics.diving.linear.relaxations import CHANGE, Relaxations
+from solvers.mip.heuristics.diving.linear.rules import RULES
+from solvers.mip.heuristics.feasibility_pump import root_relaxation
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.portfolio.budget import Budget
+from tests.mip.inference.domain.models import INF, model_of
+from tests.mip.shared_of import shared_of
+
+
+def covering(seed: int, rows: int = 30, columns: int = 40) -> MipModel:
+    """Return a set covering with costs; all columns together are a point, and a poor one."""
+    rng = np.random.default_rng(seed)
+    matrix = (rng.random((rows, columns)) < 0.15).astype(float)
+    matrix[np.arange(rows), rng.integers(columns, size=rows)] = 1.0
+    cost = rng.integers(1, 20, columns).astype(float)
+    return model_of(cost, matrix, 1.0, INF, lower=0.0, upper=1.0, integrality=True)
+
+
+def with_poor_point(seed: int, has_root: bool = True):
+    shared = shared_of(covering(seed))
+    assert shared.gate.offer(np.ones(shared.model.num_columns), "all of them")
+    if has_root:
+        shared.root = root_relaxation(shared.model, Budget(work=1e9))
+        assert shared.root.basis is not None
+    return shared
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_poor_point_is_improved(seed):
+    shared = with_poor_point(seed)
+    turns = ImprovingDiveTurns(shared)
+    assert turns.share() == AT_ONCE
+    turns.work(Budget(work=3e7), 0)
+    best = shared.gate.pool.best
+    assert best is not None
+    assert best.source == "linear dive"
+    assert shared.root is not None
+    assert best.objective <= 1.3 * shared.root.relaxation.objective
+    assert turns.share() < AT_ONCE
+
+
+def test_they_are_due_nothing_without_a_point_a_relaxation_or_a_gap():
+    shared = with_poor_point(0, has_root=False)
+    assert ImprovingDiveTurns(shared).share() == 0.0
+    empty = shared_of(covering(0))
+    empty.root = root_relaxation(empty.model, Budget(work=1e9))
+    assert ImprovingDiveTurns(empty).share() == 0.0
+    # a row that makes the relaxation whole
+    whole = shared_of(model_of([1.0, 2.0], [[1.0, 1.0]], 1.0, INF, upper=1.0, integrality=True))
+    whole.root = root_relaxation(whole.model, Budget(work=1e9))
+    assert whole.gate.offer(np.array([1.0, 0.0]), "by hand")
+    assert ImprovingDiveTurns(whole).share() == 0.0
+
+
+def test_a_first_dive_that_takes_long_is_not_due_most_for_ever():
+    shared = with_poor_point(1)
+    turns = ImprovingDiveTurns(shared)
+    for _ in range(TURNS_AT_ONCE):
+        turns.work(Budget(work=1.0), 0)
+    assert turns.share() == FIRST
+
+
+def test_no_point_above_the_cutoff_is_offered():
+    model = covering(2)
+    shared = shared_of(model)
+    limit = 1.5 * root_relaxation(model, Budget(work=1e9)).relaxation.objective
+    found: list[float] = []
+
+    def offer(x, source):
+        assert is_feasible(model, model.rounded(x))
+        found.append(model.objective_at(x))
+        return True
+
+    def cutoff() -> float:
+        return min([limit, *found])
+
+    dives = LinearDives(model, shared.domain, offer, lambda x, rows: None, 0, cutoff=cutoff)
+    dives.run(Budget(work=1e8))
+    dives.close()
+    assert found
+    assert found[0] < limit
+    assert all(b < a for a, b in itertools.pairwise(found))
+
+
+def test_later_dives_have_costs_that_are_somewhat_changed():
+    model = covering(3)
+    relaxations = Relaxations(model, 0, lambda: None, for_costs=True)
+    for _ in RULES:
+        relaxations.begin()
+        np.testing.assert_array_equal(relaxations.cost, model.cost)
+    relaxations.begin()
+    ratio = relaxations.cost / model.cost
+    assert np.all(np.abs(ratio - 1.0) <= CHANGE)
+    assert np.ptp(ratio) > 0.5 * CHANGE
+    relaxations.close()

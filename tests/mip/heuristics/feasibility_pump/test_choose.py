@@ -1,0 +1,64 @@
+"""Which projector is chosen, and when simplex hands over."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from solvers.mip.heuristics.feasibility_pump import choose
+from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
+from solvers.mip.heuristics.feasibility_pump.choose import ALLOWED, choose_projector
+from solvers.mip.heuristics.feasibility_pump.first_order import FirstOrder
+from solvers.mip.heuristics.feasibility_pump.projector import WORK, Projection
+from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
+from solvers.mip.portfolio.budget import Budget
+from tests.mip.heuristics.feasibility_pump.cases import random_mip
+
+
+@pytest.fixture(name="setting")
+def _setting():
+    model = random_mip(1, 10, 15)
+    augmented = Augmented.of(model)
+    return augmented, root_relaxation(model, Budget())
+
+
+def test_simplex_projects_where_it_solved_the_relaxation(setting):
+    augmented, root = setting
+    with closing(choose_projector(augmented, root, Budget())) as projector:
+        assert not isinstance(projector, FirstOrder)
+        request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
+        assert projector.project(request, Budget()).is_converged
+
+
+def test_pdlp_projects_where_it_had_to_solve_the_relaxation(setting):
+    augmented, root = setting
+    by_pdlp = dataclasses.replace(root, method="pdlp")
+    with closing(choose_projector(augmented, by_pdlp, Budget())) as projector:
+        assert isinstance(projector, FirstOrder)
+
+
+@pytest.mark.parametrize(("spent", "hands_over"), [(WORK, True), (0.1 * WORK, False)])
+def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
+    setting, monkeypatch, spent, hands_over
+):
+    augmented, root = setting
+    n, m = augmented.problem.num_columns, augmented.problem.num_rows
+    calls = []
+
+    def unfinished(self, request, budget):
+        calls.append(1)
+        budget.charge(spent)
+        return Projection(np.zeros(n), np.zeros(m), False)
+
+    monkeypatch.setattr(choose.Simplex, "project", unfinished)
+    with closing(choose_projector(augmented, root, Budget())) as projector:
+        request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
+        for _ in range(ALLOWED + 1):
+            assert not projector.project(request, Budget()).is_converged
+        assert projector.project(request, Budget()).is_converged == hands_over
+    assert len(calls) == ALLOWED + 1 + (not hands_over)
+    assert choose.Simplex is Simplex

@@ -1,0 +1,57 @@
+"""Pumps whose projections run on a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers.core.device import find_device
+from solvers.mip.heuristics.feasibility_pump import pump, pump_batch, root_relaxation
+from solvers.mip.heuristics.feasibility_pump import root as roots
+from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
+from solvers.mip.heuristics.feasibility_pump.first_order import first_order
+from solvers.mip.portfolio.budget import Budget
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, random_mip
+from tests.pdlp.lps import solve_with_highs
+
+pytestmark = pytest.mark.gpu
+
+
+def test_the_relaxation_is_solved(monkeypatch):
+    monkeypatch.setattr(roots, "FIRST_ORDER_FROM", 0)
+    model = random_mip(1, 60, 90)
+    root = root_relaxation(model, Budget(), device=find_device("cuda"))
+    _, objective = solve_with_highs(model.problem.relaxation())
+    assert root.method == "pdlp"
+    assert root.relaxation.is_exact
+    assert root.relaxation.objective == pytest.approx(objective, rel=1e-4, abs=1e-4)
+
+
+def test_one_pump_finds_points():
+    model = random_mip(3, 15, 25)
+    keeper, device = Keeper(model), find_device("cuda")
+    projector = first_order(Augmented.of(model).problem, device, Budget())
+    counts = pump(model, keeper, Budget(work=2e7), 0, pool=keeper.pool, projector=projector)
+    assert counts.projections > 0
+    assert counts.converged > 0
+    assert keeper.pool.best is not None
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_pumps_in_lockstep_find_points_and_repeat_them(width):
+    model = random_mip(3, 15, 25)
+    offered = []
+    for _ in range(2):
+        keeper = Keeper(model)
+        counts = pump_batch(
+            model,
+            keeper,
+            Budget(work=3e7),
+            0,
+            width=width,
+            pool=keeper.pool,
+            device=find_device("cuda"),
+        )
+        assert counts.converged > 0
+        assert keeper.pool.best is not None
+        offered.append([x.tobytes() for x, _ in keeper.offered])
+    assert offered[0] == offered[1]

@@ -1,0 +1,226 @@
+"""Whole pumps: what they offer, and that they end."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from solvers.core.device import cpu
+from solvers.core.problem import Problem
+from solvers.mip.heuristics.feasibility_pump import (
+    Pump,
+    Pumps,
+    nearest,
+    pump,
+    randomised,
+    root_relaxation,
+)
+from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
+from solvers.mip.heuristics.feasibility_pump.first_order import first_order
+from solvers.mip.heuristics.feasibility_pump.walking import by_walker
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Found, Pool
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, random_mip
+
+
+def run(model, seed=0, work=1e7, **options):
+    keeper = Keeper(model)
+    counts = pump(model, keeper, Budget(work=work), seed, pool=keeper.pool, **options)
+    return keeper, counts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pure_integer_models_are_solved_to_feasibility(seed):
+    model = knapsack(seed, 30)
+    keeper, counts = run(model)
+    assert counts.found >= 1
+    best = keeper.pool.best
+    assert best is not None
+    assert is_feasible(model, best.x)
+    bound = root_relaxation(model, Budget()).relaxation.objective
+    assert bound - 1e-6 <= best.objective <= 0.9 * bound
+
+
+def test_small_mixed_models_get_points():
+    found = 0
+    for seed in range(8):
+        keeper, _ = run(random_mip(seed, 10, 20))
+        found += keeper.pool.best is not None
+    assert found >= 6
+
+
+@pytest.mark.parametrize("rounder", [nearest, randomised])
+def test_pdlp_projects_as_well(rounder):
+    found = 0
+    for seed in range(5):
+        model = random_mip(seed, 10, 20)
+        projector = first_order(Augmented.of(model).problem, cpu(), Budget())
+        keeper, counts = run(model, projector=projector, rounder=rounder(model), work=5e6)
+        assert counts.converged > 0 or counts.projections == 0
+        found += keeper.pool.best is not None
+    assert found >= 3
+
+
+def test_the_same_seed_takes_the_same_way():
+    model = random_mip(3, 15, 25)
+    (one, first), (two, second), (three, _) = (run(model, seed) for seed in (5, 5, 6))
+    assert [source for _, source in one.offered] == [source for _, source in two.offered]
+    for (x, _), (y, _) in zip(one.offered, two.offered, strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert first.projections == second.projections
+    assert first.cycles == second.cycles
+    same = len(one.offered) == len(three.offered) and all(
+        np.array_equal(x, y) for (x, _), (y, _) in zip(one.offered, three.offered, strict=True)
+    )
+    assert not same
+
+
+def test_points_of_others_set_the_cutoff():
+    model = knapsack(4, 30)
+    keeper = Keeper(model)
+    first, _ = run(model, work=5e7)
+    best = first.pool.best
+    assert best is not None
+    keeper.pool.add(Found(best.x, best.objective, 0.0, "another"))
+    pump(model, keeper, Budget(work=2e6), 1, pool=keeper.pool)
+    assert keeper.pool.objective <= best.objective
+
+
+def test_without_an_objective_the_first_point_ends_the_pump():
+    cover = np.random.default_rng(0).random((20, 30)) < 0.3
+    cover[:, 0] = True
+    model = MipModel.of(
+        Problem.from_arrays(
+            np.zeros(30), cover.astype(float), 1.0, np.inf, upper=1.0, integrality=True
+        )
+    )
+    keeper, counts = run(model)
+    assert counts.is_over
+    assert len(keeper.pool) == 1
+
+
+def test_the_relaxations_bound_ends_the_pump():
+    model = MipModel.of(
+        Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 3.0, 5.0, upper=4.0, integrality=True)
+    )
+    keeper, counts = run(model)
+    assert counts.is_over
+    assert keeper.pool.objective == 3.0
+
+
+def test_local_search_is_asked_around_every_rounding():
+    model = knapsack(0, 20)
+    seen = []
+
+    def search(x, budget):
+        seen.append(budget.work_left)
+        assert (x == np.round(x)).all()
+        return np.zeros(20), True
+
+    keeper, counts = run(model, work=1e6, search=search)
+    assert counts.searches == len(seen) > 0
+    assert max(seen) <= 1e6
+    sources = [source for x, source in keeper.offered if not x.any()]
+    assert "pump search" in sources
+
+
+def test_a_walker_searches_around_rounded_points():
+    model = random_mip(1, 15, 25)
+    found = Keeper(model)
+    counts = pump(
+        model,
+        found,
+        Budget(work=2e7),
+        0,
+        pool=found.pool,
+        search=by_walker(model, 0, found.pool),
+    )
+    assert counts.searches > 0
+    assert found.pool.best is not None
+
+
+def test_a_pump_goes_on_where_its_last_turn_ended():
+    model = random_mip(3, 15, 25)
+    keeper = Keeper(model)
+    with closing(Pump(model, keeper, 0, pool=keeper.pool)) as made:
+        done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
+        offered = len(keeper.offered)
+        assert made.run(Budget(work=0.0)).projections == done[-1]
+        assert len(keeper.offered) == offered
+    assert 0 < done[0] < done[1] < done[2] < done[3]
+
+
+def test_a_pump_that_is_over_does_nothing_more():
+    model = MipModel.of(
+        Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 3.0, 5.0, upper=4.0, integrality=True)
+    )
+    with closing(Pump(model, Keeper(model), 0)) as made:
+        assert made.run(Budget(work=1e7)).is_over
+        before = made.counts
+        assert made.run(Budget(work=1e7)).projections == before.projections
+
+
+def test_turns_go_to_waiting_pumps_and_make_new_ones_only_beside_busy_ones():
+    model = random_mip(3, 15, 25)
+    made = []
+
+    def make(number, alpha):
+        made.append(alpha)
+        if number == 0:  # while the first one runs, another turn is dealt out
+            offer = Keeper(model)
+
+            def nested(x, source):
+                if len(made) == 1:
+                    pumps.turn(Budget(work=1e5))
+                return offer(x, source)
+
+            return Pump(model, nested, 0, alpha0=alpha)
+        return Pump(model, Keeper(model), number, alpha0=alpha)
+
+    pumps = Pumps(make)
+    with closing(pumps):
+        for _ in range(4):
+            pumps.turn(Budget(work=2e6))
+    assert made == [0.99, 0.0]
+
+
+def test_an_infeasible_model_ends_without_a_point():
+    parity = Problem.from_arrays([1.0, 1.0], [[2.0, 2.0]], 3.0, 3.0, upper=5.0, integrality=True)
+    keeper, counts = run(MipModel.of(parity), work=1e6)
+    assert keeper.pool.best is None
+    assert counts.found == 0
+    empty = Problem.from_arrays([1.0], [[1.0], [1.0]], [2.0, 0.0], [3.0, 1.0], integrality=True)
+    keeper, counts = run(MipModel.of(empty), work=1e6)
+    assert keeper.pool.best is None
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, 2.0),
+        Problem.from_arrays([1.0], np.zeros((0, 1)), integrality=True),
+        Problem.from_arrays([1.0, -1.0], [[0.0, 0.0]], 0.0, 1.0, upper=1.0, integrality=True),
+        Problem.from_arrays([-1.0], [[1.0]], 0.0, np.inf, integrality=True),
+        Problem.from_arrays([1.0], [[2.0]], 4.0, 4.0, lower=-np.inf, integrality=True),
+        Problem.from_arrays([1.0], [[1.0]], 0.0, 3.0, lower=2.0, upper=2.0, integrality=True),
+    ],
+    ids=["continuous", "no rows", "no entries", "unbounded", "free integer", "fixed"],
+)
+def test_awkward_models_end_and_offer_only_whole_points(problem):
+    model = MipModel.of(problem)
+    keeper, _ = run(model, work=2e5)
+    for x, _ in keeper.offered:
+        assert (x[model.integers] == np.round(x[model.integers])).all()
+        assert (x >= model.lower).all()
+        assert (x <= model.upper).all()
+
+
+def test_a_stop_from_outside_is_heard():
+    model = knapsack(0, 50)
+    keeper = Keeper(model)
+    counts = pump(model, keeper, Budget(stop=lambda: True), 0)
+    assert counts.projections == 0
+    assert Pool(1, model.integers).best is None

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solvers.core.problem import Problem
+from solvers.mip.heuristics.large_neighbourhood.around import near_columns, near_rows
+from solvers.mip.heuristics.large_neighbourhood.catalogue import CATALOGUE
+from solvers.mip.heuristics.large_neighbourhood.cutoff import cutoff_below, objective_step
+from solvers.mip.heuristics.large_neighbourhood.guided import by_objective, rens, rins, soft_bounds
+from solvers.mip.heuristics.large_neighbourhood.recombined import (
+    crossover,
+    local_branching,
+    mutation,
+    proximity,
+    vicinity,
+)
+from solvers.mip.heuristics.large_neighbourhood.situation import FEWEST_APART, Situation, choose
+from solvers.mip.heuristics.large_neighbourhood.without_point import (
+    fixed_step_by_step,
+    partial_fixing,
+    repair,
+)
+from solvers.mip.model import MipModel
+from solvers.mip.relaxation import Relaxation
+from tests.mip.heuristics.large_neighbourhood.situations import packing, situation
+
+AROUND_THE_INCUMBENT = [rins, crossover, mutation, vicinity, by_objective, soft_bounds]
+RATES = [0.0, 0.3, 0.6, 0.9, 1.0]
+
+
+def chain(length: int = 50) -> MipModel:
+    """Return binaries of which each shares a row with the next only."""
+    rows = np.repeat(np.arange(length - 1), 2)
+    columns = np.column_stack([np.arange(length - 1), np.arange(1, length)]).ravel()
+    matrix = sp.csr_array((np.ones(rows.size), (rows, columns)))
+    problem = Problem.from_arrays(
+        -np.ones(length), matrix, -np.inf, 1.0, upper=1.0, integrality=True
+    )
+    return MipModel.of(problem)
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("make", AROUND_THE_INCUMBENT)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_box_holds_a_point_it_was_made_from_and_fixes_as_many_as_asked(make, rate, seed):
+    given = situation(seed)
+    sub = make(given, np.random.default_rng(seed), rate)
+    if sub is None:
+        assert make is by_objective
+        assert rate == 1.0
+        return
+    model = given.model
+    holds = [np.all((p.x >= sub.lower) & (p.x <= sub.upper)) for p in given.points]
+    assert any(holds) if make is crossover else holds[0]
+    assert np.all(sub.lower >= model.lower)
+    assert np.all(sub.upper <= model.upper)
+    fixed = (sub.lower == sub.upper)[given.decidable]
+    wanted = round(rate * given.decidable.size)
+    if make is soft_bounds:
+        assert fixed.sum() >= wanted
+    else:
+        assert fixed.sum() == wanted
+    continuous = model.is_integer == 0
+    np.testing.assert_array_equal(sub.lower[continuous], model.lower[continuous])
+    np.testing.assert_array_equal(sub.upper[continuous], model.upper[continuous])
+    assert sub.cutoff == given.cutoff
+
+
+def test_rins_fixes_what_agrees_before_anything_else():
+    given = situation(1)
+    columns = given.decidable
+    agree = np.abs(given.incumbent[columns] - given.relaxation.x[columns]) < 1e-6
+    assert 0.3 < agree.mean() < 1
+    sub = rins(given, np.random.default_rng(0), agree.mean())
+    np.testing.assert_array_equal((sub.lower == sub.upper)[columns], agree)
+
+
+def test_rins_says_nothing_where_the_relaxation_is_far():
+    given = situation(0)
+    far = Relaxation(given.incumbent + 1.0, np.zeros(given.incumbent.size), 0.0, is_exact=False)
+    assert rins(replace(given, relaxation=far), np.random.default_rng(0), 0.5) is None
+
+
+def test_rens_keeps_integral_values_and_splits_the_others():
+    given = replace(situation(2), points=())
+    columns, x = given.decidable, given.relaxation.x
+    integral = np.abs(x[columns] - np.round(x[columns])) < 1e-6
+    assert 0 < integral.sum() < integral.size
+    sub = rens(given, np.random.default_rng(0), integral.mean())
+    np.testing.assert_array_equal(sub.lower[columns], np.floor(x[columns] + 1e-6))
+    np.testing.assert_array_equal(sub.upper[columns], np.ceil(x[columns] - 1e-6))
+    tighter = rens(given, np.random.default_rng(0), 1.0)
+    np.testing.assert_array_equal(tighter.lower[columns], np.round(x[columns]))
+    np.testing.assert_array_equal(tighter.upper[columns], np.round(x[columns]))
+
+
+def test_soft_bounds_reach_as_far_as_the_incumbent_on_both_sides_of_the_relaxation():
+    given = situation(3)
+    sub = soft_bounds(given, np.random.default_rng(0), 0.0)
+    free = np.flatnonzero(~given.model.is_binary & (sub.lower < sub.upper))
+    free = np.intersect1d(free, given.decidable)
+    reach = np.abs(given.incumbent - given.relaxation.x)[free] + 1e-6
+    assert np.all(sub.lower[free] >= given.relaxation.x[free] - reach)
+    assert np.all(sub.upper[free] <= given.relaxation.x[free] + reach)
+
+
+def test_local_branching_counts_flips():
+    given = situation(0)
+    sub = local_branching(given, np.random.default_rng(0), 0.5)
+    (row,) = sub.extra
+    x = given.incumbent.copy()
+    binaries = np.flatnonzero(given.model.is_binary)
+    room = row.upper - row.values @ x[row.columns]
+    assert room == 20
+    for flipped, j in enumerate(binaries[:25], start=1):
+        x[j] = 1 - x[j]
+        inside = row.lower <= row.values @ x[row.columns] <= row.upper
+        assert inside == (flipped <= room)
+
+
+def test_proximity_minimises_flips_and_asks_for_a_step():
+    given = situation(0)
+    objective = given.points[0].objective
+    for seed in range(10):
+        alone = replace(given, relaxation=None)
+        sub = proximity(alone, np.random.default_rng(seed), 0.5)
+        assert objective - 0.016 * abs(objective) <= sub.cutoff < objective
+        sub = proximity(given, np.random.default_rng(seed), 0.5)
+        gap = objective - given.relaxation.objective
+        assert gap > 0.1 * abs(objective)
+        assert objective - 0.151 * gap <= sub.cutoff < objective - 0.037 * gap
+    at_incumbent = sub.cost @ given.incumbent
+    x = given.incumbent.copy()
+    for j in np.flatnonzero(given.model.is_binary)[:5]:
+        x[j] = 1 - x[j]
+    assert sub.cost @ x - at_incumbent == pytest.approx(5)
+
+
+def test_around_a_row_come_first_the_nearest():
+    model = chain(50)
+    wanted = np.ones(50, dtype=bool)
+    rng = np.random.default_rng(0)
+    near = near_rows(model, np.array([20], dtype=np.int32), wanted, 6, rng)
+    np.testing.assert_array_equal(near, [18, 19, 20, 21, 22, 23])
+    near = near_columns(model, np.array([20], dtype=np.int32), wanted, 3, rng)
+    np.testing.assert_array_equal(near, [19, 20, 21])
+    wanted[::2] = False
+    near = near_rows(model, np.array([20], dtype=np.int32), wanted, 4, rng)
+    np.testing.assert_array_equal(near, [17, 19, 21, 23])
+    assert near_rows(model, np.array([20], dtype=np.int32), wanted, 400, rng).size == 25
+
+
+def test_vicinity_frees_what_hangs_together():
+    given = Situation(chain(50), situation(0).points)
+    model = given.model
+    given = replace(given, points=(replace(given.points[0], x=np.zeros(50)),))
+    sub = vicinity(given, np.random.default_rng(3), 0.8)
+    free = np.flatnonzero(sub.lower < sub.upper)
+    assert free.size == 10
+    assert np.ptp(free) <= 11
+    assert model.num_columns == 50
+
+
+def test_columns_that_agree_are_chosen_first_and_others_by_distance():
+    agree = np.array([True, False, True, False, False])
+    distance = np.array([0.0, 0.3, 0.0, 0.1, 0.2])
+    rng = np.random.default_rng(0)
+    assert set(choose(agree, distance, 1, rng)) <= {0, 2}
+    np.testing.assert_array_equal(choose(agree, distance, 2, rng), [0, 2])
+    np.testing.assert_array_equal(choose(agree, distance, 4, rng), [0, 2, 3, 4])
+    assert choose(agree, distance, 0, rng).size == 0
+
+
+def cover() -> MipModel:
+    """Return a partition of six columns into two rows that need two each, beside idle columns."""
+    matrix = np.zeros((3, 12))
+    matrix[0, :3] = matrix[1, 3:6] = 1
+    matrix[2, 6:] = 1
+    problem = Problem.from_arrays(
+        np.ones(12), sp.csr_array(matrix), [2, 2, 0], [2, 2, 6], upper=1.0, integrality=True
+    )
+    return MipModel.of(problem)
+
+
+def test_repair_frees_the_broken_rows_and_makes_only_them_elastic():
+    model = cover()
+    near = np.zeros(12)
+    near[3:5] = 1
+    sub = repair(Situation(model, near=near), np.random.default_rng(0), 0.75)
+    np.testing.assert_array_equal(sub.elastic, [0])
+    np.testing.assert_array_equal(np.flatnonzero(sub.lower < sub.upper), [0, 1, 2])
+    np.testing.assert_array_equal(sub.lower[3:], near[3:])
+    near[:2] = 1
+    assert repair(Situation(model, near=near), np.random.default_rng(0), 0.75) is None
+
+
+def test_partial_fixing_leaves_the_fixed_part_consistent():
+    model = cover()
+    given = Situation(model, near=np.ones(12))
+    sub = partial_fixing(given, np.random.default_rng(0), 0.7)
+    fixed = sub.lower == sub.upper
+    assert 8 <= fixed.sum() <= 10
+    for row, columns in ((0, slice(0, 3)), (1, slice(3, 6))):
+        assert sub.lower[columns].sum() <= 2 <= sub.upper[columns].sum(), row
+
+
+def test_fixing_step_by_step_survives_contradictions():
+    model = cover()
+    order = np.arange(12, dtype=np.int32)
+    lower, upper = fixed_step_by_step(model, order, np.ones(12), 12)
+    np.testing.assert_array_equal(lower, upper)
+    assert lower[:3].sum() == lower[3:6].sum() == 2
+    impossible = MipModel.of(
+        Problem.from_arrays([1.0], sp.csr_array([[2.0]]), 1, 1, upper=3, integrality=True)
+    )
+    assert fixed_step_by_step(impossible, order[:1], np.zeros(1), 1) is None
+
+
+@pytest.mark.parametrize("one", CATALOGUE, ids=lambda one: one.name)
+def test_every_neighbourhood_copes_with_bare_models(one):
+    rng = np.random.default_rng(0)
+    no_rows = Problem.from_arrays([1.0, -1.0], upper=3.0, integrality=[True, False])
+    all_continuous = Problem.from_arrays([1.0], sp.csr_array([[1.0]]), 0, 1, upper=3.0)
+    free = Problem.from_arrays(
+        [0.0], sp.csr_array([[1.0]]), 2, np.inf, lower=-np.inf, integrality=True
+    )
+    for problem in (no_rows, all_continuous, free):
+        model = MipModel.of(problem)
+        x = np.full(model.num_columns, 2.0)
+        for points in ((), (replace(situation(0).points[0], x=x),)):
+            for relaxation in (None, Relaxation(x + 0.5, 0 * x, 0.0, is_exact=True)):
+                sub = one.make(Situation(model, points, relaxation), rng, 0.5)
+                assert sub is None or np.all(sub.lower <= sub.upper)
+
+
+def test_neighbourhoods_repeat_themselves_for_a_seed():
+    given = situation(5)
+    for one in CATALOGUE:
+        first = one.make(given, np.random.default_rng(9), 0.6)
+        second = one.make(given, np.random.default_rng(9), 0.6)
+        if first is not None and second is not None:
+            np.testing.assert_array_equal(first.lower, second.lower)
+            np.testing.assert_array_equal(first.upper, second.upper)
+
+
+def test_the_cutoff_asks_for_the_next_value_of_a_whole_objective():
+    model = cover()
+    assert objective_step(model) == 1
+    assert cutoff_below(7.0, 1.0) == pytest.approx(6.0, abs=1e-5)
+    assert cutoff_below(7.0, 1.0) >= 6.0
+    assert cutoff_below(7.0, 0.0) == pytest.approx(7 - 7e-4)
+    assert cutoff_below(0.0, 0.0) < 0
+    assert cutoff_below(np.inf, 1.0) == np.inf
+    assert objective_step(packing()) == 0  # continuous columns have costs
+    halves = Problem.from_arrays([6.0, 4.0], upper=1.0, integrality=True)
+    assert objective_step(MipModel.of(halves)) == 2
+    halves = Problem.from_arrays([0.5, 4.0], upper=1.0, integrality=True)
+    assert objective_step(MipModel.of(halves)) == 0
+
+
+@pytest.mark.parametrize("make", [rins, rens, crossover])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_that_points_agree_on_is_fixed_where_that_is_asked_for(make, seed):
+    given = replace(situation(seed), keeps_agreement=True)
+    columns = given.decidable
+    sub = make(given, np.random.default_rng(seed), 0.1)
+    fixed = (sub.lower == sub.upper)[columns]
+    values = given.relaxation.x[columns]
+    if make is rens:
+        agree = np.abs(values - np.round(values)) < 1e-6
+    elif make is rins:
+        agree = np.abs(values - given.incumbent[columns]) < 1e-6
+    else:
+        agree = np.ptp([point.x[columns] for point in given.points], axis=0) < 1e-6
+    assert np.all(fixed[agree])
+    if np.count_nonzero(~agree) >= FEWEST_APART and make is not crossover:
+        np.testing.assert_array_equal(fixed, agree)
+    loose = make(replace(given, keeps_agreement=False), np.random.default_rng(seed), 0.1)
+    assert (loose.lower == loose.upper)[columns].sum() == round(0.1 * columns.size)
+
+
+def test_rins_fixes_what_costs_most_to_change():
+    given = situation(4, points=1)
+    columns = given.decidable
+    same = given.incumbent.copy()
+    relaxation = Relaxation(same, np.zeros(same.size), 0.0, is_exact=True)
+    relaxation.reduced_cost[columns[::2]] = 1e9
+    half = np.ceil(columns.size / 2) / columns.size
+    for seed in range(5):
+        sub = rins(replace(given, relaxation=relaxation), np.random.default_rng(seed), half)
+        dear = columns[::2]
+        assert np.all(sub.lower[dear] == sub.upper[dear])

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from solvers.mip.heuristics.large_neighbourhood import make_bandit, search_neighbourhoods
+from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.submip import SubMip, solve_submip
+from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of
+from tests.mip.heuristics.large_neighbourhood.test_neighbourhoods import cover
+
+
+class Gate:
+    """Checks and keeps points, as the real one does, without polishing them."""
+
+    def __init__(self, model: MipModel) -> None:
+        self.model = model
+        self.pool = Pool(10, model.integers)
+        self.objectives: list[float] = []
+
+    def __call__(self, x: np.ndarray, source: str) -> bool:
+        point = self.model.rounded(x)
+        assert is_feasible(self.model, point)
+        self.objectives.append(self.model.objective_at(point))
+        return self.pool.add(Found(point, self.objectives[-1], 0.0, source))
+
+
+def optimum(model: MipModel) -> float:
+    gate = Gate(model)
+    solve_submip(model, SubMip(model.lower, model.upper), gate, Budget())
+    return gate.pool.objective
+
+
+def started(model: MipModel) -> Gate:
+    gate = Gate(model)
+    gate(greedy(model, np.random.default_rng(1)), "start")
+    return gate
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_the_search_improves_to_the_optimum_and_knows_when_it_has_seen_everything(relaxed):
+    model = packing(1, columns=30, rows=12)
+    gate = started(model)
+    before = gate.pool.objective
+    relaxation = relaxation_of(model) if relaxed else None
+    counts = search_neighbourhoods(
+        model, gate.pool, gate, Budget(), 0, relaxation=lambda: relaxation
+    )
+    best = optimum(model)
+    assert before > best
+    assert counts.is_exhausted
+    assert gate.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
+    assert counts.plays == sum(one.plays for one in counts.tallies.values()) > 0
+    assert sum(one.improvements for one in counts.tallies.values()) >= 1
+
+
+def test_the_same_seed_takes_the_same_path():
+    model = packing(2, columns=40, rows=12)
+
+    def run(seed: int) -> list[float]:
+        gate = started(model)
+        search_neighbourhoods(model, gate.pool, gate, Budget(work=1e6), seed)
+        return gate.objectives
+
+    first = run(4)
+    assert len(first) > 1
+    assert first == run(4)
+
+
+def test_a_first_point_is_found_from_a_violated_one():
+    model = cover()
+    gate = Gate(model)
+    near = np.zeros(12)
+    near[3:5] = 1
+    search_neighbourhoods(model, gate.pool, gate, Budget(), 0, near=lambda: near)
+    assert gate.pool.objective == 4
+
+
+def test_a_spent_budget_starts_nothing_and_a_stop_ends_it():
+    model = packing(3, columns=400, rows=150)
+    gate = started(model)
+    counts = search_neighbourhoods(model, gate.pool, gate, Budget(seconds=0), 0)
+    assert counts.plays == 0
+    asked = threading.Event()
+    budget = Budget(stop=asked.is_set)
+    threading.Timer(0.2, asked.set).start()
+    search_neighbourhoods(model, gate.pool, lambda x, source: False, budget, 0)
+    assert asked.is_set()
+
+
+def test_searches_side_by_side_share_what_they_learn():
+    model = packing(4, columns=30, rows=10)
+    gate = started(model)
+    bandit = make_bandit(model)
+    budget = Budget()
+
+    def work(slot: int) -> None:
+        search_neighbourhoods(model, gate.pool, gate, budget, 0, bandit=bandit, slot=slot)
+
+    threads = [threading.Thread(target=work, args=(slot,)) for slot in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(one.plays for one in bandit.tallies.values()) >= 3
+    assert all(arm.pending == 0 for arm in bandit.arms)
+    best = optimum(model)
+    assert gate.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
+
+
+def test_nothing_is_claimed_of_a_model_of_which_nothing_is_known():
+    model = cover()
+    lines: list[str] = []
+    gate = Gate(model)
+    counts = search_neighbourhoods(model, gate.pool, gate, Budget(), 0, log=lines.append)
+    assert gate.pool.objective == 4
+    assert counts.plays == len(lines)

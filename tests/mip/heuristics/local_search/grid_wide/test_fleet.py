@@ -1,0 +1,159 @@
+"""Which models get this walker, what it needs, and whole runs of it on the CPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from solvers.core.device import Device, cpu
+from solvers.mip.heuristics.local_search.gpu import run as run_module
+from solvers.mip.heuristics.local_search.gpu import run_walkers
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.plan import Plan, plan_for
+from solvers.mip.heuristics.local_search.grid_wide.choose import (
+    LONG_LINE,
+    LONG_LINE_ENTRIES,
+    MANY_COLUMNS,
+    WHOLE_KERNEL,
+    suits_whole,
+)
+from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
+from solvers.mip.heuristics.local_search.grid_wide.state import (
+    TEAMS,
+    chunks_of,
+    make_whole,
+    tree_nodes,
+    whole_bytes,
+)
+from solvers.mip.model import is_feasible
+from solvers.mip.portfolio.budget import Budget
+from tests.mip.heuristics.local_search.gpu.cases import model_of
+from tests.mip.heuristics.local_search.gpu.test_run import Gate, optimum
+from tests.mip.heuristics.local_search.grid_wide.cases import CASES
+
+GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
+SMALL = Layout.of(CASES["covering"](), wide=True)
+
+
+def layout_with(columns: int, longest: int, entries: int) -> Layout:
+    """Return a layout that pretends to have such sizes."""
+    starts = np.linspace(longest, entries, 50).astype(np.int32)
+    arrays = SMALL.arrays | {"row_start": np.r_[0, starts].astype(np.int32)}
+    arrays |= {"row_value": np.zeros(entries, np.int8)}
+    return replace(SMALL, arrays=arrays, order=np.zeros(columns, np.int8))
+
+
+@pytest.mark.parametrize(
+    ("columns", "longest", "entries", "suits"),
+    [
+        (1000, 300, 2000, False),
+        (MANY_COLUMNS, 300, 2000, False),
+        (MANY_COLUMNS + 1, 300, 2000, True),
+        (1000, LONG_LINE, LONG_LINE_ENTRIES, True),
+        (1000, LONG_LINE, LONG_LINE_ENTRIES // 2, False),
+    ],
+)
+def test_long_lines_in_large_models_and_many_columns_ask_for_the_whole(
+    columns, longest, entries, suits
+):
+    layout = layout_with(columns, longest, entries)
+    assert suits_whole(layout) == suits
+
+
+def test_the_plan_is_one_walker_if_it_fits_and_none_if_not():
+    layout = layout_with(MANY_COLUMNS + 1, 300, 2000)
+    plan = plan_for(layout, GPU)
+    assert (plan.kernel, plan.ladder, plan.first) == (WHOLE_KERNEL, (1,), 1)
+    assert plan.walker_bytes == whole_bytes(layout, TEAMS)
+    assert "1 whole-GPU walkers" in str(plan)
+    full = replace(GPU, memory_free=plan.walker_bytes)
+    assert plan_for(layout, full).ladder == ()
+    assert plan.halved().ladder == ()
+    assert plan_for(layout, cpu()).kernel == "walk"
+
+
+@pytest.mark.parametrize("name", ["covering", "long line", "no rows"])
+def test_memory_is_what_the_arrays_take(name):
+    layout = Layout.of(CASES[name](), wide=True)
+    state = make_whole(layout, cpu(), 40, 0)
+    arrays = [value for value in vars(state).values() if isinstance(value, np.ndarray)]
+    assert sum(array.nbytes for array in arrays) == whole_bytes(layout, 40)
+
+
+@pytest.mark.parametrize(
+    ("rows", "nodes"), [(0, 64), (1, 64), (1024, 64), (1025, 96), (40_000, 1280 + 64 + 32)]
+)
+def test_the_tree_has_32_nodes_under_each(rows, nodes):
+    assert tree_nodes(rows) == nodes
+
+
+def test_lines_of_a_chunk_are_not_long():
+    assert chunks_of(np.array([0, CHUNK, 2 * CHUNK])) == 0
+    assert chunks_of(np.array([0, 3, CHUNK + 4])) == 2
+    assert chunks_of(np.array([0])) == 0
+
+
+def test_the_longest_rows_are_shared():
+    layout = Layout.of(CASES["long line"](), wide=True)
+    state = make_whole(layout, cpu(), 4, 0)
+    lengths = np.diff(layout.arrays["row_start"])
+    assert state.shared_count == state.long_count == 1
+    assert lengths[state.shared_rows[0]] == lengths.max()
+
+
+@pytest.fixture
+def whole_runs(monkeypatch):
+    """Let runs on the CPU take this walker, with a few teams."""
+
+    def plan(layout: Layout, _: Device) -> Plan:
+        return Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 12))
+
+    monkeypatch.setattr(run_module, "plan_for", plan)
+    monkeypatch.setattr(run_module, "WholeFleet", partial(WholeFleet, teams=12))
+
+
+@pytest.mark.parametrize(("name", "work"), [("covering", 1e6), ("single", 1e5), ("partition", 5e5)])
+def test_runs_reach_small_optima_and_offer_what_holds(whole_runs, name, work):
+    model = CASES[name]()
+    gate = Gate(model)
+    counts = run_walkers(model, cpu(), gate, Budget(work=work), 1, pool=gate.pool)
+    assert gate.pool.objective == pytest.approx(optimum(model))
+    assert gate.refused == 0
+    assert counts.walkers == 1
+    assert all(is_feasible(model, found.x) for found in gate.pool.points())
+
+
+def test_runs_repeat(whole_runs):
+    found = []
+    for _ in range(2):
+        gate = Gate(CASES["mixed"]())
+        counts = run_walkers(gate.model, cpu(), gate, Budget(work=3e5), 1, pool=gate.pool)
+        found.append((counts.moves, counts.visited, [tuple(p.x) for p in gate.pool.points()]))
+    assert found[0] == found[1]
+
+
+def test_a_run_without_a_feasible_point_offers_none(whole_runs):
+    model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
+    gate, shown = Gate(model), []
+    run_walkers(model, cpu(), gate, Budget(work=2e5), 1, near=lambda x, rows: shown.append(rows))
+    assert len(gate.pool) == 0
+    assert shown
+    assert min(shown) >= 1
+
+
+def test_a_fleet_of_one_restarts_from_points_and_keeps_what_is_better():
+    layout = Layout.of(CASES["covering"](), wide=True)
+    plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 8))
+    fleet = WholeFleet(layout, cpu(), plan, 1, teams=8)
+    fleet.set_points(np.ones((1, layout.columns)))
+    fleet.restart(np.array([1]), np.array([0]), np.array([0.0]))
+    fleet.launch(0)
+    assert np.array_equal(fleet.point(0), np.ones(layout.columns))
+    fleet.launch(50)
+    assert fleet.records()[0, Field.BEST] < NONE
+    assert fleet.records()[0, Field.STEP] == 50

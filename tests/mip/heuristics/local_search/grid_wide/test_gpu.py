@@ -1,0 +1,136 @@
+"""The whole GPU's walker on a GPU: round by round as its twin, and in whole runs and solves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from solvers.core.device import Device, find_device
+from solvers.mip.heuristics.local_search.gpu import run as run_module
+from solvers.mip.heuristics.local_search.gpu import run_walkers
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.plan import plan_for
+from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet, _blocks
+from solvers.mip.model import is_feasible
+from solvers.mip.portfolio.budget import Budget
+from tests.mip.heuristics.local_search.gpu.test_run import Gate
+from tests.mip.heuristics.local_search.grid_wide.cases import CASES, covering, huge_row, start_whole
+from tests.mip.heuristics.local_search.grid_wide.test_emulated import WIDE_TEAMS, walk_both
+
+pytestmark = pytest.mark.gpu
+
+LAUNCHES = (0, 1, 2, 40, 160)
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Device:
+    return find_device("cuda")
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A hundred thousand columns, a million entries, and a row over all columns."""
+    return covering(100_000, 100_000, 10, most=16_000.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_device_walks_as_its_twin(gpu, name):
+    layout, teams = Layout.of(CASES[name](), wide=True), WIDE_TEAMS.get(name, 5)
+    twin = start_whole(layout, teams)
+    walk_both(twin, start_whole(layout, teams, gpu, blocks=_blocks(gpu)), LAUNCHES)
+
+
+def test_a_row_of_a_hundred_thousand_entries(gpu):
+    layout = Layout.of(huge_row(), wide=True)
+    twin = start_whole(layout, 200)
+    walk_both(twin, start_whole(layout, 200, gpu, blocks=_blocks(gpu)), (1, 30))
+
+
+def test_a_hundred_thousand_columns(gpu, large):
+    layout = Layout.of(large, wide=True)
+    twin = start_whole(layout, 2048, share=0.05)
+    walk_both(twin, start_whole(layout, 2048, gpu, blocks=_blocks(gpu), share=0.05), (1, 25))
+
+
+def test_short_numbers_walk_as_long_ones(gpu):
+    model = covering(5000, 4000, 8)
+    long, short = Layout.of(model, wide=True), Layout.of(model)
+    assert (long.real, short.real) == ("float64", "float32")
+    twin = start_whole(long, 100)
+    walk_both(twin, start_whole(short, 100, gpu, blocks=_blocks(gpu)), (60,))
+
+
+@pytest.mark.parametrize("blocks", [1, 7])
+def test_the_number_of_blocks_makes_no_difference(gpu, blocks):
+    layout = Layout.of(CASES["mixed"](), wide=True)
+    twin = start_whole(layout, 20)
+    walk_both(twin, start_whole(layout, 20, gpu, blocks=blocks), (100,))
+
+
+def test_long_slices_end_and_what_they_keep_holds(gpu, large):
+    """Ten thousand rounds and more, each with its barriers, in one launch."""
+    layout = Layout.of(large)
+    whole = start_whole(layout, 2048, gpu, blocks=_blocks(gpu), share=0.0)
+    whole.walk(10_000)
+    assert whole.record[Field.STEP] == 10_000
+    assert whole.record[Field.BEST] < NONE
+    kept = large.rounded(whole.kept())
+    assert is_feasible(large, kept)
+    assert float(large.cost @ kept) == whole.record[Field.BEST]
+
+
+def test_runs_take_the_walker_for_long_rows(gpu, large):
+    gate, lines = Gate(large), []
+    counts = run_walkers(large, gpu, gate, Budget(seconds=5.0), 1, pool=gate.pool, log=lines.append)
+    assert plan_for(Layout.of(large), gpu).kernel == WHOLE_KERNEL
+    assert counts.walkers == 1
+    assert counts.moves > counts.steps
+    assert gate.refused == 0
+    assert len(gate.pool) >= 1
+    assert "whole-GPU" in lines[0]
+
+
+def test_untimed_runs_repeat_bit_by_bit(gpu, large):
+    found = []
+    for _ in range(2):
+        gate = Gate(large)
+        counts = run_walkers(large, gpu, gate, Budget(work=4e6), 1, pool=gate.pool)
+        found.append((counts.moves, counts.visited, [tuple(p.x) for p in gate.pool.points()]))
+    assert found[0] == found[1]
+
+
+def test_a_full_memory_ends_the_run_without_an_error(gpu, large, monkeypatch):
+    def full(layout, device, plan, seed):
+        raise device.xp.cuda.memory.OutOfMemoryError(1, 1, 1)
+
+    monkeypatch.setattr(run_module, "WholeFleet", full)
+    lines: list[str] = []
+    gate = Gate(large)
+    counts = run_walkers(large, gpu, gate, Budget(seconds=2.0), 1, log=lines.append)
+    assert counts.walkers == 0
+    assert "goes on without it" in lines[-1]
+
+
+def test_a_solve_on_the_gpu_uses_it(large, monkeypatch):
+    made = []
+
+    class Watched(WholeFleet):
+        def __init__(self, layout, device, plan, seed):
+            made.append(plan.kernel)
+            super().__init__(layout, device, plan, seed)
+
+    monkeypatch.setattr(run_module, "WholeFleet", Watched)
+    outcome = gpu_bridge.solve(
+        large.problem,
+        device="cuda",
+        method="mip",
+        heuristics_only=True,
+        time_limit=150.0,  # loops may be compiled first; the first point after it has begun ends it
+        on_solution=lambda _: bool(made),
+    )
+    assert made == [WHOLE_KERNEL], outcome.log
+    assert outcome.x is not None
+    assert is_feasible(large, np.round(outcome.x))

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from solvers.core.progress import Progress
+from solvers.mip.heuristics.trivial import SOURCE, offer_ends, record_ends
+from solvers.mip.model import MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.incumbents import Ledger
+from tests.mip.shared_of import shared_of
+from tests.mip.solutions.polish.test_polisher import model_of
+
+
+def switches():
+    """Eight lines, of which five have to be closed for as much flow as is asked for."""
+    n = 8
+    matrix = np.hstack([-np.eye(n), np.eye(n)])
+    total = np.concatenate([np.zeros(n), np.ones(n)])
+    return model_of(
+        np.concatenate([np.ones(n), np.zeros(n)]),
+        np.vstack([matrix, total]),
+        np.concatenate([np.full(n, -np.inf), [4.5]]),
+        np.concatenate([np.zeros(n), [4.5]]),
+        0.0,
+        1.0,
+        np.arange(2 * n) < n,
+    )
+
+
+def test_all_switches_closed_is_feasible_once_an_lp_has_set_the_flows():
+    shared = shared_of(switches())
+    offer_ends(shared.model, shared.gate.offer, Budget())
+    best = shared.gate.ledger.pool.best
+    assert best is not None
+    assert best.source == SOURCE
+    np.testing.assert_array_equal(best.x[:8], np.ones(8))
+
+
+def test_each_point_has_every_integer_at_an_end():
+    model = switches()
+    got = []
+    offer_ends(model, lambda x, source: bool(got.append(x)), Budget())
+    assert len(got) == 4
+    for x in got:
+        assert np.all((x == model.lower) | (x == model.upper))
+    assert any(np.all(x == 1.0) for x in got)
+    assert any(np.all(x == 0.0) for x in got)
+
+
+def test_a_spent_budget_offers_nothing():
+    got = []
+    offer_ends(switches(), lambda x, source: bool(got.append(x)), Budget(work=0.0))
+    assert not got
+
+
+def ledger_of(model: MipModel) -> Ledger:
+    return Ledger(model.problem, Progress(), 1e-6, 5)
+
+
+@pytest.mark.parametrize(
+    ("cost", "row_lower", "row_upper", "objective"),
+    [
+        ([1, 2, 3], 2, 99, 12),  # a covering: all of them
+        ([-1, -2, -3], 0, 5, 0),  # a packing: none of them
+        ([-1, 2, -3], 2, 5, -8),  # the ends that the objective wants
+    ],
+)
+def test_whichever_end_is_feasible_is_recorded(cost, row_lower, row_upper, objective):
+    model = model_of(cost, [[1, 1, 1]], [row_lower], [row_upper], 0, 2, True)
+    ledger = ledger_of(model)
+    record_ends(ledger, lambda: False)
+    assert ledger.pool.objective == objective
+    assert ledger.pool.best.source == SOURCE
+
+
+def test_ends_that_violate_rows_are_noted_with_their_number():
+    model = model_of(np.ones(3), [[1, 1, 1], [1, 0, 0]], [2, 0], [4, 1], 0, 2, True)
+    ledger = ledger_of(model)
+    record_ends(ledger, lambda: False)
+    assert ledger.pool.best is None
+    found = [(point.x.sum(), point.violated_rows) for point in ledger.near.points()]
+    assert found == [(0, 1), (6, 2)]
+
+
+def test_one_end_is_looked_at_even_when_time_is_up():
+    model = model_of(np.ones(3), [[1, 1, 1]], [2], [4], 0, 2, True)
+    ledger = ledger_of(model)
+    record_ends(ledger, lambda: True)
+    assert len(ledger.near) == 1
+
+
+def test_infinite_bounds_give_way_to_finite_ones_or_zero():
+    model = model_of(
+        [-1, 1, 0], [[1, 1, 1]], [-9], [9], [0, -np.inf, -np.inf], [np.inf, 3, np.inf], True
+    )
+    ledger = ledger_of(model)
+    record_ends(ledger, lambda: False)
+    np.testing.assert_array_equal(ledger.pool.best.x, [0, 3, 0])
+
+
+def test_nothing_that_takes_long_is_loaded_before_they_are_looked_at():
+    code = (
+        "import sys, solvers.mip\n"
+        "from solvers.mip.heuristics.trivial import record_ends\n"
+        "print({'cupy', 'solvers.mip.heuristics.local_search.cpu'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

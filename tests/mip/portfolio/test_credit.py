@@ -1,0 +1,111 @@
+"""Shares follow recent gains, and fall back where nothing is gained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.mip.portfolio.credit import (
+    DIVES,
+    EARNED,
+    EXCHANGES,
+    LOGIC,
+    NEIGHBOURHOODS,
+    WALKS,
+    Gains,
+    kind_of,
+)
+from solvers.mip.solutions.pool import Found, Pool
+
+
+class Book:
+    """A pool into which points come one after the other."""
+
+    def __init__(self) -> None:
+        self.pool = Pool(8, np.arange(1))
+        self.gains = Gains(self.pool)
+        self._count = 0
+
+    def find(self, objective: float, source: str) -> None:
+        self._count += 1
+        x = np.array([float(self._count)])
+        self.pool.add(Found(x, objective, float(self._count), source))
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("walker", WALKS),
+        ("walkers", ""),
+        ("clause search", LOGIC),
+        ("dive dfs locks", DIVES),
+        ("linear dive", DIVES),
+        ("exchanges", EXCHANGES),
+        ("rins", NEIGHBOURHOODS),
+        ("local branching", NEIGHBOURHOODS),
+        ("highs", ""),
+        ("one-opt, two-opt", ""),
+    ],
+)
+def test_sources_belong_to_kinds(source, kind):
+    assert kind_of(source) == kind
+
+
+def test_a_first_point_is_no_gain():
+    book = Book()
+    book.find(100.0, "walker")
+    book.gains.note(WALKS, 1.0)
+    assert book.gains.bonus(WALKS) == 0.0
+
+
+def test_who_gains_is_due_more_and_less_after_turns_in_vain():
+    book = Book()
+    book.find(100.0, "walker")
+    book.gains.note(WALKS, 1.0)
+    book.find(80.0, "rins")
+    book.gains.note(NEIGHBOURHOODS, 1.0)
+    due = [book.gains.bonus(NEIGHBOURHOODS)]
+    assert due[0] > 0.5 * EARNED
+    assert book.gains.bonus(WALKS) == 0.0
+    for _ in range(4):
+        book.gains.note(NEIGHBOURHOODS, 1.0)
+        due.append(book.gains.bonus(NEIGHBOURHOODS))
+    assert due == sorted(due, reverse=True)
+    assert due[-1] < 0.3 * EARNED
+
+
+def test_gains_are_divided_by_the_time_they_took():
+    book = Book()
+    book.find(100.0, "walker")
+    book.gains.note(WALKS, 1.0)
+    book.find(90.0, "walker")
+    book.gains.note(WALKS, 0.5)
+    book.find(81.0, "mutation")
+    book.gains.note(NEIGHBOURHOODS, 5.0)
+    assert book.gains.bonus(WALKS) > 3.0 * book.gains.bonus(NEIGHBOURHOODS) > 0.0
+    assert book.gains.bonus(WALKS) + book.gains.bonus(NEIGHBOURHOODS) <= EARNED
+
+
+def test_each_improvement_is_credited_to_whoever_found_it():
+    book = Book()
+    book.find(100.0, "walker")
+    book.gains.note("", 1.0)
+    book.find(90.0, "walker")
+    book.find(70.0, "dive locks")
+    book.find(80.0, "clause search")  # no improvement by then
+    book.find(60.0, "highs")
+    book.gains.note(LOGIC, 1.0)
+    assert book.gains.bonus(LOGIC) == 0.0
+    book.gains.note(WALKS, 1.0)
+    book.gains.note(DIVES, 1.0)
+    assert book.gains.bonus(DIVES) > book.gains.bonus(WALKS) > 0.0
+
+
+def test_trickles_earn_little():
+    book = Book()
+    book.find(100.0, "walker")
+    book.gains.note(WALKS, 1.0)
+    for step in range(20):
+        book.find(100.0 - 1e-5 * (step + 1), "walker")
+        book.gains.note(WALKS, 1.0)
+    assert book.gains.bonus(WALKS) < 0.01 * EARNED

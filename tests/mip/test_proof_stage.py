@@ -1,0 +1,205 @@
+"""Several branch and bounds beside each other: one that is through is enough."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import gpu_bridge as gb
+from solvers import mip
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.mip import bound, proof_stage
+from solvers.mip.bound import Prover
+from solvers.mip.context import Course
+from solvers.mip.proof_stage import Proving
+
+
+def course_of(threads: int, **options) -> Course:
+    problem = Problem.from_arrays(
+        -np.ones(3), np.array([[2.0, 3.0, 4.0]]), -np.inf, 5.0, upper=1.0, integrality=True
+    )
+    return Course(
+        problem, EngineOptions(device="cpu", threads=threads, **options), Progress(), None
+    )
+
+
+class Scripted(Prover):
+    """Ends as it is told to, by its seed; those it says nothing of never do."""
+
+    made: ClassVar[list[tuple[int, int]]] = []
+    endings: ClassVar[dict[int, StopReason]] = {}
+    stopped: ClassVar[list[int]] = []
+
+    def __init__(self, problem, options, *more) -> None:
+        super().__init__(problem, options, *more)
+        self.seed = options.seed
+        self.made.append((options.seed, options.threads))
+
+    def start(self, begin, *, apart=True) -> None:
+        reason = self.endings.get(self.seed)
+        if reason is not None:
+            self.outcome = Outcome(SolutionStatus.OPTIMAL, reason, engine="highs", device="cpu")
+            self._ended.set()
+
+    def stop(self) -> None:
+        self.stopped.append(self.seed)
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    monkeypatch.setattr(proof_stage, "Prover", Scripted)
+    monkeypatch.setattr(proof_stage, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(Proving, "_is_small", lambda self: False)
+    for name, empty in (("made", []), ("endings", {}), ("stopped", [])):
+        monkeypatch.setattr(Scripted, name, empty)
+    return Scripted
+
+
+def begun(course: Course) -> Proving:
+    """Return a proving whose threads have begun what they begin."""
+    one = Proving(course, lambda x: None)
+    assert not one.begin()
+    deadline = time.monotonic() + 60.0
+    while course.anybody_works():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return one
+
+
+def test_rivals_take_the_other_threads(scripted):
+    one = begun(course_of(16))
+    assert one.threads == 4
+    assert [threads for _, threads in scripted.made] == [1, 1, 1, 1]
+    assert len({seed for seed, _ in scripted.made}) == 4
+    assert scripted.made[0][0] == 0
+    assert one.is_running
+    assert not one.has_proven()
+    one.stop()
+    assert sorted(scripted.stopped) == sorted(seed for seed, _ in scripted.made)
+
+
+def test_the_first_proof_is_believed_and_all_others_are_stopped(scripted):
+    scripted.endings = {2 * proof_stage.RIVAL_SEED: StopReason.CONVERGED}
+    one = begun(course_of(16))
+    assert one.has_proven()
+    assert one.outcome is not None
+    assert one.outcome.stop_reason is StopReason.CONVERGED
+    one.stop()
+    assert {0, proof_stage.RIVAL_SEED, 3 * proof_stage.RIVAL_SEED} <= set(scripted.stopped)
+
+
+def test_a_rival_in_trouble_says_nothing(scripted):
+    scripted.endings = {proof_stage.RIVAL_SEED: StopReason.NUMERICAL_TROUBLE}
+    one = begun(course_of(8))
+    assert not one.has_proven()
+    assert one.is_running
+
+
+@pytest.mark.parametrize("reason", ["cores", "nodes", "size"])
+def test_one_branch_and_bound_runs_alone(scripted, monkeypatch, reason):
+    if reason == "size":
+        monkeypatch.setattr(proof_stage, "MOST_RIVAL_ENTRIES", 1)
+    course = course_of(
+        4 if reason == "cores" else 16, **({"node_limit": 9} if reason == "nodes" else {})
+    )
+    begun(course)
+    assert len(scripted.made) == 1
+
+
+def test_points_of_one_are_offered_to_the_others():
+    course = course_of(16)
+    first = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
+    other = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
+    point = np.array([1.0, 1.0, 0.0])
+    assert first._deputy.incumbent(-2.0, "highs", point)
+    assert first._offer() is None
+    np.testing.assert_array_equal(other._offer(), point)
+    assert other._offer() is None  # it is not new any more
+
+
+def test_rivals_solve_a_model(monkeypatch):
+    monkeypatch.setattr(proof_stage, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(Proving, "_is_small", lambda self: False)
+    course = course_of(8)
+    one = Proving(course, lambda x: None)
+    one.begin()
+    deadline = time.monotonic() + 60.0
+    while not one.has_proven(within=0.05):
+        assert time.monotonic() < deadline
+    assert course.ledger.pool.objective == -2.0
+    course.over.set()
+    one.stop()
+    course.wait_for_threads()
+
+
+FAILURES = [
+    OSError(28, "No space left on device"),
+    EngineError("no thanks"),
+    MemoryError(),
+    RuntimeError("can't start new thread"),
+]
+
+
+@pytest.fixture(params=FAILURES, ids=lambda failure: type(failure).__name__)
+def failing(request, monkeypatch):
+    """Let branch and bound beside heuristics raise something."""
+
+    def fail(*_, **__):
+        raise request.param
+
+    monkeypatch.setattr(bound, "highs", SimpleNamespace(solve=fail))
+    return request.param
+
+
+@pytest.fixture
+def tracebacks(monkeypatch):
+    """What threads have left to Python to print."""
+    found = []
+    monkeypatch.setattr(threading, "excepthook", found.append)
+    return found
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_answer_without_a_bound_says_why(failing, tracebacks, threads):
+    lines = []
+    course = course_of(threads)
+    progress = Progress(30.0)
+    progress.log = lines.append
+    options = EngineOptions(device="cpu", threads=threads, work_limit=0.01)
+    found = mip.solve(course.problem, options, progress)
+    assert found.solution_status.has_point
+    assert found.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "Branch and bound ended without an answer" in found.message
+    assert (str(failing) or type(failing).__name__) in found.message
+    assert found.message in lines
+    assert not tracebacks
+
+
+def test_a_bound_that_failed_is_asked_for_again(failing, tracebacks):
+    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert not tracebacks
+
+
+def test_without_threads_left_there_is_a_word_and_no_traceback(monkeypatch, tracebacks):
+    start = threading.Thread.start
+
+    def none_left(self):
+        if self.name == "prover":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert "can't start new thread" in outcome.log
+    assert not tracebacks

@@ -1,0 +1,83 @@
+"""The device code itself, run on the host lane by lane, against its twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.core.device import cpu
+from solvers.papers.simplex_variants.basic_solution import basis_matrix
+from solvers.papers.simplex_variants.device_pivots import Call
+from solvers.papers.simplex_variants.kernels.iterate import ITERATE
+from solvers.papers.simplex_variants.kernels.layout import BLAND
+from solvers.papers.simplex_variants.kernels.resident import RESIDENT
+from solvers.papers.simplex_variants.kernels.scale import SCALE
+from solvers.papers.simplex_variants.standard_form import standard_form
+from tests.mip.heuristics.local_search.gpu.emulated import COMPILER, build, launch
+from tests.papers.simplex_variants.models import random_problem
+from tests.papers.simplex_variants.stepping import CASES, KINDS, copied, prepared, step_both
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def emulate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("emulated")
+    families = (ITERATE, RESIDENT, SCALE)
+    libraries = {family.stem: build(family, folder) for family in families}
+
+    def run(call):
+        launch(libraries[call.family.stem], call.family.kernels[call.name], call.values)
+
+    return run
+
+
+def by_twin(call):
+    call.family[call.name](*call.values, threads=1)
+
+
+@pytest.mark.parametrize("variant", KINDS)
+@pytest.mark.parametrize("case", CASES)
+def test_lanes_do_what_the_twins_do(case, variant, emulate):
+    pivots = prepared(variant, case, cpu())
+    step_both(pivots, copied(pivots, cpu()), emulate)
+
+
+@pytest.mark.parametrize("variant", KINDS)
+def test_lanes_follow_blands_rule_as_the_twins_do(variant, emulate):
+    pivots = prepared(variant, "degenerate", cpu())
+    pivots.space.control[BLAND] = 1.0
+    step_both(pivots, copied(pivots, cpu()), emulate)
+
+
+@pytest.mark.parametrize("case", ["random later", "tall", "degenerate"])
+def test_lanes_write_the_basis_as_the_twin_does(case, emulate):
+    pivots = prepared("graphs", case, cpu())
+    s = pivots.space
+    written = [np.zeros(s.size**2) for _ in range(2)]
+    for transposed, run in zip(written, (emulate, by_twin), strict=True):
+        values = (s.size, s.columns, s.starts, s.rows, s.values, s.basic, transposed, s.control)
+        run(Call(RESIDENT, "basis_rows", values))
+    expected = basis_matrix(pivots.form, pivots.basic()).toarray().T
+    for transposed in written:
+        assert np.array_equal(transposed.reshape(s.size, s.size), expected)
+
+
+def test_lanes_scale_as_the_twins_do(emulate):
+    matrix = standard_form(random_problem(6, 30, 290)).matrix
+    n = matrix.shape[1]
+    arrays = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
+    other = np.linspace(0.5, 2.0, matrix.shape[0])
+    found = []
+    for run in (emulate, by_twin):
+        scale, scaled = np.zeros(n), np.zeros(matrix.nnz)
+        run(Call(SCALE, "geometric", (n, *arrays, other, scale)))
+        run(Call(SCALE, "apply_scales", (n, *arrays, scale, other, scaled)))
+        found.append((scale, scaled))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+    by_hand = np.abs(matrix.toarray()) * other[:, None]
+    filled = by_hand.max(axis=0) > 0
+    middle = by_hand.max(axis=0) * np.where(by_hand > 0, by_hand, np.inf).min(axis=0)
+    assert found[1][0][filled] == pytest.approx(1.0 / np.sqrt(middle[filled]))
+    assert np.all(found[1][0][~filled] == 1.0)

@@ -1,0 +1,194 @@
+"""The roofline model against the paper's figures, statistics, and the choice of a format."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solvers.core.device import cpu
+from solvers.papers.sparse_formats import choose as choosing
+from solvers.papers.sparse_formats.choose import build, candidates, choose
+from solvers.papers.sparse_formats.convert import from_scipy, to_scipy, to_sell
+from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
+from solvers.papers.sparse_formats.machine import Machine
+from solvers.papers.sparse_formats.roofline import (
+    attainable,
+    csr_intensity,
+    loop_seconds,
+    predict,
+    product_traffic,
+)
+from solvers.papers.sparse_formats.statistics import matrix_statistics
+from tests.papers.sparse_formats.matrices import MATRICES, NAMES, of_row_lengths
+
+H200 = Machine("H200", "cuda", 4.3e12, 6e12, 50 * 2**20, 1.5e-6)
+
+
+def figures_of(name: str):
+    return matrix_statistics(from_scipy(MATRICES[name], cpu()))
+
+
+def test_paper_loop_takes_six_milliseconds():
+    """a[i] = a[i] + s * c[i] over 1e7 elements on 192 Gflop/s and 40 GB/s."""
+    flops, moved = 2e7, 3 * 8e7
+    assert loop_seconds(flops, moved, 192e9, 40e9) == pytest.approx(6.0e-3)
+    assert loop_seconds(flops, 0.0, 192e9, 40e9) == pytest.approx(104e-6, rel=2e-3)
+    assert attainable(flops / moved, 40e9, 192e9) == pytest.approx(flops / 6.0e-3)
+
+
+@pytest.mark.parametrize("per_row", [1, 5, 10, 100])
+def test_paper_intensity_of_square_csr(per_row):
+    rows = 1000
+    found = csr_intensity(per_row * rows, rows, rows)
+    assert found == pytest.approx(1.0 / (6.0 + 10.0 / per_row + 4.0 / per_row))
+
+
+def test_paper_limits():
+    """1/6 flop/byte for long rows, hence 500 Gflop/s at 3 TB/s; worse without any reuse."""
+    intensity = csr_intensity(10**9, 1, 1)
+    assert intensity == pytest.approx(1.0 / 6.0, rel=1e-6)
+    assert attainable(intensity, 3e12, 34e12) == pytest.approx(500e9, rel=1e-6)
+    assert csr_intensity(10**9, 1, 1, alpha=1.0) == pytest.approx(1.0 / 10.0, rel=1e-6)
+    assert csr_intensity(0, 0, 0) == 0.0
+
+
+def test_alpha_of_its_least_value_is_the_default():
+    least = csr_intensity(500, 100, 80, alpha=80 / 500)
+    assert least == pytest.approx(csr_intensity(500, 100, 80))
+
+
+def test_csr_traffic_is_the_papers_with_a_product_that_is_written_only():
+    figures = figures_of("large")
+    traffic = product_traffic(figures, "csr")
+    m, n, nnz = 3000, 2000, figures.nonzeros
+    assert traffic.bytes == 12 * nnz + 12 * m + 4 + 8 * n
+    assert traffic.intensity == pytest.approx(csr_intensity(nnz, m, n, accumulate=False), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predicted_matrix_bytes_are_those_of_the_matrix_built(name):
+    matrix = from_scipy(MATRICES[name], cpu())
+    figures = matrix_statistics(matrix)
+    assert product_traffic(figures, "csr").matrix_bytes == matrix.bytes
+    sell = to_sell(matrix)
+    assert figures.sell_entries == sell.storage.values.size
+    predicted = product_traffic(figures, "sell").matrix_bytes
+    assert abs(predicted - sell.bytes) <= 4
+
+
+def test_statistics_of_known_rows():
+    figures = matrix_statistics(from_scipy(of_row_lengths([0, 1, 3, 4], 50, 1), cpu()))
+    assert (figures.shortest, figures.longest, figures.mean) == (0, 4, 2.0)
+    assert figures.variance == 2.5
+    assert figures.percentiles[1] == 2.0
+    assert figures.ell_entries == 16
+    assert figures.ell_padding == 0.5
+    assert figures.sell_entries == 128
+    assert figures.distinct_values == 8
+
+
+def test_gathers_of_neighbours_cost_a_quarter_and_of_strangers_one():
+    dense = sp.csr_array(np.ones((64, 64)))
+    figures = matrix_statistics(from_scipy(dense, cpu()))
+    assert figures.row_sectors == 0.25
+    assert figures.slice_sectors == 1 / 32, "32 rows gather the same element"
+    apart = sp.csr_array((np.ones(64), np.arange(64) * 8, np.arange(65)), shape=(64, 512))
+    assert matrix_statistics(from_scipy(apart, cpu())).row_sectors == 1.0
+    diagonal = matrix_statistics(from_scipy(sp.csr_array(sp.eye_array(64)), cpu()))
+    assert (diagonal.row_sectors, diagonal.slice_sectors) == (0.25, 0.25)
+
+
+def test_sectors_counted_one_by_one_agree():
+    matrix = MATRICES["square 257"]
+    whole = matrix.indices[: matrix.nnz // 32 * 32].reshape(-1, 32) // 4
+    counted = sum(len(set(group)) for group in whole.tolist()) / whole.size
+    assert figures_of("square 257").row_sectors == pytest.approx(counted)
+
+
+@pytest.mark.parametrize(
+    ("change", "limit"),
+    [
+        ({}, "launch"),
+        ({"nonzeros": 10**9}, "memory"),
+        ({"nonzeros": 3 * 10**6, "row_sectors": 0.0}, "cache"),
+        ({"nonzeros": 10**9, "row_sectors": 1.0}, "gathers"),
+    ],
+)
+def test_what_limits_a_product(change, limit):
+    figures = replace(figures_of("large"), row_sectors=0.03)
+    found = predict(product_traffic(replace(figures, **change), "csr"), H200)
+    assert found.limit == limit
+
+
+def test_prediction_from_memory_is_bytes_over_bandwidth():
+    figures = replace(figures_of("large"), nonzeros=10**9, row_sectors=0.0)
+    traffic = product_traffic(figures, "csr")
+    assert predict(traffic, H200).seconds == traffic.bytes / 4.3e12
+
+
+def test_a_very_long_row_rules_out_one_thread_for_it():
+    known = candidates(figures_of("long row"), H200)
+    assert known[0].format in ("csr", "coo")
+    assert {c.prediction.limit for c in known if c.format == "sell"} == {"longest row"}
+    assert not any(c.format == "ell" for c in known), "it would be padding nearly all"
+
+
+def test_compressed_forms_are_candidates_only_where_they_exist():
+    forms = {(c.values, c.columns) for c in candidates(figures_of("large"), H200)}
+    assert forms == {(False, False), (False, True)}
+    forms = {(c.values, c.columns) for c in candidates(figures_of("of ones"), H200)}
+    assert len(forms) == 4
+    assert {c.columns for c in candidates(figures_of("long row"), H200)} == {False}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_candidate_can_be_built_and_is_the_matrix(name):
+    matrix = from_scipy(MATRICES[name], cpu())
+    for candidate in candidates(matrix_statistics(matrix), H200):
+        made = build(matrix, candidate)
+        assert made.format == candidate.format
+        assert abs(to_scipy(made) - MATRICES[name]).sum() == 0.0
+
+
+def test_untimed_choice_takes_the_least_predicted():
+    found = choose(from_scipy(MATRICES["of ones"], cpu()), cpu(), machine=H200, tried=0)
+    assert found.chosen is found.candidates[0]
+    assert "not timed" in found.why
+
+
+def test_choice_takes_the_fastest_of_the_timed_and_tries_plain_csr(monkeypatch):
+    known = candidates(figures_of("of ones"), H200)
+    times = {known[0].format: 5e-6, "csr": 2e-6}
+    monkeypatch.setattr(
+        choosing,
+        "timed",
+        lambda device, matrix, candidate: replace(
+            candidate, seconds=times.get(matrix.format, 9e-6), label=matrix.label
+        ),
+    )
+    found = choose(from_scipy(MATRICES["of ones"], cpu()), cpu(), machine=H200)
+    timed = [c for c in found.candidates if c.seconds is not None]
+    assert any(c.format == "csr" and not (c.values or c.columns) for c in timed)
+    assert found.chosen.seconds == min(c.seconds for c in timed)
+    assert found.chosen.format == "csr"
+    assert "2 us" in found.why
+    assert found.library_seconds is None
+
+
+def test_timing_on_the_cpu_gives_a_time_and_a_share():
+    found = choose(from_scipy(MATRICES["large"], cpu()), cpu(), machine=H200)
+    assert found.chosen.seconds > 0.0
+    assert found.chosen.roofline_share == found.chosen.prediction.seconds / found.chosen.seconds
+
+
+def test_stream_read_sums_what_it_says():
+    source, sums = np.arange(10.0), np.zeros(4)
+    BANDWIDTH["stream_read"](4, 10, 5, source, sums)
+    expected = [sum(source[(i + r * 4) % 10] for r in range(5)) for i in range(4)]
+    assert list(sums) == expected
+    whole = np.zeros(2, dtype=np.int64)
+    BANDWIDTH.twin.read_fast(2, 5, 1, np.arange(10), whole, 1)
+    assert list(whole) == [10, 35]

@@ -1,0 +1,127 @@
+"""A solve that gets no nearer is given up; every solve ends, and claims nothing that is wrong."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from solvers import pdlp
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.pdlp import alternate_scalings
+from solvers.pdlp.answer import judge
+from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.stagnation import Stalling
+from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Criteria, is_optimal
+from tests.pdlp.wild import wild_lp
+from tests.properties.exact import Truth, solve_exactly, widened
+
+RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
+
+CRITERIA = Criteria.uniform(1e-4)
+HASTY = replace(DEFAULT, stall_from=3000)
+CLAIMS = {
+    SolutionStatus.INFEASIBLE: Truth.INFEASIBLE,
+    SolutionStatus.UNBOUNDED: Truth.UNBOUNDED,
+}
+
+
+def statistics(residual: float) -> Statistics:
+    """Return figures of a point whose rows are violated by so much."""
+    return Statistics(residual, 0.0, 0.0, 0.0, side_norm=0.0, cost_norm=0.0)
+
+
+def given_up_at(errors, begin: float = 1000) -> int | None:
+    """Return after how many iterations it is over, of 200 in each window."""
+    stalling = Stalling(replace(DEFAULT, stall_from=begin), CRITERIA)
+    for window, error in enumerate(errors, 1):
+        if stalling.is_over(200 * window, statistics(error)):
+            return 200 * window
+    return None
+
+
+def test_without_progress_it_is_over_at_the_beginning_of_patience() -> None:
+    assert given_up_at([1.0] * 100) == 1000
+
+
+def test_nothing_is_given_up_while_it_comes_nearer() -> None:
+    assert given_up_at([10.0 ** (-window / 5) for window in range(30)]) is None
+
+
+def test_after_progress_it_waits_for_three_times_the_iterations() -> None:
+    assert given_up_at([1.0] * 4 + [0.1] * 100) == 3000
+
+
+def test_falling_back_and_recovering_is_no_progress() -> None:
+    swinging = [10.0 ** (2 + 2 * math.cos(window)) for window in range(1, 200)]
+    assert given_up_at([1.0, *swinging]) == 1000
+
+
+def test_creeping_counts_once_it_has_come_far_enough() -> None:
+    creeping = [10.0 ** (-window / 60) for window in range(60)]  # half a decade in 6000 iterations
+    assert given_up_at(creeping) == 1000
+    assert given_up_at(creeping, begin=7000) is None
+
+
+@pytest.mark.parametrize("error", [math.nan, math.inf])
+def test_errors_that_are_no_numbers_are_no_progress(error: float) -> None:
+    assert given_up_at([error] * 100) == 1000
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_every_solve_of_a_wild_problem_ends_and_claims_nothing_wrong(first: int) -> None:
+    options = EngineOptions(device="cpu", threads=1)
+    for seed in range(first, first + 10):
+        problem = wild_lp(seed)
+        outcome = pdlp.solve(problem, options, Progress(), settings=HASTY)
+        status = outcome.solution_status
+        if status in CLAIMS:
+            near = widened(problem, options.tolerance)  # where a ray comes with a feasible point
+            allowed = {solve_exactly(problem).truth, solve_exactly(near).truth}
+            assert CLAIMS[status] in allowed, seed
+        elif status is SolutionStatus.OPTIMAL:
+            answer = judge(problem, outcome.x, outcome.row_dual)
+            assert is_optimal(answer.statistics, Criteria.uniform(options.tolerance)), seed
+        else:
+            assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE, seed
+        if outcome.x is not None and status is not SolutionStatus.UNBOUNDED:
+            assert np.isfinite(outcome.x).all()
+
+
+def test_a_point_that_is_rejected_for_ever_is_given_up(monkeypatch) -> None:
+    monkeypatch.setattr(RUN, "judged", lambda course, x, y: None)
+    problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, np.inf)
+    outcome = pdlp.solve(problem, EngineOptions(device="cpu"), Progress(), settings=HASTY)
+    assert outcome.statistics["iterations"] == HASTY.stall_from
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Give solves up after 3000 iterations wherever they come from."""
+    monkeypatch.setattr(
+        alternate_scalings, "Stalling", lambda _, criteria: Stalling(HASTY, criteria)
+    )
+
+
+@pytest.mark.parametrize("crossover", ["auto", "off"])
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("seed", [9, 13, 16, 26, 43])
+def test_what_is_given_up_is_solved_by_another_engine(hasty, seed, presolve, crossover) -> None:
+    problem = wild_lp(seed)
+    wishes = {"method": "pdlp", "device": "cpu", "presolve": presolve, "crossover": crossover}
+    outcome = gpu_bridge.solve(problem, **wishes)
+    assert "Giving up after" in outcome.log
+    truth = solve_exactly(problem)
+    if outcome.solution_status is SolutionStatus.OPTIMAL:
+        expected = pytest.approx(float(truth.objective), rel=1e-5)
+        assert outcome.objective == expected
+    else:
+        assert CLAIMS[outcome.solution_status] is truth.truth

@@ -1,0 +1,397 @@
+"""Which engines race on which model, and real races on small models."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from gpu_bridge.options import Options, make_options
+from gpu_bridge.pipeline import brief, contenders, race
+from gpu_bridge.pipeline.choose import choose
+from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_lanes, plan_lanes
+from gpu_bridge.pipeline.routes import pdlp
+from gpu_bridge.report.progress import BridgeProgress
+from gpu_bridge.verify.verify import verify
+from solvers import highs
+from solvers.core.device import Device
+from solvers.core.errors import EngineError
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.highs import child, placement
+from tests.locations import DATA
+from tests.pipeline.test_dispatch import check
+from tests.problems import LINEAR, Case
+from tests.soon import soon
+
+GPU = Device("cuda", "Some GPU", 8 * 2**30, 4 * 2**30)
+ADLITTLE = DATA / "adlittle.mps.gz"
+ADLITTLE_OPTIMUM = 225494.963162
+
+
+def sparse_problem(nonzeros: int) -> Problem:
+    """Return a linear program of this many nonzeros, two in a row."""
+    rows = nonzeros // 2
+    index = np.arange(rows)
+    from scipy.sparse import csr_array
+
+    columns = np.concatenate([index, index + 1])
+    matrix = csr_array((np.ones(2 * rows), (np.tile(index, 2), columns)), shape=(rows, rows + 1))
+    return Problem.from_arrays(np.ones(rows + 1), matrix, np.ones(rows))
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
+    """Return a function that makes this machine one of so many cores, with a GPU or without."""
+
+    def make(cores: int, gpu: bool) -> None:
+        monkeypatch.setattr(contenders, "usable_cores", lambda: cores)
+        seen = GPU if gpu else None
+        monkeypatch.setattr(contenders, "seen_gpu", lambda: seen)
+        monkeypatch.setattr(
+            contenders, "find_device", lambda wanted: seen or Device("cpu", "a processor")
+        )
+
+    return make
+
+
+BOTH = (SIMPLEX, IPM)
+
+
+@pytest.mark.parametrize(
+    ("nonzeros", "cores", "gpu", "options", "names"),
+    [
+        (contenders.RACE_NONZEROS - 2, 16, True, {}, (SIMPLEX,)),
+        (contenders.RACE_NONZEROS, 2, False, {}, BOTH),
+        (contenders.RACE_NONZEROS, 16, True, {}, BOTH),
+        (contenders.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
+        (contenders.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
+        (contenders.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
+        (contenders.PDLP_NONZEROS, 16, True, {"device": "cpu"}, BOTH),
+        (contenders.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
+        (contenders.PDLP_NONZEROS, 16, True, {"threads": 1}, (SIMPLEX,)),
+        (contenders.PDLP_ALONE_NONZEROS, 16, True, {"threads": 1}, (PDLP,)),
+        (contenders.PDLP_ALONE_NONZEROS, 16, False, {"threads": 1}, (SIMPLEX,)),
+        (contenders.PDLP_CPU_NONZEROS, 2, False, {}, BOTH),
+        (contenders.PDLP_CPU_NONZEROS, 3, False, {}, (*BOTH, PDLP)),
+    ],
+)
+def test_the_engines_follow_from_size_and_machine(
+    nonzeros: int,
+    cores: int,
+    gpu: bool,
+    options: dict[str, object],
+    names: tuple[str, ...],
+    machine: Callable[[int, bool], None],
+) -> None:
+    machine(cores, gpu)
+    plan = plan_lanes(sparse_problem(nonzeros), make_options(options))
+    assert plan.names == names
+    assert plan.device == ("cuda" if gpu and PDLP in names else "cpu")
+
+
+def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
+    machine(16, True)
+    choice = choose(sparse_problem(contenders.PDLP_NONZEROS), make_options())
+    assert choice.title == "race of pdlp on cuda, simplex and ipm"
+    assert choice.device == "cuda"
+    assert "first verified answer" in choice.reason
+
+
+def test_an_engine_asked_for_by_name_runs_alone(machine: Callable[[int, bool], None]) -> None:
+    machine(16, True)
+    problem = sparse_problem(contenders.PDLP_NONZEROS)
+    for method in ("highs", "pdlp"):
+        choice = choose(problem, make_options(method=method, device="cpu"))
+        assert (choice.method, choice.lanes) == (method, ())
+
+
+def test_pdlp_gets_the_threads_that_are_left(
+    monkeypatch: pytest.MonkeyPatch, machine: Callable[[int, bool], None]
+) -> None:
+    machine(16, True)
+    seen: dict[str, Options] = {}
+
+    def road(problem: Problem, options: Options, *_: object, hedge: bool) -> Outcome:
+        seen["pdlp"] = options
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(contenders, "pdlp_road", road)
+    problem = LINEAR[0].problem
+    lanes = make_lanes((PDLP, *BOTH), "cuda", problem, make_options(), None)
+    assert [lane.name for lane in lanes] == [PDLP, *BOTH]
+    lanes[0].run(Progress())
+    assert (seen["pdlp"].threads, seen["pdlp"].device) == (14, "cuda")
+
+
+@pytest.fixture
+def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make simplex, interior point and PDLP on the CPU race on every linear program."""
+    monkeypatch.setattr(brief, "MOST", 0)
+    monkeypatch.setattr(contenders, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 0)
+    monkeypatch.setattr(contenders, "seen_gpu", lambda: None)
+    monkeypatch.setattr(contenders, "usable_cores", lambda: 3)
+    always_to_a_vertex(monkeypatch)
+
+
+def always_to_a_vertex(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let PDLP's own end wait for crossover, however busy this machine is."""
+    monkeypatch.setattr(race, "GRACE_LOW", 1000.0)
+    monkeypatch.setattr(race, "GRACE_HIGH", 1000.0)
+
+
+@pytest.mark.usefixtures("everything_races")
+@pytest.mark.parametrize("case", LINEAR, ids=str)
+def test_linear(case: Case) -> None:
+    check(case, gpu_bridge.solve(case.problem))
+
+
+@pytest.mark.usefixtures("everything_races")
+@pytest.mark.parametrize("alone", [SIMPLEX, IPM, PDLP])
+def test_any_engine_may_be_the_only_sound_one(alone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = contenders.make_lanes
+
+    def with_traps(*arguments: object) -> list[contenders.Lane]:
+        def crash(progress: Progress) -> Outcome:
+            raise EngineError("this engine is out of order")
+
+        lanes = real(*arguments)  # type: ignore[arg-type]
+        return [lane if lane.name == alone else replace(lane, run=crash) for lane in lanes]
+
+    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_lanes", with_traps)
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+    assert outcome.basis is not None
+    assert f"won by {alone}" in outcome.log
+    assert outcome.engine == ("pdlp" if alone == PDLP else "highs")
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_time_limit_zero_stops_before_the_race() -> None:
+    outcome = gpu_bridge.solve(LINEAR[0].problem, time_limit=0)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, x=np.zeros(2), engine="highs")
+    real = highs.solve
+
+    def careless(problem: Problem, options: Options, *more: object, **names: object) -> Outcome:
+        if options.presolve:
+            return wrong
+        return real(problem, options, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(highs, "solve", careless)
+    monkeypatch.setattr(contenders, "pdlp_road", lambda *_, **__: wrong)
+    outcome = gpu_bridge.solve(LINEAR[0].problem)
+    assert "second opinion" in outcome.log
+    assert outcome.objective == pytest.approx(LINEAR[0].objective)
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_when_all_engines_break_the_reference_engine_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = highs.solve
+
+    def fragile(problem: Problem, options: Options, *more: object, **names: object) -> Outcome:
+        if options.presolve:
+            raise EngineError("it crashed")
+        return real(problem, options, *more)  # type: ignore[arg-type]
+
+    def broken(*_: object, **__: object) -> Outcome:
+        raise EngineError("it crashed too")
+
+    monkeypatch.setattr(highs, "solve", fragile)
+    monkeypatch.setattr(contenders, "pdlp_road", broken)
+    outcome = gpu_bridge.solve(LINEAR[0].problem)
+    assert "No engine has an answer: it crashed" in outcome.log
+    assert outcome.objective == pytest.approx(LINEAR[0].objective)
+    monkeypatch.setattr(highs, "solve", broken)
+    outcome = gpu_bridge.solve(LINEAR[0].problem)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "it crashed too" in outcome.log
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_a_crash_in_a_race_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(placement, name, -1)
+    crash = "os.kill(os.getpid(), 11) if task.settings['solver'] == 'ipm' else run(task, channel)"
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that(crash))
+    lane = make_lanes((IPM,), "cpu", gpu_bridge.read(ADLITTLE), make_options(), None)[0]
+    progress = BridgeProgress()
+    left = lane.run(progress)
+    assert left.stop_reason is StopReason.NUMERICAL_TROUBLE
+    assert "crashed" in left.message
+    assert "once more" not in progress.text
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+
+
+@pytest.mark.parametrize(("memory", "names"), [(1e7, (SIMPLEX,)), (1e12, (SIMPLEX, IPM))])
+def test_engines_that_do_not_fit_together_do_not_race(
+    memory: float,
+    names: tuple[str, ...],
+    machine: Callable[[int, bool], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine(16, False)
+    monkeypatch.setattr(contenders, "cpu", lambda: Device("cpu", "a processor", int(memory)))
+    plan = plan_lanes(sparse_problem(contenders.RACE_NONZEROS), make_options())
+    assert plan.names == names
+
+
+def child_that(does: str) -> str:
+    """Return the first words of a child process that does something else with its task."""
+    return (
+        "import sys, json, time, os; sys.path[:] = json.loads(sys.argv[1]); "
+        "from solvers.highs import worker; run = worker.run; "
+        f"worker.run = lambda task, channel: {does}; "
+        "worker.main()"
+    )
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(placement, name, -1)
+    hang = "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel)"
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that(hang))
+    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 10**9)
+    before = children(), lane_threads()
+    outcome = gpu_bridge.solve(ADLITTLE)
+    assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+    assert "won by simplex" in outcome.log
+    assert soon(lambda: children() <= before[0])
+    assert soon(lambda: lane_threads() <= before[1])
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SMALL_LP", "SMALL_STUBBORN"):
+        monkeypatch.setattr(placement, name, -1)
+    monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
+    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 10**9)
+    before = children(), lane_threads()
+    outcome = gpu_bridge.solve(ADLITTLE, time_limit=0.3)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert soon(lambda: children() <= before[0])
+    assert soon(lambda: lane_threads() <= before[1])
+
+
+def children() -> set[int]:
+    """Return the child processes of this one, zombies included, where /proc tells them."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(fields[1]) == os.getpid():
+            found.add(int(entry.parent.name))
+    return found
+
+
+def lane_threads() -> set[threading.Thread]:
+    """Return the running threads of races and of HiGHS."""
+    threads = threading.enumerate()
+    return {thread for thread in threads if thread.name.startswith(("lane ", "highs"))}
+
+
+def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def find(wanted: str) -> Device:
+        asked.append(wanted)
+        return replace(GPU, memory_free=100) if wanted.startswith("cuda") else Device("cpu", "")
+
+    monkeypatch.setattr(pdlp, "find_device", find)
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    answer = pdlp.pdlp_road(
+        LINEAR[0].problem, make_options(device="cuda:1", presolve=False), progress
+    )
+    assert asked == ["cuda:1", "cuda:1"]  # once more after the pool was emptied
+    assert "Some GPU has 100 B free, so it runs on the CPU" in progress.text
+    assert (answer.solution_status, answer.device) == (SolutionStatus.OPTIMAL, "cpu")
+
+
+def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+
+    def endless(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+        while progress.should_stop() is None:
+            never.wait(0.005)
+        return answer
+
+    monkeypatch.setattr(race, "GRACE_LOW", 0.05)
+    monkeypatch.setattr("solvers.highs.crossover.to_vertex", endless)
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    options = make_options(device="cpu")
+    answer = pdlp.pdlp_road(problem, options, progress, hedge=True)
+    assert "won by pdlp after" in progress.text
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_vertex_is_preferred_to_a_point_of_pdlp(monkeypatch: pytest.MonkeyPatch) -> None:
+    always_to_a_vertex(monkeypatch)
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    answer = pdlp.pdlp_road(problem, make_options(device="cpu"), progress, hedge=True)
+    assert "won by crossover" in progress.text
+    assert answer.basis is not None
+    assert answer.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+
+
+def test_a_loose_tolerance_asks_for_no_vertex() -> None:
+    ways = {"device": "cpu", "method": "pdlp"}
+    loose = gpu_bridge.solve(ADLITTLE, tolerance=1e-4, **ways)
+    assert loose.basis is None
+    assert loose.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-3)
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-4, crossover="on", **ways).basis is not None
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-5, **ways).basis is not None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("alone", [None, PDLP, SIMPLEX], ids=str)
+def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    always_to_a_vertex(monkeypatch)
+    monkeypatch.setattr(brief, "MOST", 0)
+    monkeypatch.setattr(contenders, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(contenders, "PDLP_NONZEROS", 0)
+    monkeypatch.setattr(contenders, "usable_cores", lambda: 3)
+    real = contenders.make_lanes
+
+    def with_traps(*arguments: object) -> list[contenders.Lane]:
+        def crash(progress: Progress) -> Outcome:
+            raise EngineError("this engine is out of order")
+
+        lanes = real(*arguments)  # type: ignore[arg-type]
+        return [lane if alone in (None, lane.name) else replace(lane, run=crash) for lane in lanes]
+
+    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_lanes", with_traps)
+    for _ in range(2):  # before and after CuPy is loaded
+        outcome = gpu_bridge.solve(ADLITTLE)
+        assert "race of pdlp on cuda, simplex and ipm" in outcome.log
+        assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+        assert outcome.device == ("cuda" if outcome.engine == "pdlp" else "cpu")
+        assert alone is None or f"won by {alone}" in outcome.log
