@@ -30,7 +30,7 @@ from solvers.core.progress import Progress
 from solvers.mip.heuristics.feasibility_pump import Pump, PumpBatch, Root, root_relaxation
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
 from solvers.mip.heuristics.feasibility_pump.first_order import first_order
-from solvers.mip.heuristics.feasibility_pump.rounding import propagation
+from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
@@ -80,7 +80,7 @@ def pumps(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
     for name, problem in _models(arguments):
         model = MipModel.of(problem)
         root = root_relaxation(model, Budget(arguments.seconds), device=device)
-        propagation(model)(root.relaxation.x, Budget(), 0)  # compiles
+        by_propagation(model)(root.relaxation.x, Budget(), 0)  # compiles
         for label, run in _ways(model, root, device, arguments.seconds):
             pool = Pool(10, model.integers)
             with closing(Polisher(model, "cpu")) as polisher:

@@ -1,4 +1,4 @@
-"""What the constants of ``solvers/papers/sparse_formats/schedule.py`` are settled by: CSR's ways to share rows.
+"""What settles the constants of ``sparse_formats/schedule.py``: CSR's ways to share rows.
 
     python -m benchmarks.sparse_schedule [--nonzeros 1e6 1e7] [--data ../shared/data]
                                          [--instances peers] [--seed 0] [--stop-after SECONDS]

@@ -16,18 +16,32 @@ from tests.locations import ROOT
 
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy"}
 MODELLING_PACKAGES = {"pyomo", "pulp"}
-SHARED = {
-    *("concurrency", "device", "errors", "kernels", "linalg", "native", "options", "outcome"),
-    *("problem", "progress", "rows"),
+COMMON = {"core", "native", "kernels"}
+MAY_IMPORT = {
+    "core": {"native"},
+    "native": {"core"},
+    "kernels": {"core", "native"},
+    "sparse": COMMON,
+    "linalg": COMMON,
+    "highs": {"core"},
+    "presolve": {*COMMON, "highs"},
+    "pdlp": {*COMMON, "sparse", "linalg"},
+    "simplex": COMMON,
+    "knapsack": {*COMMON, "papers"},
+    "papers": {*COMMON, "knapsack"},
+    "mip": {*COMMON, "linalg", "highs", "pdlp"},
 }
-SHARED |= {"rays", "separation", "sparse", "vectors"}
-MAY_USE = {"mip": {"highs", "pdlp"}}
-"""Engines that may call other engines; all others share only the modules above."""
+"""What each part of ``solvers`` may import, besides itself."""
 
+ORDER = (
+    *("interrupt", "shadowing", "options", "paths", "atomic_files", "classify", "outcome"),
+    *("attribution", "solution_pool", "verify", "report", "files", "pipeline", "batch", "api"),
+    *("adapters", "warm_up", "cli", "__main__"),
+)
+"""The parts of ``gpu_bridge``, each of which imports only what comes before it."""
 
-def engines() -> list[str]:
-    folders = [path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")]
-    return sorted(set(folders) - SHARED)
+EXCEPT = {("outcome", "report")}
+"""``Outcome.plot`` imports what draws when it is called."""
 
 
 def sources(folder: str) -> list[Path]:
@@ -46,6 +60,34 @@ def imported(path: Path) -> Iterator[str]:
             start = package[: len(package) + 1 - node.level] if node.level else ()
             base = ".".join([*start, node.module or ""]).strip(".")
             yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def runtime_imports(path: Path) -> Iterator[str]:
+    """Give what a file imports when it runs: not what only a type checker reads."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Return which of our modules each of them imports, also inside functions."""
+    paths = {}
+    for path in (*sources("solvers"), *sources("gpu_bridge")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        paths[".".join(parts).removesuffix(".__init__")] = path
+    edges: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        named = (
+            name if name in paths else name.rpartition(".")[0] for name in runtime_imports(path)
+        )
+        edges[module] = {name for name in named if name in paths and name != module}
+    return edges
 
 
 def modules_after(statement: str) -> set[str]:
@@ -84,26 +126,53 @@ def test_solvers_know_nothing_of_the_bridge_or_modelling_packages(path):
     assert not tops & ({"gpu_bridge"} | MODELLING_PACKAGES)
 
 
-def test_there_are_engines():
-    assert {"highs", "pdlp"} <= set(engines())
+def part_of(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
 
 
-@pytest.mark.parametrize("engine", engines())
-def test_engines_share_only_the_common_modules(engine):
-    allowed = SHARED | {engine} | MAY_USE.get(engine, set())
-    for path in sources(f"solvers/{engine}"):
-        ours = [name.split(".") for name in imported(path) if name.startswith("solvers.")]
-        strange = {parts[1] for parts in ours} - allowed
+def test_every_part_has_a_place_in_the_order():
+    folders = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
+    assert folders == set(MAY_IMPORT)
+    files = (ROOT / "gpu_bridge").glob("*.py")
+    packages = (path.parent for path in (ROOT / "gpu_bridge").glob("*/__init__.py"))
+    assert {path.stem for path in (*files, *packages)} - {"__init__"} == set(ORDER)
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_engines_import_only_what_is_below_them(part):
+    for path in sources(f"solvers/{part}"):
+        ours = {part_of(name) for name in imported(path) if name.startswith("solvers.")}
+        strange = ours - MAY_IMPORT[part] - {part}
         assert not strange, f"{path.relative_to(ROOT)} imports solvers.{strange.pop()}"
 
 
-@pytest.mark.parametrize("module", sorted(SHARED))
-def test_common_modules_know_no_engine(module):
-    paths = [*(ROOT / "solvers").glob(f"{module}.py"), *(ROOT / "solvers" / module).rglob("*.py")]
-    for path in paths:
-        for name in imported(path):
-            parts = name.split(".")
-            assert parts[0] != "solvers" or parts[1] not in engines(), f"{path} imports {name}"
+@pytest.mark.parametrize("part", ORDER)
+def test_the_bridge_imports_downwards_only(part):
+    below = {*ORDER[: ORDER.index(part) + 1]}
+    files = [ROOT / "gpu_bridge" / f"{part}.py"]
+    for path in files if files[0].exists() else sources(f"gpu_bridge/{part}"):
+        ours = {part_of(name) for name in runtime_imports(path) if name.startswith("gpu_bridge.")}
+        strange = {up for up in ours & {*ORDER} - below if (part, up) not in EXCEPT}
+        assert not strange, f"{path.relative_to(ROOT)} imports gpu_bridge.{strange.pop()}"
+
+
+def test_no_import_goes_round_in_a_circle():
+    edges = import_graph()
+    order: list[str] = []
+    state: dict[str, bool] = {}
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert state.get(module) is not False, " -> ".join((*way, module))
+        if module not in state:
+            state[module] = False
+            for other in sorted(edges.get(module, ())):
+                visit(other, (*way, module))
+            state[module] = True
+            order.append(module)
+
+    for module in sorted(edges):
+        visit(module, ())
+    assert len(order) >= len(edges)
 
 
 def test_importing_the_bridge_loads_no_engine_and_no_modelling_package():

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import io
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bridge.outcome import Outcome
 from gpu_bridge.paths import AnyPath, as_path, printable
 from gpu_bridge.report.log_text import number, percentage
 from solvers.core.errors import FileFormatError, GpuBridgeError
 from solvers.core.problem import FloatArray
+
+if TYPE_CHECKING:
+    from gpu_bridge.outcome import Outcome
 
 INCUMBENT_COLOUR = "#1f6fb4"
 BOUND_COLOUR = "#d1631b"

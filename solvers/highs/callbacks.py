@@ -18,6 +18,10 @@ Kind = _core.cb.HighsCallbackType
 Handler = Callable[[str, Any, Any], None]
 
 
+NOISE = ("No semi-integer/integer variables in model with non-empty integrality",)
+"""Lines of HiGHS's log that speak of our way of calling it, not of the model."""
+
+
 def handlers(session: Session) -> dict[int, Handler]:
     """Return the handler of every callback this session needs, by HiGHS's number."""
     table: dict[int, Handler] = {int(Kind.kCallbackLogging): _Log(session)}
@@ -40,8 +44,6 @@ class _Log:
         self._partial = ""
 
     def __call__(self, message: str, out: Any, into: Any) -> None:
-        from solvers.highs.session import NOISE
-
         self._partial += message
         *lines, self._partial = self._partial.split("\n")
         for line in lines:

@@ -30,9 +30,6 @@ DROPPED_BY_DEFAULT = 1e-9
 SMALLEST_KEPT = 1e-12
 """Entries up to the first are dropped by HiGHS unless told otherwise; below the second always."""
 
-NOISE = ("No semi-integer/integer variables in model with non-empty integrality",)
-"""Lines of HiGHS's log that speak of our way of calling it, not of the model."""
-
 
 class Session:
     """A HiGHS object holding one model.

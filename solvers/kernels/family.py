@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import EngineError
+from solvers.kernels.prebuilt import file_stem, find_compiled
 from solvers.kernels.sharing import threads_for
 
 ARRAYS = ("real[]", "index[]", "packed[]")
@@ -269,15 +270,15 @@ class Family:
             return found
 
     def _compile(self, cupy: Any, types: Types) -> Any:
-        from solvers.kernels import ahead
-
         generation = int(cupy.cuda.Device().compute_capability)
-        ready = ahead.find(self, types, generation)
+        options = compile_options(types)
+        name = file_stem(self.package, self.stem, self.source(), options)
+        ready = find_compiled(name, generation)
         if ready is not None:
             return cupy.RawModule(path=str(ready), enable_cooperative_groups=self.cooperative)
         module = cupy.RawModule(
             code=self.source(),
-            options=compile_options(types),
+            options=options,
             backend="nvrtc",
             enable_cooperative_groups=self.cooperative,
         )

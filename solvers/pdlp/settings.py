@@ -202,7 +202,7 @@ class Settings:
     spread_up_to: int = 50_000
     """Nonzeros up to which threads are spread over as many multiprocessors as they can be."""
     flow_up_to: int = 600_000
-    """Nonzeros up to which a window is tried without barriers (``solvers/pdlp/execution/modes.py``)."""
+    """Nonzeros up to which a window is tried without barriers (``execution/modes.py``)."""
     barrier_from: int = 20_000
     barrier_up_to: int = 30_000_000
     """Nonzeros between which it is tried with barriers."""

@@ -40,7 +40,10 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
 
 
 def ending(seconds: float, limit: float) -> str:
-    script = f"from solvers.core import concurrency\nconcurrency.wait_for_left.__defaults__ = ({limit},)\n"
+    script = (
+        "from solvers.core import concurrency\n"
+        f"concurrency.wait_for_left.__defaults__ = ({limit},)\n"
+    )
     done = run(script + LEAVES_A_THREAD.format(seconds=seconds))
     assert done.stderr == ""
     return done.stdout

@@ -166,8 +166,8 @@ def test_missing_matplotlib_is_named_with_its_extra(monkeypatch: pytest.MonkeyPa
 
 def test_pyplot_and_a_display_are_not_needed() -> None:
     program = (
-        "import sys; from gpu_bridge.outcome import *; from gpu_bridge.report.plot import plot_history; "
-        "from gpu_bridge.report import plot; assert 'matplotlib' not in sys.modules; "
+        "import sys; from gpu_bridge.outcome import *; "
+        "from gpu_bridge.report.plot import plot_history; assert 'matplotlib' not in sys.modules; "
         "plot_history(Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)); "
         "assert 'matplotlib.figure' in sys.modules; assert 'matplotlib.pyplot' not in sys.modules"
     )

@@ -1,4 +1,4 @@
-"""A PuLP model of either version as arrays, on its way to a :class:`~solvers.core.problem.Problem`."""
+"""A PuLP model of either version as arrays, from which a ``Problem`` is made."""
 
 from __future__ import annotations
 

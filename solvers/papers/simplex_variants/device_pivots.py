@@ -23,8 +23,8 @@ from solvers.papers.simplex_variants.kernels.layout import (
     STOP,
 )
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
+from solvers.papers.simplex_variants.pivots import PENALTY, positions
 from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.variants import PENALTY, positions
 from solvers.papers.simplex_variants.workspace import Workspace, workspace
 
 

@@ -37,6 +37,7 @@ from solvers.papers.simplex_variants.kernels.layout import (
     SMALL_PIVOT,
     ZERO_PIVOT,
 )
+from solvers.papers.simplex_variants.pivots import Pivots
 from solvers.papers.simplex_variants.scaling import ScaledForm
 from solvers.papers.simplex_variants.shifts import Shifts
 from solvers.papers.simplex_variants.start import start_basis
@@ -58,7 +59,6 @@ from solvers.papers.simplex_variants.tolerances import (
     SMALLEST_PIVOT,
     ZERO,
 )
-from solvers.papers.simplex_variants.variants import Pivots
 
 
 class Drive:

@@ -35,9 +35,9 @@ from solvers.papers.simplex_variants.kernels.layout import (
     STEP,
     STOP,
 )
+from solvers.papers.simplex_variants.pivots import PENALTY, positions
 from solvers.papers.simplex_variants.rules import entering, leaving
 from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.variants import PENALTY, positions
 
 
 class HostPivots:

@@ -9,8 +9,9 @@ SELL    slices of rows of like length, each as in ELL  between the two: SELL-C-s
 
 After "Performance Engineering for Sparse Linear Solvers" (Thies, Hager, Anzt; ISC 2026), section
 on sparse matrix formats. CSR and SELL can hold their entries in compressed form
-(:mod:`solvers.papers.sparse_formats.compress`). Every format multiplies from the left only; for products with A'
-keep A' as a matrix of its own (:func:`solvers.papers.sparse_formats.convert.transposed`).
+(:mod:`solvers.papers.sparse_formats.compress`). Every format multiplies from the left only; for
+products with A' keep A' as a matrix of its own
+(:func:`solvers.papers.sparse_formats.convert.transposed`).
 """
 
 from __future__ import annotations

@@ -19,8 +19,9 @@ from solvers.mip.heuristics.feasibility_pump.counts import Counts, PumpCounts
 from solvers.mip.heuristics.feasibility_pump.lockstep import Lockstep, lockstep
 from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood, Search
 from solvers.mip.heuristics.feasibility_pump.projector import OVERHEAD, projection_budget
+from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
 from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
-from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, propagation
+from solvers.mip.heuristics.feasibility_pump.rounding import Rounder
 from solvers.mip.heuristics.feasibility_pump.run import ALPHAS, ROOT_SHARE, Log
 from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.heuristics.feasibility_pump.trajectory import Manner, Trajectory
@@ -139,7 +140,7 @@ class PumpBatch:
         target = Target(model, self._pool, bound)
         for number in range(self._width):
             seed = self._seed + number
-            rounder = propagation(model) if self._rounder_of is None else self._rounder_of(seed)
+            rounder = by_propagation(model) if self._rounder_of is None else self._rounder_of(seed)
             search = None if self._search_of is None else self._search_of(seed)
             manner = Manner(seed, ALPHAS[number % len(ALPHAS)])
             self._trajectories.append(

@@ -1,4 +1,4 @@
-"""Rounding a pump's points by fix-and-propagate, bulk by bulk (:mod:`solvers.mip.heuristics.fix_and_propagate`)."""
+"""Rounding a pump's points by fix-and-propagate, bulk by bulk."""
 
 from __future__ import annotations
 

@@ -66,20 +66,6 @@ def randomised(model: MipModel) -> Rounder:
     return rounder
 
 
-def propagation(model: MipModel) -> Rounder:
-    """Return the rounder that fixes and propagates, made when it is first used."""
-    made: list[Rounder] = []
-
-    def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
-        if not made:
-            from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
-
-            made.append(by_propagation(model))
-        return made[0](x, budget, seed)
-
-    return rounder
-
-
 class Roundings:
     """Rounds carefully while that keeps its share of the time, and to the nearest otherwise.
 

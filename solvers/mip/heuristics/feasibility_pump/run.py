@@ -13,8 +13,9 @@ from solvers.mip.heuristics.feasibility_pump.choose import choose_projector
 from solvers.mip.heuristics.feasibility_pump.counts import PumpCounts
 from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood, Search
 from solvers.mip.heuristics.feasibility_pump.projector import OVERHEAD, Projector, projection_budget
+from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
 from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
-from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, propagation
+from solvers.mip.heuristics.feasibility_pump.rounding import Rounder
 from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.heuristics.feasibility_pump.trajectory import FIRST_ALPHA, Manner, Trajectory
 from solvers.mip.model import MipModel
@@ -79,7 +80,7 @@ class Pump:
         self._manner = Manner(seed, alpha0)
         self._projector = projector
         self._owns_projector = projector is None
-        self._rounder = propagation(model) if rounder is None else rounder
+        self._rounder = by_propagation(model) if rounder is None else rounder
         self._search = search
         self._pool = pool
         self._root = root

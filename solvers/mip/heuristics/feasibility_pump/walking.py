@@ -1,4 +1,4 @@
-"""Local search around a pump's points by a walker of :mod:`solvers.mip.heuristics.local_search.cpu`."""
+"""Local search around a pump's points, on the CPU."""
 
 from __future__ import annotations
 
