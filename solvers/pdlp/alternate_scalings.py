@@ -68,7 +68,7 @@ def run_in_turns(
     earlier: Statistics = {}
     coefficients: Coefficients | None = None
     criteria = Criteria.uniform(options.tolerance)
-    finishing = Finishing(settings, options.tolerance, problem.num_nonzeros)
+    finishing = Finishing(settings, options.tolerance, problem.num_nonzeros, run)
     stalling = Stalling(settings, criteria)
     while True:
         here = dataclasses.replace(

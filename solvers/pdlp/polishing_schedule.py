@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Start
+from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.answer import Answer, judge
@@ -23,12 +24,16 @@ from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, w
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.norms import Norms
 from solvers.pdlp.settings import Settings
+from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 
 AIM = 0.5
 """Part of the tolerance that a try aims at: the way back from a presolve costs some."""
+
+Run = Callable[[State, EngineOptions, Progress], Outcome]
+"""Iterates on a prepared state until a tolerance or a limit is reached."""
 
 
 class Finishing:
@@ -43,10 +48,13 @@ class Finishing:
         On the three relative errors.
     nonzeros : int
         Of the problem.
+    run : callable
+        The method's main loop (``loop.run``), which solves the problems of feasibility.
     """
 
-    def __init__(self, settings: Settings, tolerance: float, nonzeros: int) -> None:
+    def __init__(self, settings: Settings, tolerance: float, nonzeros: int, run: Run) -> None:
         self._settings = settings
+        self._run = run
         self._tolerance = tolerance
         decades = -math.log10(tolerance) / settings.first_turn_decades
         size = 1.0 + nonzeros / settings.finish_entries
@@ -127,9 +135,6 @@ class Finishing:
         progress: Progress,
     ) -> tuple[FloatArray | None, int]:
         """Run the method on a problem of feasibility until its rows hold, if there is memory."""
-        from solvers.pdlp.loop import run
-        from solvers.pdlp.start import prepare
-
         own = Norms.of(sought).sides
         aim = AIM * self._tolerance * (1.0 + norm) / (1.0 + min(own, norm))
         options = dataclasses.replace(options, tolerance=aim)
@@ -138,7 +143,7 @@ class Finishing:
         device, norms, start = state.problem.device, Norms(norm, 0.0), Start(point)
         try:
             there = prepare(sought, options, device, watch, start, settings, norms, coefficients)
-            outcome = run(there, options, watch)
+            outcome = self._run(there, options, watch)
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise

@@ -36,7 +36,7 @@ def test_what_does_not_hold_is_mended_with_the_coefficients_that_are_there(is_pr
     assert before.statistics.worst > TOLERANCE
     with gpu.activate():
         state = pdlp.prepare(problem, ON_GPU, gpu, Progress(), Start(x, y), SETTINGS)
-        finishing = Finishing(SETTINGS, TOLERANCE, 0)
+        finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
         found, spent = finishing.try_at(state, before, 1000, ON_GPU, Progress())
     assert found is not None
     assert spent > 0

@@ -63,20 +63,20 @@ class Listener(Progress):
     ],
 )
 def test_a_try_is_due_where_one_residual_is_left(errors, expected) -> None:
-    finishing = Finishing(SETTINGS, TOLERANCE, 0)
+    finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
     assert finishing.is_due(1000, statistics(*errors)) is expected
     assert not finishing.is_due(800, statistics(*errors))
 
 
 def test_tighter_tolerances_begin_later() -> None:
     almost = statistics(1.0, 0.0, 0.0)
-    assert not Finishing(SETTINGS, 1e-8, 0).is_due(1800, almost)
-    assert Finishing(SETTINGS, 1e-8, 0).is_due(2000, almost)
+    assert not Finishing(SETTINGS, 1e-8, 0, pdlp.run).is_due(1800, almost)
+    assert Finishing(SETTINGS, 1e-8, 0, pdlp.run).is_due(2000, almost)
 
 
 def test_larger_problems_begin_later() -> None:
     almost = statistics(1.0, 0.0, 0.0)
-    finishing = Finishing(SETTINGS, TOLERANCE, 2 * SETTINGS.finish_entries)
+    finishing = Finishing(SETTINGS, TOLERANCE, 2 * SETTINGS.finish_entries, pdlp.run)
     assert not finishing.is_due(2800, almost)
     assert finishing.is_due(3000, almost)
 
@@ -86,7 +86,7 @@ def try_from(
 ):
     """Try from a point as a solve would; return what came of it, and the iterations spent."""
     state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), Start(x, y), SETTINGS)
-    finishing = Finishing(SETTINGS, TOLERANCE, 0)
+    finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
     found = finishing.try_at(
         state, judge(problem, x, y), iterations, replace(OPTIONS, **options), Progress()
     )
@@ -175,9 +175,11 @@ def test_without_memory_for_a_try_the_solve_goes_on(monkeypatch) -> None:
     problem = random_lp(0, rows=40, columns=60)
     answer = solved(problem)
     state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), None, SETTINGS)
-    monkeypatch.setattr("solvers.pdlp.start.prepare", exhausted)
+    monkeypatch.setattr("solvers.pdlp.polishing_schedule.prepare", exhausted)
     before = judge(problem, answer.x + 0.5, answer.row_dual)
-    found = Finishing(SETTINGS, TOLERANCE, 0).try_at(state, before, 1000, OPTIONS, Progress())
+    found = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run).try_at(
+        state, before, 1000, OPTIONS, Progress()
+    )
     assert found == (None, 0)
 
 
