@@ -11,7 +11,7 @@ from typing import TextIO
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.contender_progress import LaneProgress
+from gpu_bridge.pipeline.contender_progress import ContenderProgress
 from gpu_bridge.pipeline.race import LOOK_AGAIN
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
@@ -137,7 +137,7 @@ def _solve_small(
     return Outcome.in_model_sense(answer, lp)
 
 
-class _OfOne(LaneProgress):
+class _OfOne(ContenderProgress):
     """One of many: it hears an interruption of the whole call, keeps its own time, says nothing."""
 
     def __init__(self, parent: Progress) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from gpu_bridge.pipeline.contender_progress import Deputy
+from gpu_bridge.pipeline.contender_progress import DetachableProgress
 from solvers import presolve
 from solvers.core.concurrency import leave, start_thread
 from solvers.core.problem import Problem
@@ -13,7 +13,7 @@ from solvers.presolve import Reduction, unchanged
 from solvers.presolve.with_highs import TIME_SHARE
 
 
-class Presolving:
+class BackgroundPresolve:
     """HiGHS's presolve of one problem, under way from now on.
 
     Parameters
@@ -26,8 +26,10 @@ class Presolving:
 
     def __init__(self, problem: Problem, progress: Progress, seconds: float) -> None:
         self._problem = problem
-        self._deputy = Deputy(progress)
-        self._deputy.time_limit = min(progress.time_limit, progress.seconds + seconds / TIME_SHARE)
+        self._progress = DetachableProgress(progress)
+        self._progress.time_limit = min(
+            progress.time_limit, progress.seconds + seconds / TIME_SHARE
+        )
         self._reduction: Reduction | None = None
         self._failure: BaseException | None = None
         self._ended = threading.Event()
@@ -52,11 +54,11 @@ class Presolving:
     def abandon(self) -> None:
         """Let nobody wait for it any more; a reduction that is there stays of use."""
         if not self._ended.is_set():
-            self._deputy.abandon()
+            self._progress.abandon()
             leave(self._thread)
 
     def _run(self) -> None:
-        self._reduction = presolve.apply(self._problem, self._deputy, "highs")
+        self._reduction = presolve.apply(self._problem, self._progress, "highs")
         self._ended.set()
 
     def _has_failed(self, failure: BaseException) -> None:

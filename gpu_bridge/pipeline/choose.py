@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpu_bridge.classify import ProblemClass, ProblemKind, classify
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.contenders import PDLP, plan_lanes
+from gpu_bridge.pipeline.contenders import PDLP, plan_contenders
 from gpu_bridge.pipeline.routes.simplex import simplex_place
 from solvers.core.device import look_for, seen_gpu
 from solvers.core.errors import EngineError, OptionError
@@ -51,25 +51,25 @@ ENGINES = {
 class Choice:
     """The engine that will answer, where it runs, and why it was picked.
 
-    In a race ``method`` is ``race``, ``lanes`` names the engines, and ``device`` is the fastest
-    one that any of them uses. With ``then`` branch and bound goes on where the engine does not end
-    in its share of the time.
+    In a race ``method`` is ``race``, ``contenders`` names the engines, and ``device`` is the
+    fastest one that any of them uses. With ``then`` branch and bound goes on where the engine does
+    not end in its share of the time.
     """
 
     method: str
     device: str
     reason: str
-    lanes: tuple[str, ...] = ()
+    contenders: tuple[str, ...] = ()
     then: bool = False
 
     @property
     def title(self) -> str:
         """Which engines run, and where."""
-        if not self.lanes:
+        if not self.contenders:
             return f"{self.method} on {self.device}"
         places = [
             name if name != PDLP or self.device == "cpu" else f"{name} on {self.device}"
-            for name in self.lanes
+            for name in self.contenders
         ]
         return f"race of {', '.join(places[:-1])} and {places[-1]}"
 
@@ -112,7 +112,7 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:
         return Choice("pdlp", options.device, f"{found.sentence} for the GPU")
-    plan = plan_lanes(problem, options)
+    plan = plan_contenders(problem, options)
     if len(plan.names) > 1:
         return Choice("race", plan.device, f"{found.sentence}; {plan.reason}", plan.names)
     method = "pdlp" if plan.names == (PDLP,) else "highs"

@@ -15,7 +15,7 @@ SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
 """Figures of an iteration that say how near an engine is."""
 
 
-class LaneProgress(Progress):
+class ContenderProgress(Progress):
     """The :class:`~solvers.core.progress.Progress` of one engine among several.
 
     Clock, time limit and interruption are those of the solve; besides, the engine alone can be
@@ -76,7 +76,7 @@ class LaneProgress(Progress):
         self._parent.standing(self.name, self._short())
 
     def standing(self, runner: str, words: str) -> None:
-        """Pass on how an engine of a race within this lane stands."""
+        """Pass on how an engine of a race within this contender stands."""
         if not self.abandoned:
             self._parent.standing(runner, words)
 
@@ -103,7 +103,7 @@ class LaneProgress(Progress):
         return f"{self._count} ({max(known):.1e})" if known else str(self._count)
 
 
-class Deputy(LaneProgress):
+class DetachableProgress(ContenderProgress):
     """The progress of a solve, as long as the caller waits, under no name of its own."""
 
     def __init__(self, parent: Progress) -> None:
@@ -121,7 +121,7 @@ class Deputy(LaneProgress):
             self._of_caller.log(message)
 
 
-class Relay(Deputy):
+class ForwardingProgress(DetachableProgress):
     """The progress of a whole solve, as long as the caller waits: everything is passed on.
 
     Attributes

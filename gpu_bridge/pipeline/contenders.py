@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.race import Lane
-from gpu_bridge.pipeline.routes.pdlp import pdlp_road
+from gpu_bridge.pipeline.race import Contender
+from gpu_bridge.pipeline.routes.pdlp import pdlp_route
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.concurrency import usable_cores
 from solvers.core.device import cpu, find_device, seen_gpu
@@ -61,7 +61,7 @@ class Plan:
     reason: str
 
 
-def plan_lanes(problem: Problem, options: Options) -> Plan:
+def plan_contenders(problem: Problem, options: Options) -> Plan:
     """Choose the engines for a linear program where the caller leaves it to us.
 
     No more engines run than there are threads.
@@ -102,10 +102,10 @@ def _fitting(names: list[str], problem: Problem, first_order: str) -> list[str]:
     return kept
 
 
-def make_lanes(
+def make_contenders(
     names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
-) -> list[Lane]:
-    """Return lanes of these names, with PDLP on ``device`` and what threads the others leave.
+) -> list[Contender]:
+    """Return contenders of these names, with PDLP on ``device`` and what threads the others leave.
 
     Beside PDLP the reference engine keeps apart. In threads of this process it asks at every
     iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
@@ -118,7 +118,7 @@ def make_lanes(
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
         # an interior point method has no use for a start, and would lose presolve by it
         IPM: lambda progress: _reference(IPM, problem, options, progress, None, PDLP in names),
-        PDLP: lambda progress: pdlp_road(
+        PDLP: lambda progress: pdlp_route(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
             progress,
@@ -126,7 +126,7 @@ def make_lanes(
             hedge=True,
         ),
     }
-    return [Lane(name, runs[name]) for name in names]
+    return [Contender(name, runs[name]) for name in names]
 
 
 def _reference(

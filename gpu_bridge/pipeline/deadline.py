@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpu_bridge.pipeline.contender_progress import Deputy, Relay
+from gpu_bridge.pipeline.contender_progress import DetachableProgress, ForwardingProgress
 from solvers.core.concurrency import run_beside
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 def in_time(
-    work: Callable[[Relay], Answer],
+    work: Callable[[ForwardingProgress], Answer],
     progress: Progress,
     otherwise: Callable[[StopReason, FloatArray | None], Answer],
 ) -> Answer:
@@ -50,23 +50,23 @@ def in_time(
     Exception
         What the work raised.
     """
-    relay = Relay(progress)
+    forwarding = ForwardingProgress(progress)
     try:
         found = run_beside(
-            lambda: work(relay),
+            lambda: work(forwarding),
             progress,
             "solve",
             patience=lambda: _clipped(progress, WHOLE_SHARE, WHOLE_LOW, WHOLE_HIGH),
             is_over=lambda: progress.should_stop() is not None,
         )
     finally:
-        relay.abandon()
+        forwarding.abandon()
     if found is not None:
         return found[0]
     progress.log("The time was up while something was busy that hears of no limit.")
     stopped = progress.should_stop()
     assert stopped is not None  # nothing else ends the wait
-    return otherwise(stopped, relay.best)
+    return otherwise(stopped, forwarding.best)
 
 
 def within_limit(
@@ -85,13 +85,13 @@ def within_limit(
     Exception
         What the work raised.
     """
-    deputy = Deputy(progress)
+    inner = DetachableProgress(progress)
     found = answered(
         work,
         progress,
         engine,
-        deputy,
-        lambda: PATIENCE_LOW if deputy.held is not None else patience_at(progress, patience),
+        inner,
+        lambda: PATIENCE_LOW if inner.held is not None else patience_at(progress, patience),
     )
     if found is not None:
         return found
@@ -99,14 +99,14 @@ def within_limit(
     assert stopped is not None  # nothing else ends the wait
     progress.log(f"The time was up while {engine} was busy.")
     nothing = Outcome(SolutionStatus.NOTHING, stopped, engine=engine)
-    return replace(deputy.held or nothing, stop_reason=stopped)
+    return replace(inner.held or nothing, stop_reason=stopped)
 
 
 def answered(
     work: Callable[[Progress], Answer],
     progress: Progress,
     engine: str,
-    deputy: Deputy | None = None,
+    inner: DetachableProgress | None = None,
     patience: Callable[[], float] | None = None,
 ) -> Answer | None:
     """Run work in a thread and return what it returns, or None soon after the limit.
@@ -119,7 +119,7 @@ def answered(
     Exception
         What the work raised.
     """
-    own = Deputy(progress) if deputy is None else deputy
+    own = DetachableProgress(progress) if inner is None else inner
 
     def usual() -> float:
         return PATIENCE_HIGH if progress.interrupted else patience_at(progress)

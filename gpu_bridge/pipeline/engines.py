@@ -20,13 +20,13 @@ import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.choose import Choice, choose
-from gpu_bridge.pipeline.contenders import make_lanes
+from gpu_bridge.pipeline.contenders import make_contenders
 from gpu_bridge.pipeline.deadline import in_time, within_limit
 from gpu_bridge.pipeline.race import better, race
-from gpu_bridge.pipeline.routes.knapsack import knapsack_road
-from gpu_bridge.pipeline.routes.mip import go_on, mip_road
-from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE, pdlp_road
-from gpu_bridge.pipeline.routes.simplex import simplex_road
+from gpu_bridge.pipeline.routes.knapsack import knapsack_route
+from gpu_bridge.pipeline.routes.mip import go_on, mip_route
+from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE, pdlp_route
+from gpu_bridge.pipeline.routes.simplex import simplex_route
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.magnitudes import unsafe_reason, without_far_limits
 from gpu_bridge.verify.trust import (
@@ -85,7 +85,7 @@ def run_engines(
     if chosen.device != "cpu":
         expect(look_for(chosen.device))
     answer, conflict = in_time(
-        lambda relay: _explained(problem, options, chosen, relay, start),
+        lambda relayed: _explained(problem, options, chosen, relayed, start),
         progress,
         lambda stopped, x: (
             _without_engine(problem, options, chosen, stopped, start, x, progress.held),
@@ -144,7 +144,7 @@ def _without_engine(
         SolutionStatus.NOTHING,
         stopped,
         candidate=x,
-        engine="" if choice.lanes else choice.method,
+        engine="" if choice.contenders else choice.method,
         device=choice.device,
     )
     known = verify(problem, nothing, options)
@@ -173,7 +173,7 @@ def _answer(
         return dataclasses.replace(answer, stop_reason=stopped)
     if stopped is not None or not _gave_up(answer, progress):
         return answer
-    who = "Every engine" if choice.lanes else answer.engine
+    who = "Every engine" if choice.contenders else answer.engine
     told = answer.message or f"{who} ended short of the tolerances."
     progress.log(f"{told} Asking for a second opinion.")
     progress.hold(answer)
@@ -246,10 +246,10 @@ def _run(
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
-    if choice.lanes:
-        lanes = make_lanes(choice.lanes, choice.device, problem, options, start)
+    if choice.contenders:
+        contenders = make_contenders(choice.contenders, choice.device, problem, options, start)
         try:
-            return race(problem, lanes, options, progress)
+            return race(problem, contenders, options, progress)
         except EngineError as failure:  # of every one of them; there is a second opinion
             progress.log(f"No engine has an answer: {failure}")
             nothing = SolutionStatus.NOTHING
@@ -258,18 +258,21 @@ def _run(
             )
     if choice.method == "pdlp":
         answer = within_limit(
-            lambda deputy: _where_chosen(
-                lambda there: pdlp_road(problem, there, deputy, start), options, choice, deputy
+            lambda own: _where_chosen(
+                lambda there: pdlp_route(problem, there, own, start),
+                options,
+                choice,
+                own,
             ),
             progress,
             "pdlp",
         )
     elif choice.method == "simplex":
-        answer = simplex_road(problem, options, progress, start)
+        answer = simplex_route(problem, options, progress, start)
     elif choice.method.startswith("knapsack"):
         answer = _run_exactly(problem, options, choice, progress)
     elif choice.method == "mip":
-        answer = mip_road(problem, options, progress, start)
+        answer = mip_route(problem, options, progress, start)
     else:
         answer = _run_highs(problem, options, progress, start)
     return verify(problem, answer, options)
@@ -292,7 +295,7 @@ def _run_exactly(
         allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
     with progress.budget(allowed):
         answer = within_limit(
-            lambda deputy: _run_knapsack(problem, options, choice, deputy),
+            lambda own: _run_knapsack(problem, options, choice, own),
             progress,
             choice.method,
             KNAPSACK_PATIENCE,
@@ -309,7 +312,7 @@ def _run_knapsack(
 ) -> solvers.core.outcome.Outcome:
     as_in_the_paper = choice.method == "knapsack-bb"
     return _where_chosen(
-        lambda there: knapsack_road(problem, there, progress, breadth_first=as_in_the_paper),
+        lambda there: knapsack_route(problem, there, progress, breadth_first=as_in_the_paper),
         options,
         choice,
         progress,
@@ -350,5 +353,7 @@ def _device_name(choice: Choice) -> str:
 def explained_in_time(problem: Problem, progress: Progress) -> Conflict | None:
     """Return why a problem is infeasible, if that is found out within the time left."""
     return in_time(
-        lambda relay: explain_infeasibility(problem, relay), progress, lambda stopped, x: None
+        lambda relayed: explain_infeasibility(problem, relayed),
+        progress,
+        lambda stopped, x: None,
     )

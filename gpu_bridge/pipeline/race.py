@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpu_bridge.pipeline.contender_progress import LaneProgress
+from gpu_bridge.pipeline.contender_progress import ContenderProgress
 from gpu_bridge.report.log_text import clock, labelled
 from gpu_bridge.verify.verify import verify
 from solvers.core.concurrency import leave
@@ -53,13 +53,13 @@ PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.003, 0.002, 0.1
 are gone at once, and it is for the caller's next solve only that anybody waits."""
 
 GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
-"""How long a preferred lane may go on after another was first: this part of the time used, within
-bounds. With what a race costs besides, more would make it slower than the faster of its lanes by
-more than a tenth."""
+"""How long a preferred contender may go on after another was first: this part of the time used,
+within bounds. With what a race costs besides, more would make it slower than the faster of its
+contenders by more than a tenth."""
 
 
 @dataclass(frozen=True)
-class Lane:
+class Contender:
     """One engine of a race.
 
     Parameters
@@ -67,7 +67,8 @@ class Lane:
     name : str
         What the log calls it.
     run : callable
-        Takes the lane's progress and returns an answer to the original problem, not yet verified.
+        Takes the contender's progress and returns an answer to the original problem, not yet
+        verified.
     """
 
     name: str
@@ -76,9 +77,9 @@ class Lane:
 
 @dataclass(frozen=True, eq=False)
 class Finish:
-    """How a lane ended: with an answer, verified, or with the error it raised."""
+    """How a contender ended: with an answer, verified, or with the error it raised."""
 
-    lane: Lane
+    contender: Contender
     seconds: float
     answer: Outcome | None = None
     error: BaseException | None = None
@@ -96,44 +97,44 @@ class Finish:
 
 def race(
     problem: Problem,
-    lanes: Sequence[Lane],
+    contenders: Sequence[Contender],
     options: EngineOptions,
     progress: Progress,
     *,
     prefer: str = "",
     within: bool = False,
 ) -> Outcome:
-    """Run all lanes at once and return the first verified answer.
+    """Run all contenders at once and return the first verified answer.
 
     Parameters
     ----------
     problem : Problem
         The original, on which answers are verified.
-    lanes : sequence of Lane
+    contenders : sequence of Contender
         At least one.
     options : EngineOptions
         Tolerances of the verification.
     progress : Progress
         Keeps the time limit and the interruption; told who won, and how the others stood.
     prefer : str
-        Name of a lane whose answer is worth a short wait when another was first.
+        Name of a contender whose answer is worth a short wait when another was first.
     within : bool
         Whether this is a race within a race; the outer one waits for whoever is still at work.
 
     Returns
     -------
     Outcome
-        Verified. If no lane settles the question, the best answer of those that ended.
+        Verified. If no contender settles the question, the best answer of those that ended.
 
     Raises
     ------
     Exception
-        What the first lane to end raised, if every lane raised.
+        What the first contender to end raised, if every contender raised.
     """
-    runners = [_Runner(lane, problem, options, progress) for lane in lanes]
+    runners = [_Runner(contender, problem, options, progress) for contender in contenders]
     finishes: queue.SimpleQueue[Finish] = queue.SimpleQueue()
-    for lane in lanes:
-        progress.standing(lane.name, "")
+    for contender in contenders:
+        progress.standing(contender.name, "")
     try:
         for runner in runners:
             runner.start(finishes)
@@ -164,13 +165,13 @@ def better(first: Outcome, second: Outcome) -> Outcome:
 
 
 class _Runner:
-    """A lane in its thread."""
+    """A contender in its thread."""
 
     def __init__(
-        self, lane: Lane, problem: Problem, options: EngineOptions, progress: Progress
+        self, contender: Contender, problem: Problem, options: EngineOptions, progress: Progress
     ) -> None:
-        self.lane = lane
-        self.progress = LaneProgress(progress, lane.name)
+        self.contender = contender
+        self.progress = ContenderProgress(progress, contender.name)
         self._problem = problem
         self._options = options
         self.thread: threading.Thread | None = None
@@ -185,9 +186,12 @@ class _Runner:
         return self._held_verified
 
     def start(self, finishes: queue.SimpleQueue[Finish]) -> None:
-        """Run the lane in a new thread, which puts its finish into the queue."""
+        """Run the contender in a new thread, which puts its finish into the queue."""
         thread = threading.Thread(
-            target=self._work, args=(finishes,), name=f"lane {self.lane.name}", daemon=True
+            target=self._work,
+            args=(finishes,),
+            name=f"contender {self.contender.name}",
+            daemon=True,
         )
         self.thread = thread
         thread.start()
@@ -195,15 +199,15 @@ class _Runner:
     def _work(self, finishes: queue.SimpleQueue[Finish]) -> None:
         try:
             finish = self._finish()
-        except BaseException as error:  # whatever it is, the race goes on without this lane
-            finish = Finish(self.lane, self.progress.seconds, error=error)
+        except BaseException as error:  # whatever it is, the race goes on without this contender
+            finish = Finish(self.contender, self.progress.seconds, error=error)
         finishes.put(finish)
 
     def _finish(self) -> Finish:
-        answer = self.lane.run(self.progress)
+        answer = self.contender.run(self.progress)
         if not self.progress.abandoned:
             answer = verify(self._problem, answer, self._options)
-        return Finish(self.lane, self.progress.seconds, answer)
+        return Finish(self.contender, self.progress.seconds, answer)
 
 
 def _until_settled(
@@ -214,7 +218,7 @@ def _until_settled(
     within: bool,
 ) -> tuple[Finish | None, list[Finish]]:
     """Return who settled the question, if anybody did, and all who have ended by then."""
-    names = {runner.lane.name for runner in runners}
+    names = {runner.contender.name for runner in runners}
     ended: list[Finish] = []
     winner: Finish | None = None
     give_up_at = np.inf
@@ -231,10 +235,10 @@ def _until_settled(
         if finish.settled:
             winner = finish
         elif winner is None and progress.should_stop() is None:
-            name, words = finish.lane.name, clock(finish.seconds)
+            name, words = finish.contender.name, clock(finish.seconds)
             progress.log(f"{name} is out of the race after {words}: {finish}.")
         if winner is not None:
-            if prefer not in names - {one.lane.name for one in ended}:
+            if prefer not in names - {one.contender.name for one in ended}:
                 break
             give_up_at = min(give_up_at, _later(progress, GRACE_SHARE, GRACE_LOW, GRACE_HIGH))
     return winner, ended
@@ -253,12 +257,12 @@ def _later(progress: Progress, share: float, low: float, high: float) -> float:
 
 
 def _patience(seconds: float) -> float:
-    """Return how long to wait for lanes to end after a race of so many seconds."""
+    """Return how long to wait for contenders to end after a race of so many seconds."""
     return float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
 
 
 def _part(runners: Sequence[_Runner], patience: float) -> None:
-    """Give the lanes a moment to end, which children need, and leave the rest behind."""
+    """Give the contenders a moment to end, which children need, and leave the rest behind."""
     deadline = time.monotonic() + patience
     for runner in runners:
         thread = runner.thread
@@ -272,9 +276,9 @@ def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progres
     """Return the best of the answers of those who ended and of what the others held."""
     stopped = progress.should_stop()
     answers = [finish.answer for finish in ended if finish.answer is not None]
-    answered = {finish.lane.name for finish in ended if finish.answer is not None}
+    answered = {finish.contender.name for finish in ended if finish.answer is not None}
     for runner in runners:
-        held = None if runner.lane.name in answered else runner.held()
+        held = None if runner.contender.name in answered else runner.held()
         if held is not None:
             reason = held.stop_reason if stopped is None else stopped
             answers.append(replace(held, stop_reason=reason))
@@ -283,17 +287,17 @@ def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progres
     for finish in ended:
         if finish.error is not None:
             raise finish.error
-    assert stopped is not None  # lanes are left behind only after a limit or an interruption
+    assert stopped is not None  # contenders are left behind only after a limit or an interruption
     return Outcome(SolutionStatus.NOTHING, stopped)
 
 
 def _report(winner: Finish, ended: Sequence[Finish], runners: Sequence[_Runner]) -> str:
     """Say who won, after how long, and how the others stood."""
-    out = {finish.lane.name: finish for finish in ended}
-    lines = [f"won by {winner.lane.name} after {winner.seconds:.2f} s"]
+    out = {finish.contender.name: finish for finish in ended}
+    lines = [f"won by {winner.contender.name} after {winner.seconds:.2f} s"]
     for runner in runners:
-        name = runner.lane.name
-        if name != winner.lane.name:
+        name = runner.contender.name
+        if name != winner.contender.name:
             fate = f", out after {out[name].seconds:.2f} s" if name in out else ""
             lines.append(f"{name}: {runner.progress.reached}{fate}")
     return labelled("Race", "\n".join(lines))

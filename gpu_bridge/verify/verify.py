@@ -68,7 +68,7 @@ READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
 
 _graded: weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome]]
 _graded = weakref.WeakKeyDictionary()
-"""What was asked about outcomes that are still about, and the answer: the road that an answer took
+"""What was asked about outcomes that are still about, and the answer: the route that an answer took
 asks first, to know whether to go on, and the pipeline again, which on large models is half of what
 is left to do. Outcomes never change."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.routes import pdlp as pdlp_road
+from gpu_bridge.pipeline.routes import pdlp as pdlp_route
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
@@ -78,7 +78,7 @@ def test_the_road_holds_points_of_the_original_model(presolve: bool) -> None:
     options = make_options(
         method="pdlp", device="cpu", iteration_limit=2000, crossover="off", presolve=presolve
     )
-    pdlp_road.pdlp_road(SYSTEM, options, progress)
+    pdlp_route.pdlp_route(SYSTEM, options, progress)
     assert progress.held is not None
     assert verify(SYSTEM, progress.held, options).solution_status.has_values
 
@@ -87,7 +87,7 @@ def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(crossover, "run_task", _runs_into_the_limit)
     progress = Progress(60.0)
     options = make_options(method="pdlp", device="cpu", iteration_limit=2000)
-    found = pdlp_road.pdlp_road(SYSTEM, options, progress)
+    found = pdlp_route.pdlp_route(SYSTEM, options, progress)
     assert "crossover ended early" in found.message
     answer = verify(SYSTEM, found, options)
     assert answer.solution_status is SolutionStatus.APPROXIMATE

@@ -252,7 +252,7 @@ class Long:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: Outcome | None = None) -> None:
         self.starts: list[Start | None] = []
         self._answer = answer
-        monkeypatch.setattr(engines, "mip_road", self._solve)
+        monkeypatch.setattr(engines, "mip_route", self._solve)
         monkeypatch.setattr(engines, "_run_highs", self._solve)
 
     def _solve(

@@ -13,9 +13,10 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.options import Options, make_options
-from gpu_bridge.pipeline import brief, contenders, race
+from gpu_bridge.pipeline import brief, race
+from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline.choose import choose
-from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_lanes, plan_lanes
+from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_contenders, plan_contenders
 from gpu_bridge.pipeline.routes import pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
@@ -52,11 +53,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
     """Return a function that makes this machine one of so many cores, with a GPU or without."""
 
     def make(cores: int, gpu: bool) -> None:
-        monkeypatch.setattr(contenders, "usable_cores", lambda: cores)
+        monkeypatch.setattr(module, "usable_cores", lambda: cores)
         seen = GPU if gpu else None
-        monkeypatch.setattr(contenders, "seen_gpu", lambda: seen)
+        monkeypatch.setattr(module, "seen_gpu", lambda: seen)
         monkeypatch.setattr(
-            contenders, "find_device", lambda wanted: seen or Device("cpu", "a processor")
+            module, "find_device", lambda wanted: seen or Device("cpu", "a processor")
         )
 
     return make
@@ -68,19 +69,19 @@ BOTH = (SIMPLEX, IPM)
 @pytest.mark.parametrize(
     ("nonzeros", "cores", "gpu", "options", "names"),
     [
-        (contenders.RACE_NONZEROS - 2, 16, True, {}, (SIMPLEX,)),
-        (contenders.RACE_NONZEROS, 2, False, {}, BOTH),
-        (contenders.RACE_NONZEROS, 16, True, {}, BOTH),
-        (contenders.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
-        (contenders.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
-        (contenders.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
-        (contenders.PDLP_NONZEROS, 16, True, {"device": "cpu"}, BOTH),
-        (contenders.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
-        (contenders.PDLP_NONZEROS, 16, True, {"threads": 1}, (SIMPLEX,)),
-        (contenders.PDLP_ALONE_NONZEROS, 16, True, {"threads": 1}, (PDLP,)),
-        (contenders.PDLP_ALONE_NONZEROS, 16, False, {"threads": 1}, (SIMPLEX,)),
-        (contenders.PDLP_CPU_NONZEROS, 2, False, {}, BOTH),
-        (contenders.PDLP_CPU_NONZEROS, 3, False, {}, (*BOTH, PDLP)),
+        (module.RACE_NONZEROS - 2, 16, True, {}, (SIMPLEX,)),
+        (module.RACE_NONZEROS, 2, False, {}, BOTH),
+        (module.RACE_NONZEROS, 16, True, {}, BOTH),
+        (module.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
+        (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
+        (module.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
+        (module.PDLP_NONZEROS, 16, True, {"device": "cpu"}, BOTH),
+        (module.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
+        (module.PDLP_NONZEROS, 16, True, {"threads": 1}, (SIMPLEX,)),
+        (module.PDLP_ALONE_NONZEROS, 16, True, {"threads": 1}, (PDLP,)),
+        (module.PDLP_ALONE_NONZEROS, 16, False, {"threads": 1}, (SIMPLEX,)),
+        (module.PDLP_CPU_NONZEROS, 2, False, {}, BOTH),
+        (module.PDLP_CPU_NONZEROS, 3, False, {}, (*BOTH, PDLP)),
     ],
 )
 def test_the_engines_follow_from_size_and_machine(
@@ -92,14 +93,14 @@ def test_the_engines_follow_from_size_and_machine(
     machine: Callable[[int, bool], None],
 ) -> None:
     machine(cores, gpu)
-    plan = plan_lanes(sparse_problem(nonzeros), make_options(options))
+    plan = plan_contenders(sparse_problem(nonzeros), make_options(options))
     assert plan.names == names
     assert plan.device == ("cuda" if gpu and PDLP in names else "cpu")
 
 
 def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
     machine(16, True)
-    choice = choose(sparse_problem(contenders.PDLP_NONZEROS), make_options())
+    choice = choose(sparse_problem(module.PDLP_NONZEROS), make_options())
     assert choice.title == "race of pdlp on cuda, simplex and ipm"
     assert choice.device == "cuda"
     assert "first verified answer" in choice.reason
@@ -107,10 +108,10 @@ def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None
 
 def test_an_engine_asked_for_by_name_runs_alone(machine: Callable[[int, bool], None]) -> None:
     machine(16, True)
-    problem = sparse_problem(contenders.PDLP_NONZEROS)
+    problem = sparse_problem(module.PDLP_NONZEROS)
     for method in ("highs", "pdlp"):
         choice = choose(problem, make_options(method=method, device="cpu"))
-        assert (choice.method, choice.lanes) == (method, ())
+        assert (choice.method, choice.contenders) == (method, ())
 
 
 def test_pdlp_gets_the_threads_that_are_left(
@@ -119,15 +120,15 @@ def test_pdlp_gets_the_threads_that_are_left(
     machine(16, True)
     seen: dict[str, Options] = {}
 
-    def road(problem: Problem, options: Options, *_: object, hedge: bool) -> Outcome:
+    def route(problem: Problem, options: Options, *_: object, hedge: bool) -> Outcome:
         seen["pdlp"] = options
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
-    monkeypatch.setattr(contenders, "pdlp_road", road)
+    monkeypatch.setattr(module, "pdlp_route", route)
     problem = LINEAR[0].problem
-    lanes = make_lanes((PDLP, *BOTH), "cuda", problem, make_options(), None)
-    assert [lane.name for lane in lanes] == [PDLP, *BOTH]
-    lanes[0].run(Progress())
+    contenders = make_contenders((PDLP, *BOTH), "cuda", problem, make_options(), None)
+    assert [contender.name for contender in contenders] == [PDLP, *BOTH]
+    contenders[0].run(Progress())
     assert (seen["pdlp"].threads, seen["pdlp"].device) == (14, "cuda")
 
 
@@ -135,10 +136,10 @@ def test_pdlp_gets_the_threads_that_are_left(
 def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make simplex, interior point and PDLP on the CPU race on every linear program."""
     monkeypatch.setattr(brief, "MOST", 0)
-    monkeypatch.setattr(contenders, "RACE_NONZEROS", 0)
-    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 0)
-    monkeypatch.setattr(contenders, "seen_gpu", lambda: None)
-    monkeypatch.setattr(contenders, "usable_cores", lambda: 3)
+    monkeypatch.setattr(module, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 0)
+    monkeypatch.setattr(module, "seen_gpu", lambda: None)
+    monkeypatch.setattr(module, "usable_cores", lambda: 3)
     always_to_a_vertex(monkeypatch)
 
 
@@ -157,16 +158,19 @@ def test_linear(case: Case) -> None:
 @pytest.mark.usefixtures("everything_races")
 @pytest.mark.parametrize("alone", [SIMPLEX, IPM, PDLP])
 def test_any_engine_may_be_the_only_sound_one(alone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = contenders.make_lanes
+    real = module.make_contenders
 
-    def with_traps(*arguments: object) -> list[contenders.Lane]:
+    def with_traps(*arguments: object) -> list[module.Contender]:
         def crash(progress: Progress) -> Outcome:
             raise EngineError("this engine is out of order")
 
-        lanes = real(*arguments)  # type: ignore[arg-type]
-        return [lane if lane.name == alone else replace(lane, run=crash) for lane in lanes]
+        contenders = real(*arguments)  # type: ignore[arg-type]
+        return [
+            contender if contender.name == alone else replace(contender, run=crash)
+            for contender in contenders
+        ]
 
-    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_lanes", with_traps)
+    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_contenders", with_traps)
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
     assert outcome.basis is not None
@@ -194,7 +198,7 @@ def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
         return real(problem, options, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(highs, "solve", careless)
-    monkeypatch.setattr(contenders, "pdlp_road", lambda *_, **__: wrong)
+    monkeypatch.setattr(module, "pdlp_route", lambda *_, **__: wrong)
     outcome = gpu_bridge.solve(LINEAR[0].problem)
     assert "second opinion" in outcome.log
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
@@ -215,7 +219,7 @@ def test_when_all_engines_break_the_reference_engine_is_asked_again(
         raise EngineError("it crashed too")
 
     monkeypatch.setattr(highs, "solve", fragile)
-    monkeypatch.setattr(contenders, "pdlp_road", broken)
+    monkeypatch.setattr(module, "pdlp_route", broken)
     outcome = gpu_bridge.solve(LINEAR[0].problem)
     assert "No engine has an answer: it crashed" in outcome.log
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
@@ -232,9 +236,9 @@ def test_a_crash_in_a_race_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(placement, name, -1)
     crash = "os.kill(os.getpid(), 11) if task.settings['solver'] == 'ipm' else run(task, channel)"
     monkeypatch.setattr(child, "BOOTSTRAP", child_that(crash))
-    lane = make_lanes((IPM,), "cpu", gpu_bridge.read(ADLITTLE), make_options(), None)[0]
+    contender = make_contenders((IPM,), "cpu", gpu_bridge.read(ADLITTLE), make_options(), None)[0]
     progress = BridgeProgress()
-    left = lane.run(progress)
+    left = contender.run(progress)
     assert left.stop_reason is StopReason.NUMERICAL_TROUBLE
     assert "crashed" in left.message
     assert "once more" not in progress.text
@@ -250,8 +254,8 @@ def test_engines_that_do_not_fit_together_do_not_race(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine(16, False)
-    monkeypatch.setattr(contenders, "cpu", lambda: Device("cpu", "a processor", int(memory)))
-    plan = plan_lanes(sparse_problem(contenders.RACE_NONZEROS), make_options())
+    monkeypatch.setattr(module, "cpu", lambda: Device("cpu", "a processor", int(memory)))
+    plan = plan_contenders(sparse_problem(module.RACE_NONZEROS), make_options())
     assert plan.names == names
 
 
@@ -271,7 +275,7 @@ def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(placement, name, -1)
     hang = "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel)"
     monkeypatch.setattr(child, "BOOTSTRAP", child_that(hang))
-    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 10**9)
+    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 10**9)
     before = children(), lane_threads()
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
@@ -285,7 +289,7 @@ def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
         monkeypatch.setattr(placement, name, -1)
     monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
-    monkeypatch.setattr(contenders, "PDLP_CPU_NONZEROS", 10**9)
+    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 10**9)
     before = children(), lane_threads()
     outcome = gpu_bridge.solve(ADLITTLE, time_limit=0.3)
     assert outcome.solution_status is SolutionStatus.NOTHING
@@ -310,7 +314,7 @@ def children() -> set[int]:
 def lane_threads() -> set[threading.Thread]:
     """Return the running threads of races and of HiGHS."""
     threads = threading.enumerate()
-    return {thread for thread in threads if thread.name.startswith(("lane ", "highs"))}
+    return {thread for thread in threads if thread.name.startswith(("contender ", "highs"))}
 
 
 def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
@@ -325,7 +329,7 @@ def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
     monkeypatch.setattr(pdlp, "find_device", find)
     monkeypatch.setattr(Device, "release_memory", lambda self: None)
     progress = BridgeProgress()
-    answer = pdlp.pdlp_road(
+    answer = pdlp.pdlp_route(
         LINEAR[0].problem, make_options(device="cuda:1", presolve=False), progress
     )
     assert asked == ["cuda:1", "cuda:1"]  # once more after the pool was emptied
@@ -346,7 +350,7 @@ def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyP
     problem = gpu_bridge.read(ADLITTLE)
     progress = BridgeProgress()
     options = make_options(device="cpu")
-    answer = pdlp.pdlp_road(problem, options, progress, hedge=True)
+    answer = pdlp.pdlp_route(problem, options, progress, hedge=True)
     assert "won by pdlp after" in progress.text
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
@@ -356,7 +360,7 @@ def test_a_vertex_is_preferred_to_a_point_of_pdlp(monkeypatch: pytest.MonkeyPatc
     always_to_a_vertex(monkeypatch)
     problem = gpu_bridge.read(ADLITTLE)
     progress = BridgeProgress()
-    answer = pdlp.pdlp_road(problem, make_options(device="cpu"), progress, hedge=True)
+    answer = pdlp.pdlp_route(problem, make_options(device="cpu"), progress, hedge=True)
     assert "won by crossover" in progress.text
     assert answer.basis is not None
     assert answer.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
@@ -376,19 +380,22 @@ def test_a_loose_tolerance_asks_for_no_vertex() -> None:
 def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     always_to_a_vertex(monkeypatch)
     monkeypatch.setattr(brief, "MOST", 0)
-    monkeypatch.setattr(contenders, "RACE_NONZEROS", 0)
-    monkeypatch.setattr(contenders, "PDLP_NONZEROS", 0)
-    monkeypatch.setattr(contenders, "usable_cores", lambda: 3)
-    real = contenders.make_lanes
+    monkeypatch.setattr(module, "RACE_NONZEROS", 0)
+    monkeypatch.setattr(module, "PDLP_NONZEROS", 0)
+    monkeypatch.setattr(module, "usable_cores", lambda: 3)
+    real = module.make_contenders
 
-    def with_traps(*arguments: object) -> list[contenders.Lane]:
+    def with_traps(*arguments: object) -> list[module.Contender]:
         def crash(progress: Progress) -> Outcome:
             raise EngineError("this engine is out of order")
 
-        lanes = real(*arguments)  # type: ignore[arg-type]
-        return [lane if alone in (None, lane.name) else replace(lane, run=crash) for lane in lanes]
+        contenders = real(*arguments)  # type: ignore[arg-type]
+        return [
+            contender if alone in (None, contender.name) else replace(contender, run=crash)
+            for contender in contenders
+        ]
 
-    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_lanes", with_traps)
+    monkeypatch.setattr("gpu_bridge.pipeline.engines.make_contenders", with_traps)
     for _ in range(2):  # before and after CuPy is loaded
         outcome = gpu_bridge.solve(ADLITTLE)
         assert "race of pdlp on cuda, simplex and ipm" in outcome.log

@@ -25,10 +25,10 @@ ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=
 def test_what_the_work_returns_is_returned_and_its_words_reach_the_log() -> None:
     progress = BridgeProgress(60.0)
 
-    def work(deputy: Progress) -> Outcome:
-        deputy.log("Compiled.")
-        deputy.iteration(7, gap=0.5)
-        assert deputy.time_left > 0.0
+    def work(detachable: Progress) -> Outcome:
+        detachable.log("Compiled.")
+        detachable.iteration(7, gap=0.5)
+        assert detachable.time_left > 0.0
         return ANSWER
 
     assert within_limit(work, progress, "pdlp") is ANSWER
@@ -52,12 +52,12 @@ def test_work_that_cannot_be_stopped_is_left_behind(
     released, seen = threading.Event(), threading.Event()
     progress = BridgeProgress(60.0 if interrupted else 0.05)
 
-    def work(deputy: Progress) -> Outcome:
+    def work(detachable: Progress) -> Outcome:
         if interrupted:
             progress.interrupt()
         released.wait(30.0)  # deaf to everything, as presolve of a huge model is
-        deputy.log("This comes too late.")
-        if deputy.abandoned:
+        detachable.log("This comes too late.")
+        if detachable.abandoned:
             seen.set()
         return ANSWER
 
@@ -75,8 +75,8 @@ def test_what_busy_work_handed_over_is_returned() -> None:
     release = threading.Event()
     progress = Progress(0.05)
 
-    def work(deputy: Progress) -> Outcome:
-        deputy.hold(ANSWER)
+    def work(detachable: Progress) -> Outcome:
+        detachable.hold(ANSWER)
         release.wait(30.0)
         return ANSWER
 
@@ -89,8 +89,8 @@ def test_what_busy_work_handed_over_is_returned() -> None:
 def test_work_that_notices_the_limit_hands_over_what_it_has() -> None:
     progress = Progress(0.05)
 
-    def work(deputy: Progress) -> Outcome:
-        while deputy.should_stop() is None:
+    def work(detachable: Progress) -> Outcome:
+        while detachable.should_stop() is None:
             threading.Event().wait(0.005)
         return ANSWER
 

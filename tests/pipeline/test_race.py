@@ -15,8 +15,8 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import race as module
-from gpu_bridge.pipeline.contender_progress import LaneProgress
-from gpu_bridge.pipeline.race import Lane, better, race
+from gpu_bridge.pipeline.contender_progress import ContenderProgress
+from gpu_bridge.pipeline.race import Contender, better, race
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.concurrency import left_behind
 from solvers.core.errors import EngineError
@@ -121,8 +121,8 @@ def says_when(answer: Outcome, holds: Callable[[], bool]) -> Callable[[Progress]
     return run
 
 
-def run_race(problem: Problem, progress: Progress | None = None, **lanes: object) -> Outcome:
-    made = [Lane(name, run) for name, run in lanes.items()]  # type: ignore[arg-type]
+def run_race(problem: Problem, progress: Progress | None = None, **contenders: object) -> Outcome:
+    made = [Contender(name, run) for name, run in contenders.items()]  # type: ignore[arg-type]
     return race(problem, made, OPTIONS, progress or Progress())
 
 
@@ -136,11 +136,11 @@ def test_the_first_verified_answer_wins_and_the_others_are_told(gates: Gates) ->
 @pytest.mark.parametrize("wrong", [OUTSIDE, WORSE, claim(), claim([np.nan, 1.0], [3.0])])
 def test_a_wrong_answer_does_not_win(wrong: Outcome) -> None:
     progress = BridgeProgress()
-    lanes = [
-        Lane("hasty", says(wrong)),
-        Lane("careful", says_when(RIGHT, lambda: "is out of the race" in progress.text)),
+    contenders = [
+        Contender("hasty", says(wrong)),
+        Contender("careful", says_when(RIGHT, lambda: "is out of the race" in progress.text)),
     ]
-    answer = race(DIET, lanes, OPTIONS, progress)
+    answer = race(DIET, contenders, OPTIONS, progress)
     assert answer.objective == pytest.approx(9.0)
     assert "hasty is out of the race" in progress.text
     assert "won by careful" in progress.text
@@ -152,8 +152,8 @@ def test_a_wrong_answer_does_not_win(wrong: Outcome) -> None:
 def test_an_engine_that_breaks_is_out(error: BaseException) -> None:
     progress = BridgeProgress()
     sound = says_when(RIGHT, lambda: "is out of the race" in progress.text)
-    lanes = [Lane("broken", raises(error)), Lane("sound", sound)]
-    answer = race(DIET, lanes, OPTIONS, progress)
+    contenders = [Contender("broken", raises(error)), Contender("sound", sound)]
+    answer = race(DIET, contenders, OPTIONS, progress)
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert f"failed: {error}" in progress.text
 
@@ -161,7 +161,7 @@ def test_an_engine_that_breaks_is_out(error: BaseException) -> None:
 def test_when_all_break_the_first_error_is_raised() -> None:
     progress = BridgeProgress()
 
-    def second(lane: Progress) -> Outcome:
+    def second(contender: Progress) -> Outcome:
         assert soon(lambda: "one is out of the race" in progress.text)
         raise EngineError("second")
 
@@ -170,8 +170,13 @@ def test_when_all_break_the_first_error_is_raised() -> None:
 
 
 def test_when_none_is_right_the_best_is_returned() -> None:
-    lanes = {"a": says(OUTSIDE), "b": says(WORST), "c": says(WORSE), "d": raises(EngineError(""))}
-    answer = run_race(DIET, **lanes)
+    contenders = {
+        "a": says(OUTSIDE),
+        "b": says(WORST),
+        "c": says(WORSE),
+        "d": raises(EngineError("")),
+    }
+    answer = run_race(DIET, **contenders)
     assert answer.solution_status is SolutionStatus.FEASIBLE
     assert answer.stop_reason is StopReason.NUMERICAL_TROUBLE
     assert answer.objective == pytest.approx(12.0)
@@ -245,7 +250,7 @@ def test_an_engine_that_does_not_hear_is_left_behind(
     answer = run_race(DIET, Progress(0.05), stubborn=says(RIGHT, gates["much later"]))
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.stop_reason is StopReason.TIME_LIMIT
-    (thread,) = [one for one in left_behind() if one.name == "lane stubborn"]
+    (thread,) = [one for one in left_behind() if one.name == "contender stubborn"]
     gates["much later"].set()
     thread.join(LONG)
     assert thread not in left_behind()
@@ -261,9 +266,9 @@ def test_the_second_ctrl_c_stops_every_engine(gates: Gates) -> None:
     """The signal comes to a thread at work, and so does not wake the one that waits."""
     wait_on = works_until_told(gates["b"])
 
-    def pressed(lane: Progress) -> Outcome:
+    def pressed(contender: Progress) -> Outcome:
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        return wait_on(lane)
+        return wait_on(contender)
 
     with pytest.raises(KeyboardInterrupt):
         run_race(DIET, a=works_until_told(gates["a"]), b=pressed)
@@ -276,23 +281,26 @@ def test_a_preferred_engine_is_given_a_grace(gates: Gates, monkeypatch: pytest.M
     monkeypatch.setattr(module, "GRACE_HIGH", LONG)
     vertex = claim([3.0, 1.0], [3.0], message="a vertex")
 
-    def shortly_after(lane: Progress) -> Outcome:
+    def shortly_after(contender: Progress) -> Outcome:
         assert gates["first is in"].wait(LONG)
         gates["never"].wait(0.05)
         return vertex
 
-    def first(lane: Progress) -> Outcome:
+    def first(contender: Progress) -> Outcome:
         gates["first is in"].set()
         return RIGHT
 
-    lanes = [Lane("interior", first), Lane("vertex", shortly_after)]
-    assert race(DIET, lanes, OPTIONS, Progress(), prefer="vertex").message == "a vertex"
+    contenders = [Contender("interior", first), Contender("vertex", shortly_after)]
+    assert race(DIET, contenders, OPTIONS, Progress(), prefer="vertex").message == "a vertex"
 
 
 def test_the_grace_ends(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE_LOW", 0.05)
-    lanes = [Lane("interior", says(RIGHT)), Lane("vertex", works_until_told(gates["told"]))]
-    answer = race(DIET, lanes, OPTIONS, Progress(), prefer="vertex")
+    contenders = [
+        Contender("interior", says(RIGHT)),
+        Contender("vertex", works_until_told(gates["told"])),
+    ]
+    answer = race(DIET, contenders, OPTIONS, Progress(), prefer="vertex")
     assert answer.objective == pytest.approx(9.0)
     assert gates["told"].wait(LONG)
 
@@ -300,23 +308,26 @@ def test_the_grace_ends(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_grace_for_a_preferred_engine_that_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE_LOW", 1000.0)
     monkeypatch.setattr(module, "GRACE_HIGH", 1000.0)
-    lanes = [Lane("interior", says(RIGHT)), Lane("vertex", raises(EngineError("failed")))]
-    answer = race(DIET, lanes, OPTIONS, Progress(), prefer="vertex")
+    contenders = [
+        Contender("interior", says(RIGHT)),
+        Contender("vertex", raises(EngineError("failed"))),
+    ]
+    answer = race(DIET, contenders, OPTIONS, Progress(), prefer="vertex")
     assert answer.objective == pytest.approx(9.0)
 
 
 def test_what_a_lane_says_after_the_end_is_not_heard(gates: Gates) -> None:
     progress = BridgeProgress()
 
-    def late(lane: Progress) -> Outcome:
-        while not lane.abandoned:
+    def late(contender: Progress) -> Outcome:
+        while not contender.abandoned:
             gates["never"].wait(0.005)
-        lane.log("too late")
-        lane.iteration(7, gap=1.0)
+        contender.log("too late")
+        contender.iteration(7, gap=1.0)
         gates["said"].set()
         return RIGHT
 
-    race(DIET, [Lane("quick", says(RIGHT)), Lane("late", late)], OPTIONS, progress)
+    race(DIET, [Contender("quick", says(RIGHT)), Contender("late", late)], OPTIONS, progress)
     assert gates["said"].wait(LONG)
     assert "too late" not in progress.text
     assert progress.iterations == ()
@@ -326,16 +337,18 @@ def test_the_log_says_who_won_and_what_the_others_had_reached(gates: Gates) -> N
     stream = io.StringIO()
     progress = BridgeProgress(streams=[stream])
 
-    def first_order(lane: Progress) -> Outcome:
-        lane.log("looking")
-        lane.iteration(400, primal_residual=1e-3, dual_residual=2e-2, gap=3e-1, primal_weight=1.0)
+    def first_order(contender: Progress) -> Outcome:
+        contender.log("looking")
+        contender.iteration(
+            400, primal_residual=1e-3, dual_residual=2e-2, gap=3e-1, primal_weight=1.0
+        )
         gates["told"].set()
-        while not lane.abandoned:
+        while not contender.abandoned:
             gates["never"].wait(0.005)
         return RIGHT
 
-    lanes = [Lane("simplex", says(RIGHT, gates["told"])), Lane("pdlp", first_order)]
-    race(DIET, lanes, OPTIONS, progress)
+    contenders = [Contender("simplex", says(RIGHT, gates["told"])), Contender("pdlp", first_order)]
+    race(DIET, contenders, OPTIONS, progress)
     text = stream.getvalue()
     assert "pdlp: looking" in text
     assert "won by simplex after" in text
@@ -351,7 +364,7 @@ def test_rows_show_all_engines_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
     progress = BridgeProgress()
     for name in ("simplex", "pdlp"):
         progress.standing(name, "")
-    one, other = LaneProgress(progress, "simplex"), LaneProgress(progress, "pdlp")
+    one, other = ContenderProgress(progress, "simplex"), ContenderProgress(progress, "pdlp")
     one.iteration(100)  # too early for a row
     now[0] += 2.0
     other.iteration(400, primal_residual=1e-3, gap=2e-2)
@@ -368,30 +381,30 @@ def test_rows_show_all_engines_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_lane_shares_the_clock_and_keeps_its_budget() -> None:
     parent = Progress(100.0)
-    lane = LaneProgress(parent, "one")
-    assert lane.time_left <= 100.0
-    with lane.budget(0.0):
-        assert lane.should_stop() is StopReason.TIME_LIMIT
+    contender = ContenderProgress(parent, "one")
+    assert contender.time_left <= 100.0
+    with contender.budget(0.0):
+        assert contender.should_stop() is StopReason.TIME_LIMIT
         assert parent.should_stop() is None
-    assert lane.should_stop() is None
+    assert contender.should_stop() is None
     parent.interrupt()
-    assert lane.should_stop() is StopReason.INTERRUPTED
-    assert not lane.abandoned
+    assert contender.should_stop() is StopReason.INTERRUPTED
+    assert not contender.abandoned
 
 
 def test_what_a_lane_finds_stays_its_own() -> None:
     parent = Progress()
-    lane = LaneProgress(parent, "one")
-    assert lane.incumbent(3.0, "engine")
-    assert lane.bound(2.0, "engine")
+    contender = ContenderProgress(parent, "one")
+    assert contender.incumbent(3.0, "engine")
+    assert contender.bound(2.0, "engine")
     assert parent.history == ()
     assert np.isnan(parent.best_objective)
 
 
 def test_abandoning_one_lane_leaves_the_others() -> None:
     parent = Progress()
-    one, other = LaneProgress(parent, "one"), LaneProgress(parent, "other")
-    inner = LaneProgress(one, "inner")
+    one, other = ContenderProgress(parent, "one"), ContenderProgress(parent, "other")
+    inner = ContenderProgress(one, "inner")
     one.abandon()
     assert one.should_stop() is StopReason.INTERRUPTED
     assert inner.abandoned
@@ -421,16 +434,16 @@ def test_an_approximate_answer_ends_no_race() -> None:
 
 def test_at_the_limit_the_best_that_a_busy_engine_handed_over_counts(gates: Gates) -> None:
     progress = Progress(0.05)
-    lanes = {"busy": holds(NEAR, gates["end"]), "other": says(OUTSIDE)}
-    answer = run_race(DIET, progress, **lanes)
+    contenders = {"busy": holds(NEAR, gates["end"]), "other": says(OUTSIDE)}
+    answer = run_race(DIET, progress, **contenders)
     assert answer.solution_status is SolutionStatus.APPROXIMATE
     assert answer.stop_reason is StopReason.TIME_LIMIT
     assert answer.residuals.largest_relative == pytest.approx(2e-5)
 
 
 def test_a_verified_point_counts_more_than_what_was_handed_over(gates: Gates) -> None:
-    lanes = {"busy": holds(NEAR, gates["end"]), "other": says(WORSE)}
-    answer = run_race(DIET, Progress(0.05), **lanes)
+    contenders = {"busy": holds(NEAR, gates["end"]), "other": says(WORSE)}
+    answer = run_race(DIET, Progress(0.05), **contenders)
     assert answer.solution_status is SolutionStatus.FEASIBLE
 
 
@@ -445,8 +458,11 @@ def test_what_an_engine_handed_over_before_it_broke_is_not_lost() -> None:
 
 def test_what_is_handed_over_within_a_race_reaches_the_outer_one(gates: Gates) -> None:
     def inner(progress: Progress) -> Outcome:
-        lanes = [Lane("busy", holds(NEAR, gates["end"])), Lane("idle", says(OUTSIDE))]
-        return race(DIET, lanes, OPTIONS, progress, within=True)
+        contenders = [
+            Contender("busy", holds(NEAR, gates["end"])),
+            Contender("idle", says(OUTSIDE)),
+        ]
+        return race(DIET, contenders, OPTIONS, progress, within=True)
 
     parent = Progress(0.05)
     answer = run_race(DIET, parent, inner=inner, other=says(OUTSIDE))
@@ -456,10 +472,10 @@ def test_what_is_handed_over_within_a_race_reaches_the_outer_one(gates: Gates) -
 
 def test_an_abandoned_engine_hands_nothing_over() -> None:
     parent = Progress()
-    lane = LaneProgress(parent, "one")
-    lane.abandon()
-    lane.hold(NEAR)
-    assert lane.held is parent.held is None
+    contender = ContenderProgress(parent, "one")
+    contender.abandon()
+    contender.hold(NEAR)
+    assert contender.held is parent.held is None
 
 
 def test_better_prefers_proof_then_points_then_candidates() -> None:

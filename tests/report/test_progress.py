@@ -275,11 +275,11 @@ def test_a_linear_program_has_no_table_of_improvements() -> None:
 def test_output_of_a_wrapped_engine_is_set_in_and_ends_where_our_table_begins() -> None:
     progress = BridgeProgress()
     progress.header(small_mip(), make_options())
-    progress.engine_output("Presolving model")
+    progress.engine_output("BackgroundPresolve model")
     progress.incumbent(5.0, "rounding")
     progress.engine_output("its own table")
     progress.log("a word of ours")
-    assert "\n  Presolving model\n" in progress.text
+    assert "\n  BackgroundPresolve model\n" in progress.text
     assert "its own table" not in progress.text
     assert "a word of ours" in progress.text
 

@@ -1,4 +1,4 @@
-"""The road of a knapsack problem: which of the exact engines takes which kind."""
+"""The route of a knapsack problem: which of the exact engines takes which kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
 
-def knapsack_road(
+def knapsack_route(
     problem: Problem,
     options: Options,
     progress: Progress,

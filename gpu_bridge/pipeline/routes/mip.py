@@ -1,4 +1,4 @@
-"""The road of a mixed-integer program: presolve beside branch and bound, then the heuristics."""
+"""The route of a mixed-integer program: presolve beside branch and bound, then the heuristics."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.contender_progress import Deputy
-from gpu_bridge.pipeline.routes.knapsack import knapsack_road
+from gpu_bridge.pipeline.contender_progress import DetachableProgress
+from gpu_bridge.pipeline.routes.knapsack import knapsack_route
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
-    from gpu_bridge.pipeline.background_presolve import Presolving
+    from gpu_bridge.pipeline.background_presolve import BackgroundPresolve
     from solvers import mip
     from solvers.presolve import Reduction
 
@@ -48,7 +48,7 @@ SETTLED = (
 """Kinds that are solved exactly where presolve shows them."""
 
 
-def mip_road(
+def mip_route(
     problem: Problem,
     options: Options,
     progress: Progress,
@@ -89,7 +89,7 @@ class Reducer:
         self._problem = problem
         self._options = options
         self._exactly = exactly
-        self._presolving: Presolving | None = None
+        self._background: BackgroundPresolve | None = None
 
     def __call__(self, progress: Progress) -> mip.Reduced:
         """Return the reduced problem, or the problem itself with the way to a smaller one."""
@@ -103,27 +103,27 @@ class Reducer:
 
     def abandon(self) -> None:
         """Stop what nobody waits for any more."""
-        if self._presolving is not None:
-            self._presolving.abandon()
+        if self._background is not None:
+            self._background.abandon()
 
-    def _begun(self, progress: Progress) -> Presolving:
-        from gpu_bridge.pipeline.background_presolve import Presolving
+    def _begun(self, progress: Progress) -> BackgroundPresolve:
+        from gpu_bridge.pipeline.background_presolve import BackgroundPresolve
 
-        if self._presolving is None:
+        if self._background is None:
             seconds = FURTHER_SHARE * progress.time_left
-            self._presolving = Presolving(self._problem, progress, seconds)
-        return self._presolving
+            self._background = BackgroundPresolve(self._problem, progress, seconds)
+        return self._background
 
     def _further(self, progress: Progress) -> mip.Reduced:
         """Wait for the end of presolve, however long it takes."""
-        presolving = self._begun(progress)
-        while not presolving.wait(LOOK) and progress.should_stop() is None:
+        background = self._begun(progress)
+        while not background.wait(LOOK) and progress.should_stop() is None:
             pass
         return self._reduced(progress)
 
     def _reduced(self, progress: Progress) -> mip.Reduced:
-        assert self._presolving is not None  # the callers have begun
-        reduction = self._presolving.reduction()
+        assert self._background is not None  # the callers have begun
+        reduction = self._background.reduction()
         return _as_reduced(self._problem, reduction, self._options, progress, self._exactly)
 
 
@@ -171,11 +171,11 @@ def _settled_exactly(reduction: Reduction, options: Options, progress: Progress)
     if found.kind not in SETTLED:
         return None
     progress.log(f"Presolve leaves {found.sentence}, which is solved exactly.")
-    deputy = Deputy(progress)
-    deputy.time_limit = min(
+    own = DetachableProgress(progress)
+    own.time_limit = min(
         progress.time_limit, progress.seconds + KNAPSACK_SHARE * progress.time_left
     )
-    answer = knapsack_road(reduction.problem, options, deputy, kind=found.kind)
+    answer = knapsack_route(reduction.problem, options, own, kind=found.kind)
     if answer.solution_status is SolutionStatus.OPTIMAL:
         return reduction.undo(answer)
     return None
@@ -193,7 +193,7 @@ def go_on(problem: Problem, answer: Outcome, options: Options, progress: Progres
         start = Start(x=answer.x)
         progress.incumbent(answer.objective, answer.engine)
         progress.bound(answer.bound, answer.engine)
-    found = mip_road(problem, options, progress, start, exactly=False)
+    found = mip_route(problem, options, progress, start, exactly=False)
     if not found.solution_status.has_point:
         return answer if answer.solution_status.has_point else found
     if answer.solution_status.has_point and answer.objective < found.objective:

@@ -1,4 +1,4 @@
-"""PDLP's road to an answer: presolve, PDLP, crossover to a vertex, and the way back.
+"""PDLP's route to an answer: presolve, PDLP, crossover to a vertex, and the way back.
 
 Crossover starts from a point that is right to 1e-5 and makes it exact, usually in moments; on some
 large models it takes hours. There PDLP is better let go on to the tolerance by itself, so the two
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.race import LOOK_AGAIN, Lane, race
+from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import find_device
@@ -42,7 +42,7 @@ MEMORY_SHARE = 0.9
 """Part of the GPU's free memory that a solve may need; the rest is for what is not counted."""
 
 
-def pdlp_road(
+def pdlp_route(
     problem: Problem,
     options: Options,
     progress: Progress,
@@ -146,40 +146,40 @@ def _hedged(
     norms = pdlp.Norms.of(problem)
     one_at_a_time = threading.Lock()
 
-    def back(found: Outcome, lane: Progress) -> Outcome:
-        if undo is None or lane.abandoned:
+    def back(found: Outcome, contender: Progress) -> Outcome:
+        if undo is None or contender.abandoned:
             return found
         with one_at_a_time:
             return undo(found)
 
-    def first_order(lane: Progress) -> Outcome:
+    def first_order(contender: Progress) -> Outcome:
         handed = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), points.put)
-        keeping = pdlp.Keeping(lane.hold).through(lambda found: back(found, lane))
+        keeping = pdlp.Keeping(contender.hold).through(lambda found: back(found, contender))
         try:
             found = pdlp.solve(
-                reduced, options, lane, start, norms=norms, milestone=handed, keeping=keeping
+                reduced, options, contender, start, norms=norms, milestone=handed, keeping=keeping
             )
         finally:
             points.put(None)  # whoever still waits waits in vain
-        found = back(found, lane)
+        found = back(found, contender)
         if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
             return found
-        return _polish(problem, found, options, lane)
+        return _polish(problem, found, options, contender)
 
-    def to_vertex(lane: Progress) -> Outcome:
-        while (stopped := lane.should_stop()) is None:
+    def to_vertex(contender: Progress) -> Outcome:
+        while (stopped := contender.should_stop()) is None:
             try:
                 point = points.get(timeout=LOOK_AGAIN)
             except queue.Empty:
                 continue
             if point is None:
                 break
-            return back(crossover.to_vertex(reduced, point, options, lane), lane)
+            return back(crossover.to_vertex(reduced, point, options, contender), contender)
         reason = StopReason.NUMERICAL_TROUBLE if stopped is None else stopped
         return Outcome(SolutionStatus.NOTHING, reason, engine="crossover")
 
-    lanes = [Lane("pdlp", first_order), Lane("crossover", to_vertex)]
-    return race(problem, lanes, options, progress, prefer="crossover", within=True)
+    contenders = [Contender("pdlp", first_order), Contender("crossover", to_vertex)]
+    return race(problem, contenders, options, progress, prefer="crossover", within=True)
 
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:

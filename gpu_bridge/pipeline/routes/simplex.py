@@ -1,4 +1,4 @@
-"""The road of ``method='simplex'``: HiGHS's simplex on the CPU, our engine on a GPU.
+"""The route of ``method='simplex'``: HiGHS's simplex on the CPU, our engine on a GPU.
 
 The engine keeps a dense inverse on the device; the option ``simplex_variant`` also offers those of
 the paper that it began with. Both get the model from presolve. A proof of infeasibility or
@@ -41,7 +41,7 @@ DENSE_ROWS = 500
 """Rows from which the GPU is worth its start on a dense model."""
 
 
-def simplex_road(
+def simplex_route(
     problem: Problem, options: Options, progress: Progress, start: Start | None = None
 ) -> Outcome:
     """Solve a linear program by revised simplex, with presolve as the options say.
@@ -66,7 +66,9 @@ def simplex_road(
         return _by_highs(problem, options, progress, start)
     try:
         return within_limit(
-            lambda deputy: _by_engine(problem, options, deputy, start, variant), progress, "simplex"
+            lambda own: _by_engine(problem, options, own, start, variant),
+            progress,
+            "simplex",
         )
     except DeviceError as failure:  # the inverse does not fit
         progress.log(f"{failure} HiGHS's simplex takes over.")

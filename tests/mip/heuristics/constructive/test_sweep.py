@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gpu_bridge
 from gpu_bridge import SolutionStatus
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.routes import mip as mip_road
+from gpu_bridge.pipeline.routes import mip as mip_route
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
@@ -166,7 +166,7 @@ def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
         raise ZeroDivisionError("made to fail")
 
     monkeypatch.setattr(constructive, "sweep", fail)
-    monkeypatch.setattr(mip_road, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(mip_route, "PRESOLVE_BESIDE_FROM", 1)
     outcome = gpu_bridge.solve(covering(150, 400), device="cpu", time_limit=3, heuristics_only=True)
     assert "'walk on the original' failed" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
@@ -183,9 +183,9 @@ def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
 
 
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
-    monkeypatch.setattr(mip_road, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(mip_route, "PRESOLVE_BESIDE_FROM", 1)
     problem = covering()
-    reduced = mip_road.Reducer(problem, Options(), exactly=True)(Progress())
+    reduced = mip_route.Reducer(problem, Options(), exactly=True)(Progress())
     assert reduced.problem is problem
     assert reduced.further is not None
     assert reduced.further(Progress(time_limit=600.0)).further is None
