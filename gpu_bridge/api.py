@@ -1,4 +1,4 @@
-"""The doors for callers who have a file, matrices or a ready problem instead of a model."""
+"""Entry points for callers who have a file, matrices or a ready problem instead of a model."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class Lazily(Sequence[Outcome]):
 class Knapsacks(Singles):
     """Members of a batch of 0/1 knapsack problems, whose arrays need no outcomes to be made.
 
-    All sums are exact in double precision. What is not proven goes through the gate one by one.
+    All sums are exact in double precision. What is not proven is verified one by one.
     """
 
     outcomes: Lazily

@@ -129,7 +129,7 @@ class Told:
     def outcome(
         self, k: int, problem: Problem, x: FloatArray, scale: int, options: Options
     ) -> Outcome:
-        """Take the claim on one problem, whose profits are ``scale`` times its costs, to the gate.
+        """Take the claim on one problem, whose profits are ``scale`` times its costs, to be verified.
 
         ``x`` is looked at if there is a packing.
         """

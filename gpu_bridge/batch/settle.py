@@ -1,8 +1,7 @@
-"""What happens to the batched engine's claims: the gate, and other engines for what it left.
+"""Verification of the batched engine's claims, and other engines for the members that fail it.
 
-Its answer is grouped by what it says of each member. Optimal ones are checked all at once
-(``many_gate``), the others by the gate of single solves, and who passes neither is solved by the
-reference engine.
+Claims of optimality are verified all at once (``batch/verify.py``), the others one by one, and the
+reference engine solves the members whose claims do not hold.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNB
 """What no other engine has to be asked about."""
 
 Grade = Callable[[Problem, int], Claim]
-"""From a member and its number to what is left of an engine's claim after the gate."""
+"""From a member and its number to what is left of an engine's claim once it is verified."""
 
 
 def settle(
@@ -60,7 +59,7 @@ def settle(
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
     grade : callable
-        The gate for one member whose claim is another, or did not hold.
+        Verifies one member whose claim is another, or did not hold.
     options, progress
         Of the call.
     """

@@ -1,4 +1,4 @@
-"""Solve a batch together by the simplex method: to the engine, through the gate, the rest alone."""
+"""Solve a batch together by the simplex method, verify it, and solve the rest alone."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def simplex_data(batch: Batch, start: Start | None = None) -> BatchData:
 
 
 def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> Claim:
-    """Take the engine's claim on one member through the gate of single solves."""
+    """Verify the engine's claim on one member as that of a single solve."""
     from solvers.core.rays import proves_infeasible
     from solvers.simplex.batch import Ending
 

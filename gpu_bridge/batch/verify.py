@@ -1,4 +1,4 @@
-"""The gate of :mod:`gpu_bridge.verify.verify` for the members of a batch, all at once.
+"""Verification of the members of a batch, all at once, by :mod:`gpu_bridge.verify.verify`.
 
 The criteria are the same, and so is what they are computed on: the original data, in float64. Only
 the easiest and most frequent case is decided here, a point exactly within its bounds that earns

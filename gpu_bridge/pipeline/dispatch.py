@@ -72,7 +72,7 @@ def solve(
         This process may not use as much memory as the engines take to be loaded.
     """
     began = time.monotonic()
-    check_memory_limits()  # the modelling packages' doors come here without any other look
+    check_memory_limits()  # the adapters come here without any other look
     if options.relax and problem.is_mip:
         problem = problem.relaxation()
     if start is not None:

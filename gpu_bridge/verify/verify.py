@@ -1,4 +1,4 @@
-"""The gate: an engine's claim is checked on the original problem before anybody sees it.
+"""An engine's claim is checked on the original problem before anybody sees it.
 
 Nothing here trusts a number that came from an engine except a bound proven by branch and bound.
 Everything is recomputed in float64 on the CPU (for batches solved on a GPU by a kernel there, and

@@ -14,7 +14,7 @@ class ProblemError(GpuBridgeError, ValueError):
 class CrossedBoundsError(ProblemError):
     """A lower bound lies above its upper bound, so that no point can be feasible.
 
-    Solve doors (``gpu_bridge.solve`` on a file, the Pyomo and PuLP adapters, the command line)
+    Entry points (``gpu_bridge.solve`` on a file, the Pyomo and PuLP adapters, the command line)
     turn this error into the status *infeasible* with its sentence as the explanation.
     """
 

@@ -170,7 +170,7 @@ class Outcome:
     engine, device : str
         Who answered, and where it ran.
     seconds : float
-        Wall-clock time from the caller's door to here.
+        Wall-clock time from the caller's call to here.
     message : str
         A sentence for the user where the two enumerations do not say it all.
     statistics : mapping

@@ -2,7 +2,7 @@
 
 A ray comes from an engine as a guess. It is a proof only if it holds in float64 on the data as
 given, by a margin that rounding cannot fake; the engine that found it asks here, and so does the
-gate that every answer passes.
+verification that every answer passes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The front door of crossover: any engine's point on a linear program, moved to a vertex."""
+"""The entry point of crossover: any engine's point on a linear program, moved to a vertex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front door of the reference engine."""
+"""The entry point of the reference engine."""
 
 from __future__ import annotations
 
