@@ -3,12 +3,11 @@
     python -m benchmarks.mip_search [--work 2e8] [--models a.mps.gz b.mps.gz]
         [--seconds 5] [--seeds 0 1 2] [--compare]
 
-First the synthetic models of the notes (half covering, half packing rows, binaries) and each
+First the synthetic models (half covering, half packing rows, binaries) and each
 preset of the walker: moves and entries visited per second, by the thread's own clock. Then, for
 the models given, the best feasible point in so many seconds of CPU time, without any LP behind
 it; with ``--compare`` the package ``localmip`` searches them first, on one thread for so many
-seconds by the wall clock, and the walker gets the CPU time that this took. Everything is
-compiled before the clock starts.
+seconds by the wall clock, and the walker gets the CPU time that this took.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (100_000, 80_000, 3)}
-"""Rows, columns and entries in a row of the synthetic models (notes, section 4.4)."""
+"""Rows, columns and entries in a row of the synthetic models."""
 
 PEER = """
 import sys, time, localmip_py

@@ -20,7 +20,7 @@ most need no more. In between a second HiGHS begins in a child process, to go on
 longer; it is about ready when the first is told to stop."""
 
 MOST_THREADS = 4
-"""Threads of branch and bound (notes on GPU heuristics, section 6.4)."""
+"""Threads of branch and bound."""
 
 RIVALS_AFTER = 2.0
 """Seconds of one branch and bound before others begin beside it: most models need no more."""

@@ -33,8 +33,7 @@ PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
 DENSE_SHARE = 0.2
 """Part of the coefficients that are not zero from which ``auto`` calls a model dense.
 
-Only there does an inverse on the GPU save more than sparse triangular solves on the CPU do without
-it (notes on LP algorithms, section 3.4).
+Only there does an inverse on the GPU save more than sparse triangular solves on the CPU do.
 """
 
 DENSE_ROWS = 500

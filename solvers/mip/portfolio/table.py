@@ -49,7 +49,7 @@ mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, 
 second of a first turn is short, and the one after that came when everybody had had one."""
 
 PROBING_SHARE = 0.05
-"""Part of the time left for probing (notes on GPU heuristics, section 2)."""
+"""Part of the time left for probing."""
 
 UNLIMITED = 3600.0
 """Seconds that count as the time left where there is no limit."""

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 
 CAPACITY = 32
-"""Points kept (notes on GPU heuristics, section 6.2)."""
+"""Points kept."""
 
 
 @dataclass(frozen=True, eq=False)

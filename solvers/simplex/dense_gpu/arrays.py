@@ -28,8 +28,8 @@ MOST_ENTRIES = 2**31 - 2**10
 """Entries of a matrix that 32-bit indices can number, with those that pricing looks ahead."""
 
 STEEPEST_UP_TO = 2500
-"""Rows up to which dual steepest edge pays for sparse columns: the inverse stays in the L2 cache
-(lp-algorithms.md, 3.3)."""
+"""Rows up to which dual steepest edge pays for sparse columns: the inverse stays in
+the L2 cache."""
 
 
 def prices_by_steepest_edge(rows: int, structurals: int, entries: int) -> bool:

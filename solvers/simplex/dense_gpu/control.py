@@ -45,8 +45,8 @@ NONE = 2147483647
 """Index that stands for nothing found."""
 
 MOST_DELAYED = 128
-"""Pivots that wait to be multiplied into the inverse. About sqrt(m) would move the fewest bytes
-(lp-algorithms.md, 3.3), but each product also keeps the host busy for as long as some twenty
+"""Pivots that wait to be multiplied into the inverse. About sqrt(m) would move the fewest bytes,
+but each product also keeps the host busy for as long as some twenty
 iterations take; the kernels have shared memory for so many."""
 
 SPARSE_BELOW = 8

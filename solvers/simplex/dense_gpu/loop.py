@@ -13,7 +13,7 @@ from solvers.simplex.status import Halt
 
 HARRIS = 1e-7
 """How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no
-tighter tolerance is asked for (lp-algorithms.md, 3.2)."""
+tighter tolerance is asked for."""
 
 PIVOT_ERROR = 1e-7
 """Largest relative difference of the pivot element by row and by column (HiGHS)."""

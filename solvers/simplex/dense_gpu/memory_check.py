@@ -6,7 +6,7 @@ from solvers.core.errors import DeviceError
 from solvers.simplex.dense_gpu.arrays import Arrays
 
 MOST_SLOTS = 40_000
-"""Columns of the inverse beyond which it is not attempted (lp-algorithms.md, 3.3): more than a
+"""Columns of the inverse beyond which it is not attempted: more than a
 second for each factorisation."""
 
 NUMBER_BYTES = 8

@@ -28,7 +28,7 @@ UNIT = 8
 a graph less than its iterations take."""
 
 LONG, SHORT = 64, 8
-"""Iterations of a batch (lp-algorithms.md, 3.3: 50 to 100), and of one after a factorisation, when
+"""Iterations of a batch, and of one after a factorisation, when
 often there is nothing left to do but to confirm a claim."""
 
 STAY_ROWS = 2500

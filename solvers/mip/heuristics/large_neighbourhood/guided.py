@@ -18,7 +18,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import Situation, choo
 from solvers.mip.submip import SubMip
 
 LEAST_AGREEMENT = 0.3
-"""Share of columns that have to agree before RINS says anything (notes, section 6.1)."""
+"""Share of columns that have to agree before RINS says anything."""
 
 SMALLEST_PRICE = 1e-6
 """What columns without reduced cost count as, relative to the largest."""

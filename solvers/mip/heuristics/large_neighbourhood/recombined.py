@@ -17,10 +17,10 @@ from solvers.mip.model import IndexArray
 from solvers.mip.submip import ExtraRow, SubMip
 
 MOST_PARENTS = 5
-"""Points that a crossover has at most; two at least (notes, section 6.1)."""
+"""Points that a crossover has at most; two at least."""
 
 RADIUS = 40
-"""Flips that local branching would allow at rate 0: 20 at 1/2, 10 at 3/4 (notes: 10 to 20)."""
+"""Flips that local branching would allow at rate 0: 20 at 1/2, 10 at 3/4."""
 
 SMALLEST_RADIUS = 4
 

@@ -24,7 +24,7 @@ SHARE_OF_TURN = 0.35
 second at first and five after five minutes."""
 
 LEAST_SECONDS, MOST_SECONDS = 1.0, 20.0
-"""What a sub-MIP gets at least and at most (notes, section 6.1: 3 to 20 s)."""
+"""What a sub-MIP gets at least and at most."""
 
 WORK_UNIT = 1e6
 """Entries visited that count like a second where time has no say."""

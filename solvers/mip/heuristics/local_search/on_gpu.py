@@ -23,7 +23,7 @@ from solvers.mip.portfolio.shared import Shared
 from solvers.mip.solutions.infeasible_points import NearPoint
 
 WALKERS_SHARE = 0.6
-"""Part of the GPU's time for walkers (notes on GPU heuristics, section 6.4)."""
+"""Part of the GPU's time for walkers."""
 
 SUBSTANTIAL = 0.01
 """Part of the columns that has to be defined for walkers without them: where fewer are, both

@@ -1,9 +1,9 @@
 """Best improvement by single columns, then by pairs, until neither finds anything.
 
-Section 6.1 of the notes on improvement heuristics: shifts of single columns within the slack of
-their rows, and pairs from shared rows, of which the exchange of two binaries in a partitioning row
-is one. Moves are scored at one point for many columns at once, on the GPU if there is one, sorted
-by gain, and made by the CPU one after the other, each checked again at the point as it then is.
+Shifts of single columns within the slack of their rows, and pairs from shared rows, of which the
+exchange of two binaries in a partitioning row is one. Moves are scored at one point for
+many columns at once, on the GPU if there is one, sorted by gain, and made by the CPU one after the
+other, each checked again at the point as it then is.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 
 STEP = 2048
-"""Columns after which it is asked whether to go on (cuOpt's step, by the notes on it)."""
+"""Columns after which it is asked whether to go on (cuOpt's step)."""
 
 LARGEST_SPLIT = 2.0**52
 """Ranges are split at no larger a value: beyond it, the next whole number is no double."""

@@ -7,7 +7,7 @@ namespace {
 using native::check_length;
 using native::Span;
 
-/// Entries kept for a side of a column (notes on the seed paper's probing cache).
+/// Entries kept for a side of a column.
 constexpr std::int64_t MOST_IMPLIED = 64;
 
 /// What the sides of columns imply, as Probes has it.

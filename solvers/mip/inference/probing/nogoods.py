@@ -18,8 +18,7 @@ from solvers.mip.inference.probing.prober import Prober
 from solvers.mip.model import MipModel
 
 LONGEST = 5
-"""Literals of the longest no-good kept: longer ones cut off too little (notes on the seed paper,
-"conflict learning")."""
+"""Literals of the longest no-good kept: longer ones cut off too little."""
 
 CAPACITY = 1000
 """No-goods kept by default; the rows they become cost a walker time in every move."""

@@ -1,7 +1,7 @@
 """Bound propagation in synchronous rounds, for one box or for 32 candidates side by side.
 
-Paper 2.1. :func:`propagate` tightens one box, :class:`BatchBoxes` holds 32 of them; both run on a
-GPU or, through loops with the same bits, on the CPU.
+Section 2.1 of arXiv 2510.20499. :func:`propagate` tightens one box, :class:`BatchBoxes` holds 32 of
+them; both run on a GPU or, through loops with the same bits, on the CPU.
 """
 
 from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict

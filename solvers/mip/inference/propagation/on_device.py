@@ -2,7 +2,7 @@
 
 It is prepared once and shared by everything that runs there. Rows stay numbered as in the model;
 :attr:`RowPlan.order` lists them by length, and a table says how many threads work on each row of a
-bin, so that one launch serves all lengths (logarithmic binning: Green et al. 2018, paper 2.1).
+bin, so that one launch serves all lengths (logarithmic binning: Green et al. 2018).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRIES_PER_THREAD = 4
 """A row gets a group of threads, a power of two, with at most so many entries for each."""
 
 HEAVY_ROW = 16_384
-"""Rows longer than this are shared out over several blocks (paper 2.1)."""
+"""Rows longer than this are shared out over several blocks (section 2.1 of arXiv 2510.20499)."""
 
 HEAVY_PART = 8_192
 """Entries of a heavy row that one block takes."""

@@ -23,7 +23,7 @@ from solvers.mip.inference.propagation.tolerances import ROUND_LIMIT
 from solvers.mip.model import IndexArray
 
 ROUNDS_PER_LOOK = 4
-"""Rounds queued on a GPU before the host looks whether they go on (notes 1.3)."""
+"""Rounds queued on a GPU before the host looks whether they go on."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Numbers that decide which bounds propagation accepts; device code repeats them in bounds.cuh.
 
-They follow the algorithm notes 1.1 and 1.2; the test of the kernels compares both places.
+The test of the kernels compares both places.
 """
 
 from __future__ import annotations

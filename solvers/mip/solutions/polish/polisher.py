@@ -16,7 +16,7 @@ from solvers.mip.solutions.polish.simplex import Solved, WarmSimplex
 from solvers.mip.solutions.polish.split import ContinuousPart
 
 LARGEST_FOR_SIMPLEX = 1_000_000
-"""Entries of the continuous part from which PDLP is used (notes on GPU heuristics, section 5.4)."""
+"""Entries of the continuous part from which PDLP is used."""
 
 SNAP = 1e-9
 """A continuous value this close to a bound is put on it."""

@@ -7,7 +7,7 @@
 
 Between the last two run ``pivot_row`` and ``price_row`` as in dual pivots. A basic variable that
 Harris's tolerance has let beyond its bound leaves at the value it has, which becomes its bound, so
-that no step is negative (lp-algorithms.md, 3.2).
+that no step is negative.
 """
 
 from __future__ import annotations

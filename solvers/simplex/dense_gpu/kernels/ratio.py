@@ -2,7 +2,7 @@
 
 Break points are passed in groups while the slope stays positive: variables that change sides there
 are flipped to their other bound. Among the groups passed, from the last one back, the column with
-the largest pivot element enters, if that is large enough (lp-algorithms.md, 3.2; after HiGHS).
+the largest pivot element enters, if that is large enough (as in HiGHS).
 Every block finds this out for itself; they share out the right sides for the solves that follow.
 What is chosen takes effect in ``update_dual``.
 

@@ -1,7 +1,7 @@
 """The pivot row: which position leaves, its row of the inverse, and its products with all columns.
 
 With the inverse kept as B^-1 = B0^-1 + sum_j n_j u_j' (n_j an eta column, u_j the pivot row of the
-inverse when pivot j was made; lp-algorithms.md, 3.3)::
+inverse when pivot j was made)::
 
     choose_row:  r = argmax infeasibility^2 / weight, as one partial result for each block
     pivot_row:   rho = e_r' B0^-1 + sum_j n_j[r] u_j'

@@ -21,10 +21,10 @@ constexpr int MOST_GROUPS = 128;
 constexpr double SELECTION_GROWTH = 10.0, FIRST_SELECTION = 1e-7;
 
 // An entering column's pivot element must exceed the smaller of this share of the largest one there
-// is, and this number (lp-algorithms.md, 3.2).
+// is, and this number.
 constexpr double RELATIVE_PIVOT = 0.1, SUFFICIENT_PIVOT = 1.0;
 
-// Smallest weight of dual steepest edge (lp-algorithms.md, 3.2).
+// Smallest weight of dual steepest edge.
 constexpr double LEAST_WEIGHT = 1e-4;
 
 // A Devex weight this many times too large starts a new reference framework (as in HiGHS).

@@ -1,7 +1,7 @@
 """The orders in which dives fix integer columns, one batch of lanes for each.
 
-All lanes of a batch share an order, so that the rows they change are mostly the same ones (notes
-1.5). Of FPR's orders those that solve instances which no other does are all here: by locks (rail01)
+All lanes of a batch share an order, so that the rows they change are mostly the same ones.
+Of FPR's orders those that solve instances which no other does are all here: by locks (rail01)
 and by cliques (peg-solitaire-a3, unitcal_7).
 """
 
@@ -19,10 +19,10 @@ from solvers.mip.inference.cliques import Cliques
 from solvers.mip.model import IndexArray, MipModel
 
 FRACTION_CUTS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
-"""Between these a column's fraction counts as the same, and chance decides (notes 3.1)."""
+"""Between these a column's fraction counts as the same, and chance decides."""
 
 SMALLEST_SLACK = 1e-6
-"""A row's slack counts as no less than this in what a column consumes of it (notes 3.1)."""
+"""A row's slack counts as no less than this in what a column consumes of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def _domain_class(guide: Guide, columns: IndexArray) -> npt.NDArray[np.int64]:
 def _by_reference(
     guide: Guide, columns: IndexArray, reference: FloatArray, random: np.random.Generator
 ) -> IndexArray:
-    """Sort by how near the reference point is to an integer, shuffled within cells (notes 3.1)."""
+    """Sort by how near the reference point is to an integer, shuffled within cells."""
     x = reference[columns]
     cell = np.digitize(np.abs(x - np.round(x)), FRACTION_CUTS)
     chance = random.random(columns.size)
@@ -151,7 +151,7 @@ def _by_cliques(guide: Guide, columns: IndexArray, cliques: Cliques) -> IndexArr
 
 
 def slack_consumption(guide: Guide) -> FloatArray:
-    """Return how much of its rows' slack a unit of each column takes, (n,) (paper 2.3).
+    """Return how much of its rows' slack a unit of each column takes, (n,).
 
     It is the root of the sum over rows of the squares of coefficient by slack; the slack of a row
     is that of the side nearer to its activity's bound, where that is finite.

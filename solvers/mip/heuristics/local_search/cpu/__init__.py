@@ -4,5 +4,5 @@
 styles, restarts and offers until its budget is spent. The loops (``steps.cpp``) hold no interpreter
 lock. Sources: Luteberget and Sartor, "Feasibility Jump", MPC 2023; Lin, Zou and Cai, "An Efficient
 Local Search Solver for Mixed Integer Programming", CP 2024; compound moves and dependent continuous
-columns are of this project's notes.
+columns are this project's own.
 """

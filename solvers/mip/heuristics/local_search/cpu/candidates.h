@@ -10,7 +10,7 @@
 
 namespace mip::search {
 
-/// Columns looked at for a better lift after the first (notes, section 4.4).
+/// Columns looked at for a better lift after the first.
 constexpr std::int64_t LIFT_WINDOW = 64;
 
 /// A search without a lift shortens the next by the first, at most to the second part; one that

@@ -5,7 +5,7 @@
 // chain has opened, until the sum of all progress is positive; otherwise everything is put back.
 // Chains of two are the equality pairs (step of k = -a_j step of j / a_k) and the swaps 1 <-> 0 in
 // set partitioning rows, those of three and four the exchanges of assignments and the detours of
-// flows; continuous columns take up what an integer column has left over. (Notes, section 4.4.)
+// flows; continuous columns take up what an integer column has left over.
 #pragma once
 
 #include <algorithm>

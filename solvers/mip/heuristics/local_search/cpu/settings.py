@@ -20,14 +20,14 @@ local minimum; Lin, Zou and Cai, CP 2024."""
 
 INTEGER_BOX = 1e6
 """Free integers start out within this distance of their finite bound or zero; the box widens
-whenever a move hits it (notes, section 10)."""
+whenever a move hits it."""
 
 CONTINUOUS_BOX = 1e9
 """Free continuous columns stay within this distance: beyond, activities are no longer exact to a
 millionth, and walks on unbounded flows would drift there."""
 
 STAGGER = (1e-4, 1e-3, 1e-2, 5e-2)
-"""How far below the best objective walkers aim, relative to it (notes, section 4.4)."""
+"""How far below the best objective walkers aim, relative to it."""
 
 
 class Parameters(NamedTuple):

@@ -30,7 +30,7 @@ constexpr double CHAIN_REWARD = 0.2, CHAIN_FADE = 0.98, CHAIN_LEAST = 0.05;
 /// Violated rows whose weight is raised at one local minimum, at most; more are sampled.
 constexpr std::int64_t BUMPED_ROWS = 1000;
 
-/// Weights are all halved when one of them gets there (notes, section 10).
+/// Weights are all halved when one of them gets there.
 constexpr double LARGEST_WEIGHT = 1e9;
 
 /// Moves after which activities are summed anew from the point; sums are compensated besides.

@@ -2,8 +2,7 @@
 
 A round is one walk from one start, until it has gone too long without a better point. The next
 round starts from the best points known, from the least violated one, or afresh, perturbed, and
-with another style, so that threads side by side and rounds after each other differ (notes,
-section 4.4, "use width well").
+with another style, so that threads side by side and rounds after each other differ.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ FIRST_NEAR = 8
 """Slices of a walk before a nearly feasible point is offered; twice as many before the next."""
 
 PERTURBATIONS = (0.0, 0.002, 0.01, 0.05)
-"""Parts of the integer columns changed at a restart from a known point. (Up to a tenth in the
-notes, section 4.4; the smaller part keeps more of what thousands of steps have settled.)"""
+"""Parts of the integer columns changed at a restart from a known point. A small part
+keeps more of what thousands of steps have settled."""
 
 FRESH_CHANCE, HOPELESS_CHANCE = 0.15, 0.4
 """Chances that a round starts afresh: with a feasible point to go on from, and without."""

@@ -19,7 +19,7 @@ from solvers.mip.heuristics.local_search.gpu.state import State, make_state
 from solvers.mip.heuristics.local_search.grid_wide.state import WholeState
 
 REFRESH_STEPS = 1000
-"""Steps after which slack is computed anew where it can drift (notes 4.4: 500 to 1000)."""
+"""Steps after which slack is computed anew where it can drift."""
 
 
 class Fleet:

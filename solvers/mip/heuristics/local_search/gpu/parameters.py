@@ -7,11 +7,11 @@ import numpy as np
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import Field
 
 SAMPLED_ROWS = (1, 2, 4, 4, 8, 12)
-"""Violated rows sampled in a step: few are fast, many choose well (notes 4.4)."""
+"""Violated rows sampled in a step: few are fast, many choose well."""
 
 FRACTIONS = (1e-4, 1e-4, 1e-4, 1e-3, 1e-2)
-"""How far below the best point targets lie (notes 4.4: staggered up to 5e-2, against creeping; near
-a good point what lies far below it may not be feasible)."""
+"""How far below the best point targets lie (staggered against creeping; near a good point what
+lies far below it may not be feasible)."""
 
 SMOOTHINGS = (0.0, 1e-4, 3e-4, 3e-4, 1e-3)
 """Probability of smoothing: Local-MIP has 3e-4 in its first version and none in its second."""

@@ -11,16 +11,16 @@ from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL, s
 from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, whole_bytes
 
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
-"""Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors (notes 4.4)."""
+"""Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""
 
 BLOCK_LADDER = (132, 264, 528)
-"""Numbers of block walkers to choose from (notes 4.4)."""
+"""Numbers of block walkers to choose from."""
 
 CPU_WALKERS = 4
 """Walkers on the CPU: enough for epochs, few enough to get anywhere."""
 
 LONG_MEAN = 200.0
-"""Mean entries of rows or columns from which a block walks instead of a warp (notes 4.4)."""
+"""Mean entries of rows or columns from which a block walks instead of a warp."""
 
 BLOCK_BYTES = 8 << 20
 """State of one walker from which a block walks: a warp takes too long over it."""
@@ -35,7 +35,7 @@ CACHE_BYTES = 50 << 20
 """State that all walkers together read all the time should fit the L2 cache of an H200."""
 
 MODEST = 1056
-"""Walkers from which more hardly help small models, and hurt others (notes 4.4)."""
+"""Walkers from which more hardly help small models, and hurt others."""
 
 
 @dataclass(frozen=True)

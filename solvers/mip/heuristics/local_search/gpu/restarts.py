@@ -19,7 +19,7 @@ from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
 from solvers.mip.heuristics.local_search.gpu.starts import NEAR_SHARES, Places
 
 BOTTOM = 4
-"""One walker of so many starts again in an epoch (notes 4.4)."""
+"""One walker of so many starts again in an epoch."""
 
 TOP = 10
 """One of so many is followed."""
@@ -31,8 +31,8 @@ LEAST_CHANGE, MOST_CHANGE = 0.02, 0.10
 """Share of the columns that change at random in a restart without a feasible point."""
 
 FIRST_EPOCH, LONGEST_EPOCH, GROWTH = 2000, 10_000, 1.25
-"""Steps of the first epoch, of the longest (notes 4.4), and by how much each is longer than the
-one before: what is found spreads at once while much is found."""
+"""Steps of the first epoch, of the longest, and by how much each is longer than the one
+before: what is found spreads at once while much is found."""
 
 PATIENCES = (4000, 8000, 16_000, 32_000, 64_000)
 """Steps that a walker goes on without a better point, drawn at each restart."""

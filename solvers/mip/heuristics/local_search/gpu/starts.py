@@ -21,8 +21,7 @@ START_SHARES = (0.0, 0.0, 0.02, 0.1, 0.3, 0.5)
 """Shares of the columns that change at random where many walkers start from one point."""
 
 NEAR_SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
-"""The same around a feasible point. (Up to a tenth in the notes, section 4.4; less keeps more of
-what has been settled.)"""
+"""The same around a feasible point. A small part keeps more of what has been settled."""
 
 ELSEWHERE = 4
 """One walker of so many starts anywhere although feasible points are known."""

@@ -10,14 +10,14 @@ WHOLE_KERNEL = "walk_whole"
 """Name of this walker's kernel in a plan."""
 
 LONG_LINE = 10_000
-"""Entries of a row or column that are too many for one group of threads (notes 4.4)."""
+"""Entries of a row or column that are too many for one group of threads."""
 
 LONG_LINE_ENTRIES = 1_000_000
 """Entries of a model from which a long row or column decides: in smaller ones a move along a long
 column is rare, and a long row is sampled."""
 
 MANY_COLUMNS = 1_000_000
-"""Columns from which walkers with a state of their own thrash the caches (notes 4.4)."""
+"""Columns from which walkers with a state of their own thrash the caches."""
 
 
 def suits_whole(layout: Layout) -> bool:

@@ -16,7 +16,7 @@ from solvers.mip.inference.propagation.kernels.layout import BATCH_BLOCK, BATCH_
 DOWN, UP, RANDOM, GOOD, BAD, LOOSE, TIGHT, REFERENCE = range(8)
 """How a lane picks a value: the lower bound, the upper one, any, that for the better or for the
 worse objective, the bound with fewer or with more locks, or near a reference point, where 0.3
-becomes 0 for certain or almost and 0.5 either way (paper 2.3, notes 3.1)."""
+becomes 0 for certain or almost and 0.5 either way (section 2.3 of arXiv 2510.20499)."""
 
 CURSOR, BULK = FREE, FREE + 1
 """In ``control``: places of the order that every living lane has behind it, and columns of the
@@ -28,7 +28,7 @@ WHOLE, HALF, FIRST, OTHER = 0, 1, 2, 3
 SELECT_BLOCK = 1024
 
 LAST_ONES = 36
-"""The last columns are fixed one by one (paper 2.3)."""
+"""The last columns are fixed one by one (section 2.3 of arXiv 2510.20499)."""
 
 SELECT = Kernel(
     name="dive_select",
