@@ -15,7 +15,7 @@ from gpu_bridge.pipeline.deadline import answered
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome as Claim
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
@@ -129,12 +129,13 @@ class Told:
     def outcome(
         self, k: int, problem: Problem, x: FloatArray, scale: int, options: Options
     ) -> Outcome:
-        """Take the claim on one problem, whose profits are ``scale`` times its costs, to be verified.
+        """Verify the claim on one problem, whose profits are ``scale`` times its costs.
 
         ``x`` is looked at if there is a packing.
         """
         answer, proven = self.answer, bool(self.answer.proven[k])
         known: dict[str, Any] = {
+            "proof": Proof.EXACT,
             "engine": ENGINE,
             "device": answer.device,
             "seconds": self.seconds,

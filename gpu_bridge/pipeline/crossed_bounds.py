@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpu_bridge.outcome import Outcome
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Proof, SolutionStatus, StopReason
 
 
 def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
@@ -14,6 +14,7 @@ def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
     return Outcome(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
+        proof=Proof.SEARCH,
         engine="presolve",
         message=str(error),
         conflict=Conflict(rows=(), columns=(), lines=(str(error),), minimal=True),

@@ -10,9 +10,6 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome
 from solvers.core.problem import FloatArray, Problem
 
-EXACT_PROVERS = frozenset({"knapsack", "knapsack-choice", "knapsack-multiple", "knapsack-rows"})
-"""Engines that prove in whole numbers."""
-
 BOUND_AGREEMENT = 1e-9
 """Objectives and bounds that agree to this are the same number up to rounding."""
 
@@ -21,11 +18,6 @@ BOUND_SLACK = 1e-6
 
 LARGEST_WHOLE = 2.0**53
 """Doubles up to this hold every whole number."""
-
-
-def is_exact(outcome: Outcome) -> bool:
-    """Whether an outcome's claims were proven without rounding errors."""
-    return outcome.is_exact or outcome.engine in EXACT_PROVERS
 
 
 def trusted_bound(
@@ -40,13 +32,13 @@ def trusted_bound(
     A bound above a verified point by no more than the gap is rounding in the prover, or the
     tolerance that the point uses, and proves this point at most.
     """
-    if not np.isfinite(outcome.bound) and not is_exact(outcome):
+    if not np.isfinite(outcome.bound) and not outcome.is_exact:
         return outcome.bound, ""
     room = max(options.abs_gap, options.rel_gap * abs(objective), 1e-6 * (1.0 + abs(objective)))
     refuted = outcome.bound > objective + room and holds_exactly(problem, x)
     if refuted or better_point(problem, outcome.bound, room) is not None:
         return -np.inf, "The engine's bound is refuted by a point that is better than it."
-    if not is_exact(outcome):
+    if not outcome.is_exact:
         doubt = unsafe_reason(problem)
         if doubt:
             return -np.inf, f"The bound is not trusted. {doubt}"

@@ -19,7 +19,7 @@ from gpu_bridge.verify.residuals import (
     row_violations,
 )
 from gpu_bridge.verify.verify import verify
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
@@ -120,7 +120,7 @@ def exact_answer(
         StopReason.CONVERGED,
         bound=proof.bound,
         x=proof.x,
-        is_exact=True,
+        proof=Proof.EXACT,
         engine=ENGINE,
         statistics={"nodes": proof.nodes},
     )
@@ -136,4 +136,4 @@ def sounder(problem: Problem, answer: Outcome, exact: Outcome, options: Options)
     best = answer if answer.objective <= exact.objective else exact
     if exact.bound <= best.bound:
         return best
-    return verify(problem, dataclasses.replace(best, bound=exact.bound, is_exact=True), options)
+    return verify(problem, dataclasses.replace(best, bound=exact.bound, proof=Proof.EXACT), options)

@@ -33,7 +33,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_bridge.verify.counterexamples import refuting_point
-from gpu_bridge.verify.dual_bounds import BOUND_AGREEMENT, EXACT_PROVERS, is_exact, trusted_bound
+from gpu_bridge.verify.dual_bounds import BOUND_AGREEMENT, trusted_bound
 from gpu_bridge.verify.magnitudes import unsafe_reason
 from gpu_bridge.verify.residuals import (
     bound_violations,
@@ -44,15 +44,10 @@ from gpu_bridge.verify.residuals import (
     row_violations,
 )
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, Residuals, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.core.separation import separation
-
-TRUSTED_PROVERS = EXACT_PROVERS | {"highs", "presolve", "mip"}
-"""Engines whose proof of infeasibility stands without a certificate where nothing contradicts it
-and the model's magnitudes are safe; that of the heuristics is by propagation with all sides
-widened."""
 
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""
@@ -218,9 +213,10 @@ def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions
     refuting = refuting_point(problem, (outcome.x, outcome.candidate))
     if refuting is not None:
         return _refuted(problem, outcome, refuting, options)
-    if is_exact(outcome):
+    if outcome.is_exact:
         return _claim(outcome, True)
-    trusted = outcome.engine in TRUSTED_PROVERS and not _is_rounding(problem, outcome.dual_ray)
+    # a search is believed where nothing contradicts it and the model's magnitudes are safe
+    trusted = outcome.proof is Proof.SEARCH and not _is_rounding(problem, outcome.dual_ray)
     doubt = unsafe_reason(problem) if trusted else ""
     claim = _claim(outcome, trusted and not doubt)
     return replace(claim, message=f"Infeasibility is not proven. {doubt}") if doubt else claim
@@ -236,7 +232,7 @@ def _refuted(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineO
         x=x,
         row_dual=None,
         dual_ray=None,
-        is_exact=False,
+        proof=Proof.NONE,
         message="A point refutes the engine's claim that the model is infeasible.",
     )
     return _grade(problem, found, options)

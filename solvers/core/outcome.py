@@ -33,6 +33,14 @@ class StopReason(Enum):
         return self.value
 
 
+class Proof(Enum):
+    """What an engine's claim rests on where no certificate comes with it."""
+
+    NONE = "nothing: a claim needs a certificate that can be checked"
+    SEARCH = "an exhaustive search in double precision"
+    EXACT = "arithmetic without rounding errors"
+
+
 class SolutionStatus(Enum):
     """What is known about the answer."""
 
@@ -161,8 +169,8 @@ class Outcome:
     candidate : (n,) array, optional
         Least-violated point known when the status has no values; of a linear program with a
         FEASIBLE point, an approximate one of smaller residuals, if there is one.
-    is_exact : bool
-        Whether bound, or infeasibility, was proven without rounding errors.
+    proof : Proof
+        What bound, or infeasibility, rests on where no certificate comes with it.
     residuals : Residuals
         Errors of the point.
     tolerance : float
@@ -189,7 +197,7 @@ class Outcome:
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None
-    is_exact: bool = False
+    proof: Proof = Proof.NONE
     residuals: Residuals = Residuals()
     tolerance: float = np.nan
     engine: str = ""
@@ -199,6 +207,11 @@ class Outcome:
     statistics: Mapping[str, float | int | str] = field(default_factory=dict)
     history: tuple[Event, ...] = ()
     pool: tuple[PoolSolution, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether bound, or infeasibility, was proven without rounding errors."""
+        return self.proof is Proof.EXACT
 
     @property
     def gap(self) -> float:

@@ -8,7 +8,15 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, Outcome, PoolSolution, SolutionStatus, Start, StopReason
+from solvers.core.outcome import (
+    Basis,
+    Outcome,
+    PoolSolution,
+    Proof,
+    SolutionStatus,
+    Start,
+    StopReason,
+)
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs.channel import Brief, Offers
@@ -163,7 +171,7 @@ def to_outcome(reply: Reply, prepared: Prepared) -> Outcome:
 
 
 def _outcome(status: SolutionStatus, reason: StopReason, **fields: object) -> Outcome:
-    return Outcome(status, reason, engine="highs", device="cpu", **fields)  # type: ignore[arg-type]
+    return Outcome(status, reason, proof=Proof.SEARCH, engine="highs", device="cpu", **fields)  # type: ignore[arg-type]
 
 
 def _no_integer(problem: Problem, column: int) -> Outcome:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
@@ -36,7 +36,13 @@ def teller(
 
 def infeasible(engine: str, message: str) -> Outcome:
     """Return that no packing fits, and why."""
-    return Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine=engine, message=message)
+    return Outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        proof=Proof.EXACT,
+        engine=engine,
+        message=message,
+    )
 
 
 def answer(
@@ -77,6 +83,7 @@ def answer(
         bound=objective if proven else float(np.nextafter(objective - missing, -np.inf)),
         x=x,
         row_activity=np.asarray(problem.matrix @ x),
+        proof=Proof.EXACT,
         engine=engine,
         message=f"Proven by: {path}." if proven else "",
         statistics=statistics,

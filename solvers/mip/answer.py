@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
@@ -88,6 +88,7 @@ def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outc
         objective=best.objective,
         bound=bound,
         x=best.x,
+        proof=Proof.SEARCH,
         engine=ENGINE,
         device=known.device,
         message=known.trouble,
@@ -101,6 +102,7 @@ def infeasible() -> Outcome:
     return Outcome(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
+        proof=Proof.SEARCH,
         engine=ENGINE,
         message="Propagation of the rows leaves no feasible point.",
     )
@@ -117,6 +119,7 @@ def _without_point(known: Knowledge, progress: Progress) -> Outcome:
         _reason(known, progress),
         bound=_bound(progress),
         candidate=_least_violated(known),
+        proof=Proof.SEARCH,
         engine=ENGINE,
         device=known.device,
         message=known.trouble,

@@ -24,7 +24,7 @@ from highspy import _core
 
 from solvers.core.errors import CrossedBoundsError, EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Basis, Outcome, Proof, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
@@ -247,6 +247,7 @@ def _infeasible() -> Outcome:
     return Outcome(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
+        proof=Proof.SEARCH,
         engine=ENGINE,
         message="Presolve showed that no point satisfies the constraints.",
     )
@@ -258,5 +259,10 @@ def _nothing_left(problem: Problem) -> Outcome:
     if not problem.is_mip:
         linear = {"row_dual": np.zeros(0), "basis": Basis(none, none)}
     return Outcome(
-        SolutionStatus.OPTIMAL, StopReason.CONVERGED, x=np.zeros(0), engine=ENGINE, **linear
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        x=np.zeros(0),
+        proof=Proof.SEARCH,
+        engine=ENGINE,
+        **linear,
     )

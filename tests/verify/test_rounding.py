@@ -8,7 +8,7 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.verify.verify import verify
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.rays import proves_infeasible
 from tests.locations import DATA
 
@@ -50,6 +50,7 @@ def test_a_ray_of_rounding_is_no_proof() -> None:
         return Outcome(
             SolutionStatus.INFEASIBLE,
             StopReason.CONVERGED,
+            proof=Proof.SEARCH,
             engine="highs",
             dual_ray=None if ray is None else np.array(ray),
         )

@@ -15,7 +15,7 @@ from gpu_bridge.verify.dual_bounds import rounded_bound
 from gpu_bridge.verify.magnitudes import UNSAFE, widest_span
 from gpu_bridge.verify.residuals import largest_relative_violation
 from gpu_bridge.verify.verify import verify
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from tests.properties.exact import Truth, solve_exactly
 
@@ -81,7 +81,9 @@ def test_no_claim_on_wild_magnitudes_is_wrong(method: str) -> None:
 
 def engine_says(**fields: object) -> Outcome:
     """Return a claim of the reference engine."""
-    claim = Outcome(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, engine="highs")
+    claim = Outcome(
+        SolutionStatus.INFEASIBLE, StopReason.CONVERGED, proof=Proof.SEARCH, engine="highs"
+    )
     return replace(claim, **fields)  # type: ignore[arg-type]
 
 
@@ -111,7 +113,7 @@ def test_a_bound_in_unsafe_magnitudes_is_passed_on_only_if_it_is_exact() -> None
     assert doubted.solution_status is SolutionStatus.FEASIBLE
     assert doubted.bound == -np.inf
     assert "terms from 1 to 1e+15" in doubted.message
-    exact = verify(problem, replace(claim, is_exact=True), OPTIONS)
+    exact = verify(problem, replace(claim, proof=Proof.EXACT), OPTIONS)
     assert exact.solution_status is SolutionStatus.OPTIMAL
 
 
@@ -121,7 +123,7 @@ def test_infeasibility_in_unsafe_magnitudes_is_passed_on_only_if_it_is_exact() -
     doubted = verify(problem, engine_says(), OPTIONS)
     assert doubted.solution_status is SolutionStatus.NOTHING
     assert "not proven" in doubted.message
-    exact = verify(problem, engine_says(is_exact=True), OPTIONS)
+    exact = verify(problem, engine_says(proof=Proof.EXACT), OPTIONS)
     assert exact.solution_status is SolutionStatus.INFEASIBLE
 
 

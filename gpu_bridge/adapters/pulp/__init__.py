@@ -1,4 +1,4 @@
-"""PuLP's entry point: the solver class ``GPUHEUR``, which registers itself when this is imported."""
+"""PuLP's entry point: the class ``GPUHEUR``, which registers itself when this is imported."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.outcome import Basis, BasisStatus, Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible
@@ -199,6 +199,7 @@ def _infeasible(ray: Any) -> Outcome:
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
         dual_ray=ray,
+        proof=Proof.SEARCH,
         engine=ENGINE,
         message="Presolve showed that no point satisfies the constraints.",
     )
@@ -212,5 +213,6 @@ def _nothing_left(reduced: Problem) -> Outcome:
         x=np.zeros(0),
         row_dual=np.zeros(reduced.num_rows),
         basis=Basis(np.zeros(0, dtype=np.int8), rows),
+        proof=Proof.SEARCH,
         engine=ENGINE,
     )
