@@ -59,7 +59,7 @@ campaign: $(VENV)/installed-campaign
 		--processes $(PROCESSES) $(CAMPAIGN_ARGS)
 
 examples: $(VENV)/installed-develop
-	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py examples/angiogenesis_imex.py; do \
+	@for script in examples/pyomo/*.py examples/pulp/*.py examples/files_and_matrices.py examples/papers/*.py; do \
 		echo "-- $$script"; $(VENV)/bin/python $$script || exit 1; done
 
 lint: $(VENV)/installed-develop

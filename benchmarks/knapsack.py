@@ -34,8 +34,8 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, Packing, solve_knapsack
+from solvers.papers.knapsack_branch_and_bound.engine import solve_by_tree
 from solvers.papers.knapsack_branch_and_bound.run import TreeSettings
-from solvers.papers.knapsack_branch_and_bound.solve import solve_by_tree
 
 PAPER_SECONDS = {100: (1.59, 0.41), 200: (4.85, 0.91), 300: (9.82, 1.44), 400: (10.94, 1.27)}
 PAPER_SECONDS |= {500: (13.39, 1.44)}
@@ -131,25 +131,37 @@ def measure(
 
 def paper(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Repeat the paper's table."""
-    solvers: dict[str, Solver] = {
-        "plain cpu": by_tree(cpu(), TreeSettings(merged=False, most_nodes=PLAIN_NODES_CPU)),
-        "merged cpu": by_tree(cpu(), TreeSettings()),
-        "default": ours,
-    }
-    device = find_device(arguments.device)
-    if device.kind == "cuda":
-        solvers["plain gpu"] = by_tree(device, TreeSettings(merged=False))
-        solvers["merged gpu"] = by_tree(device, TreeSettings())
+    solvers = paper_solvers(find_device(arguments.device), PLAIN_NODES_CPU)
     rows = []
     for size in arguments.sizes:
         instances = [paper_instance(size, seed) for seed in range(arguments.instances)]
-        measure(solvers, instances[:1], arguments.time_limit, 1)  # compiles
-        row = measure(solvers, instances, arguments.time_limit, arguments.repeats)
-        published = PAPER_SECONDS.get(size, (None, None))
-        row |= {"n": size, "paper cpu s": published[0], "paper gpu s": published[1]}
-        rows.append(row)
-        print(row, flush=True)
+        measure(solvers, instances[:1], arguments.time_limit, 1)  # loads what is needed
+        rows.append(paper_row(solvers, instances, arguments.time_limit, arguments.repeats))
+        print(rows[-1], flush=True)
     return rows
+
+
+def paper_solvers(device: Device, most_nodes: int) -> dict[str, Solver]:
+    """Return what the paper's table compares; lists without merging end at ``most_nodes``."""
+    solvers: dict[str, Solver] = {
+        "plain cpu": by_tree(cpu(), TreeSettings(merged=False, most_nodes=most_nodes)),
+        "merged cpu": by_tree(cpu(), TreeSettings()),
+        "default": ours,
+    }
+    if device.kind == "cuda":
+        solvers["plain gpu"] = by_tree(device, TreeSettings(merged=False))
+        solvers["merged gpu"] = by_tree(device, TreeSettings())
+    return solvers
+
+
+def paper_row(
+    solvers: dict[str, Solver], instances: Sequence[Knapsack], limit: float, repeats: int
+) -> dict[str, Any]:
+    """Return a row of the paper's table, for instances of one size."""
+    size = instances[0].num_items
+    published = PAPER_SECONDS.get(size, (None, None))
+    row = {"n": size, "paper cpu s": published[0], "paper gpu s": published[1]}
+    return row | measure(solvers, instances, limit, repeats)
 
 
 def classes(arguments: argparse.Namespace) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ from benchmarks.record import Column, print_table, write_record
 from benchmarks.simplex_engines import NAMES, make
 from benchmarks.simplex_kernels import batches, updates
 from benchmarks.simplex_rows import SOLVED, SUMMARY, Run, append, load, summarise
-from benchmarks.worker import Worker
+from benchmarks.worker import Timed, Worker
 from solvers.core.device import find_device
 
 REFERENCE = "highs"
@@ -116,29 +116,35 @@ class Bench:
             timed.append(self._worker(name).solve(lp, task))
             if timed[-1].answer.status not in SOLVED:
                 break  # the others would take the whole limit each
-        answers = [one.answer for one in timed]
-        seconds = [one.seconds for one in timed]
-        bad = [answer for answer in answers if answer.status not in SOLVED]
-        last = (bad or answers)[0]
-        reference = self._reference(entry)
-        errors = [_error(lp, answer, reference) for answer in answers]
-        return Run(
-            model=entry.name,
-            solver=name,
-            rows=lp.matrix.shape[0],
-            columns=lp.matrix.shape[1],
-            nonzeros=lp.nonzeros,
-            status=last.status,
-            repeats=repeats,
-            solved_repeats=len(answers) - len(bad),
-            seconds=statistics.median(seconds),
-            fastest=min(seconds),
-            slowest=max(seconds),
-            iterations=last.iterations,
-            loop_seconds=last.loop_seconds,
-            error=None if None in errors else max(error for error in errors if error is not None),
-            detail=last.detail,
-        )
+        return run_of(lp, name, timed, repeats, self._reference(entry))
+
+
+def run_of(
+    lp: LinearProgram, solver: str, timed: Sequence[Timed], repeats: int, reference: float | None
+) -> Run:
+    """Return the row of a solver's repeats on a model whose objective is ``reference``."""
+    answers = [one.answer for one in timed]
+    seconds = [one.seconds for one in timed]
+    bad = [answer for answer in answers if answer.status not in SOLVED]
+    last = (bad or answers)[0]
+    errors = [_error(lp, answer, reference) for answer in answers]
+    return Run(
+        model=lp.name,
+        solver=solver,
+        rows=lp.matrix.shape[0],
+        columns=lp.matrix.shape[1],
+        nonzeros=lp.nonzeros,
+        status=last.status,
+        repeats=repeats,
+        solved_repeats=len(answers) - len(bad),
+        seconds=statistics.median(seconds),
+        fastest=min(seconds),
+        slowest=max(seconds),
+        iterations=last.iterations,
+        loop_seconds=last.loop_seconds,
+        error=None if None in errors else max(error for error in errors if error is not None),
+        detail=last.detail,
+    )
 
 
 def objective(lp: LinearProgram, answer: Answer) -> float | None:

@@ -18,7 +18,16 @@ from typing import Any
 from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions, option
 
-METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack", "knapsack-bb")
+METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack")
+
+RETIRED = {
+    ("method", "knapsack-bb"): "knapsack_branch_and_bound.solve(problem)",
+    **{
+        ("simplex_variant", f"paper-{name}"): f"simplex_variants.solve(problem, variant='{name}')"
+        for name in ("cpu", "naive", "resident", "graphs")
+    },
+}
+"""Values that options had once, and the call in ``solvers.papers`` that does what they did."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,11 @@ def _in_range(row: OptionRow, value: Any) -> Any:
 
 
 def _in_choices(row: OptionRow, value: str) -> str:
+    call = RETIRED.get((row.name, value))
+    if call is not None:
+        raise OptionError(
+            f"Option '{row.name}' no longer takes {value!r}; call solvers.papers.{call} instead."
+        )
     if row.choices and not any(_is_choice(value, choice) for choice in row.choices):
         import difflib
 

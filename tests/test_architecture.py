@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "presolve": {*COMMON, "highs"},
     "pdlp": {*COMMON, "sparse", "linalg"},
     "simplex": COMMON,
-    "knapsack": {*COMMON, "papers"},
+    "knapsack": COMMON,
     "papers": {*COMMON, "knapsack"},
     "mip": {*COMMON, "linalg", "highs", "pdlp"},
 }

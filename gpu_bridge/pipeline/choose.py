@@ -42,7 +42,6 @@ ENGINES = {
     ),
     "mip": Capability(frozenset({ProblemKind.MIP, *KNAPSACKS}), frozenset({"cpu", "cuda"})),
     "knapsack": Capability(KNAPSACKS, frozenset({"cpu"})),
-    "knapsack-bb": Capability(frozenset({ProblemKind.KNAPSACK}), frozenset({"cpu", "cuda"})),
 }
 """The capability table: which engine takes which kind of problem on which device."""
 
@@ -141,10 +140,10 @@ def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:
 
 
 def _unfit(method: str, found: ProblemClass) -> str:
-    if method.startswith("knapsack"):
+    if method == "knapsack":
         return (
             f"method='{method}' treats models of one capacity constraint over whole-number columns "
-            "(or, but for 'knapsack-bb', of a few dense ones, of one beside constraints that "
+            "(or of a few dense ones, of one beside constraints that "
             "choose one column each, or of several knapsacks that share their items) with rational "
             f"coefficients, and this is {found.sentence}; use method='auto'."
         )

@@ -310,9 +310,8 @@ def _run_exactly(
 def _run_knapsack(
     problem: Problem, options: Options, choice: Choice, progress: Progress
 ) -> solvers.core.outcome.Outcome:
-    as_in_the_paper = choice.method == "knapsack-bb"
     return _where_chosen(
-        lambda there: knapsack_route(problem, there, progress, breadth_first=as_in_the_paper),
+        lambda there: knapsack_route(problem, there, progress),
         options,
         choice,
         progress,

@@ -92,9 +92,8 @@ class EngineOptions:
     simplex_variant: str = option(
         "auto",
         "Implementation of method='simplex': 'auto' is HiGHS's on the CPU and 'dense' where a GPU "
-        "pays, with an inverse on the device; 'paper-...' are the variants of the paper, for "
-        "comparison.",
-        choices=("auto", "dense", "paper-cpu", "paper-naive", "paper-resident", "paper-graphs"),
+        "pays, with an inverse on the device.",
+        choices=("auto", "dense"),
     )
 
     @property

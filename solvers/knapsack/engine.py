@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from solvers.core.device import find_device
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
@@ -12,10 +13,13 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.answers import answer, infeasible, teller
 from solvers.knapsack.exact_search import solve_knapsack
+from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.recognise import recognise
-from solvers.papers.knapsack_branch_and_bound.solve import solve_by_tree
 
 ENGINE = "knapsack"
+
+Tell = Callable[[int, int], None]
+"""Called with profit and bound, both whole numbers."""
 
 
 def solve(
@@ -23,8 +27,6 @@ def solve(
     options: EngineOptions,
     progress: Progress,
     start: Start | None = None,
-    *,
-    breadth_first: bool = False,
 ) -> Outcome:
     """Solve a model that :func:`~solvers.knapsack.recognise` takes for a knapsack problem.
 
@@ -32,37 +34,46 @@ def solve(
     ----------
     problem : Problem
     options : EngineOptions
-        ``device`` and ``threads`` are read, and no gaps: the answer is exact.
+        ``device`` is read, and no gaps: the answer is exact.
     progress : Progress
         Keeps the time limit; when it is up, the best packing comes with a valid bound.
     start : Start, optional
         Not needed: a point is no help to the bounds that prove an answer.
-    breadth_first : bool
-        Use branch and bound as in the paper that this engine began with.
 
     Raises
     ------
     EngineError
-        The model is not a knapsack problem, or its numbers are too large for ``breadth_first``.
+        The model is not a knapsack problem.
+    """
+
+    def pack(knapsack: Knapsack, tell: Tell) -> Packing:
+        return solve_knapsack(knapsack, progress, tell=tell, device=options.device)
+
+    return solve_model(problem, progress, ENGINE, pack)
+
+
+def solve_model(
+    problem: Problem, progress: Progress, engine: str, pack: Callable[[Knapsack, Tell], Packing]
+) -> Outcome:
+    """Recognise a model, have ``pack`` find a packing, and return it as a point of the model.
+
+    Raises
+    ------
+    EngineError
+        The model is not a knapsack problem.
     """
     model = recognise(problem)
     if model is None:
         raise EngineError("This model is not a knapsack problem in whole numbers.")
     at_start = problem.objective_at(model.point(np.zeros(problem.num_columns, dtype=np.int64)))
-    tell = teller(progress, ENGINE, at_start, model.profit_scale)
-    if breadth_first:
-        packing = solve_by_tree(
-            model.knapsack, find_device(options.device), progress, threads=options.threads
-        )
-    else:
-        packing = solve_knapsack(model.knapsack, progress, tell=tell, device=options.device)
+    packing = pack(model.knapsack, teller(progress, engine, at_start, model.profit_scale))
     if packing.x is None:
-        return infeasible(ENGINE, "Not even the lightest packing keeps the capacity.")
+        return infeasible(engine, "Not even the lightest packing keeps the capacity.")
     return answer(
         problem,
         model.point(packing.x),
         progress,
-        engine=ENGINE,
+        engine=engine,
         missing=(packing.bound - packing.profit) / model.profit_scale,
         path=packing.path,
         otherwise=StopReason.OUT_OF_MEMORY,

@@ -56,7 +56,7 @@ DOORS, COMMAND = ("arrays", "list", "pyomo", "pulp"), "command"
 METHODS = {
     "lp": ("auto", "highs", "pdlp", "simplex"),
     "mip": ("auto", "highs", "mip"),
-    "knapsack": ("auto", "knapsack", "knapsack-bb", "mip"),
+    "knapsack": ("auto", "knapsack", "mip"),
 }
 
 

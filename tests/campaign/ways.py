@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.classify import ProblemKind, classify
+from gpu_bridge.classify import classify
 from gpu_bridge.pipeline.choose import KNAPSACKS
 from solvers.core.problem import Problem
 from tests.campaign.doors import DOORS, Answers, fits
@@ -21,9 +21,6 @@ SEARCH_SECONDS = 20.0
 """Limit of a search over whole numbers where they reach so far that it need not end."""
 
 FAR = 1e9
-PRODUCTS_BELOW = 2.0**62
-"""The published branch and bound refuses weights and profits whose products are larger."""
-
 WORK = 0.002
 """Work of the heuristics where it is counted; a small model needs no more."""
 
@@ -38,7 +35,6 @@ LINEAR: tuple[dict[str, Any], ...] = (
     {"method": "simplex"},
     {"method": "simplex", "presolve": False},
     {"method": "simplex", "simplex_variant": "dense", "presolve": False},
-    {"method": "simplex", "simplex_variant": "paper-cpu"},
 )
 MIXED: tuple[dict[str, Any], ...] = (
     {},
@@ -57,11 +53,7 @@ PACKED: tuple[dict[str, Any], ...] = (
     {"method": "knapsack", **ZERO_GAPS},
     {"method": "knapsack", "deterministic": True},
 )
-SINGLE_ROW: tuple[dict[str, Any], ...] = (
-    {"method": "knapsack-bb"},
-    {"method": "knapsack-bb", **ZERO_GAPS},
-)
-ON_DEVICE = frozenset({"pdlp", "simplex", "mip", "knapsack-bb", "auto"})
+ON_DEVICE = frozenset({"pdlp", "simplex", "mip", "auto"})
 RARE = {"by_command": 0.004, "by_batch": 0.05, "by_list": 0.05}
 """How often the doors that take longest are drawn."""
 
@@ -115,10 +107,7 @@ def draw_ways(problem: Problem, rng: Range, count: int, device: str) -> Iterator
 def _option_sets(problem: Problem) -> tuple[dict[str, Any], ...]:
     if not problem.is_mip:
         return LINEAR
-    kind = classify(problem).kind
-    if kind is ProblemKind.KNAPSACK and _products(problem) < PRODUCTS_BELOW:
-        return (*MIXED, *PACKED, *SINGLE_ROW)
-    return (*MIXED, *PACKED) if kind in KNAPSACKS else MIXED
+    return (*MIXED, *PACKED) if classify(problem).kind in KNAPSACKS else MIXED
 
 
 def _reaches_far(problem: Problem) -> bool:
@@ -131,19 +120,6 @@ def _reaches_far(problem: Problem) -> bool:
     numbers = (problem.lower[whole], problem.upper[whole], problem.row_lower, problem.row_upper)
     largest = max(np.max(np.abs(part[np.isfinite(part)]), initial=0.0) for part in numbers)
     return bool(max(largest, np.max(np.abs(problem.matrix.data), initial=0.0)) > FAR)
-
-
-def _products(problem: Problem) -> float:
-    """Return a bound on weight times profit, with up to three decimals made whole."""
-    weights, profits = 1e3 * problem.matrix.data, 1e3 * problem.cost
-    if not all(
-        np.allclose(part, np.round(part), rtol=0.0, atol=1e-6) for part in (weights, profits)
-    ):
-        return np.inf
-    most = float(np.max(problem.row_upper[np.isfinite(problem.row_upper)], initial=1.0))
-    copies = np.where(np.isfinite(problem.upper), problem.upper, most)  # many make one item
-    packed = float(np.abs(weights) @ copies[problem.matrix.indices])
-    return packed * float(np.abs(profits) @ copies)
 
 
 def _door(problem: Problem, rng: Range) -> str:

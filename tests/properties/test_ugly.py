@@ -43,7 +43,6 @@ LP_WAYS: list[dict[str, Any]] = [
     {"method": "simplex"},
     {"method": "simplex", "presolve": False},
     {"method": "simplex", "simplex_variant": "dense", "presolve": False},
-    {"method": "simplex", "simplex_variant": "paper-cpu"},
 ]
 MIP_WAYS: list[dict[str, Any]] = [
     {},

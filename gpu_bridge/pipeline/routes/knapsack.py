@@ -15,7 +15,6 @@ def knapsack_route(
     progress: Progress,
     *,
     kind: ProblemKind | None = None,
-    breadth_first: bool = False,
 ) -> Outcome:
     """Solve a knapsack problem of any kind exactly; the outcome is not yet verified.
 
@@ -23,8 +22,6 @@ def knapsack_route(
     ----------
     kind : ProblemKind, optional
         What :func:`~gpu_bridge.classify.classify` says, if that is known.
-    breadth_first : bool
-        Use the paper's branch and bound, for a problem of one row.
     """
     kind = classify(problem).kind if kind is None else kind
     if kind is ProblemKind.KNAPSACK_CHOICE:
@@ -41,4 +38,4 @@ def knapsack_route(
         return solve_rows(problem, options, progress)
     from solvers import knapsack
 
-    return knapsack.solve(problem, options, progress, breadth_first=breadth_first)
+    return knapsack.solve(problem, options, progress)

@@ -1,10 +1,9 @@
 """The route of ``method='simplex'``: HiGHS's simplex on the CPU, our engine on a GPU.
 
-The engine keeps a dense inverse on the device; the option ``simplex_variant`` also offers those of
-the paper that it began with. Both get the model from presolve. A proof of infeasibility or
-unboundedness is not mapped back by presolve, so it is found again on the model as it was given,
-from the slack basis, where it can be checked. A sparse engine of our own on the CPU took three
-times as long as HiGHS's simplex (geometric mean over Netlib) and was removed.
+The engine keeps a dense inverse on the device. Both get the model from presolve. A proof of
+infeasibility or unboundedness is not mapped back by presolve, so it is found again on the model as
+it was given, from the slack basis, where it can be checked. A sparse engine of our own on the CPU
+took three times as long as HiGHS's simplex (geometric mean over Netlib) and was removed.
 """
 
 from __future__ import annotations
@@ -23,9 +22,6 @@ PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 
 HIGHS = "highs"
 """What the variant ``auto`` means where our engine gains nothing."""
-
-PAPER = "paper-"
-"""How the names of the paper's variants begin."""
 
 PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
 """Seconds, and part of the time left, that a proof of what presolve said may take."""
@@ -59,15 +55,12 @@ def simplex_route(
     Outcome
         In the space of ``problem``, not yet verified.
     """
-    variant = implementation(problem, options)
-    if variant == HIGHS:
+    if implementation(problem, options) == HIGHS:
         progress.log("On the CPU the simplex method is that of HiGHS.")
         return _by_highs(problem, options, progress, start)
     try:
         return within_limit(
-            lambda own: _by_engine(problem, options, own, start, variant),
-            progress,
-            "simplex",
+            lambda own: _by_engine(problem, options, own, start), progress, "simplex"
         )
     except DeviceError as failure:  # the inverse does not fit
         progress.log(f"{failure} HiGHS's simplex takes over.")
@@ -87,7 +80,7 @@ def implementation(problem: Problem, options: Options) -> str:
 
 def simplex_place(problem: Problem, options: Options) -> str:
     """Return the device on which the implementation for a problem runs."""
-    if implementation(problem, options) in (HIGHS, "paper-cpu"):
+    if implementation(problem, options) == HIGHS:
         return "cpu"
     return options.device if options.device.startswith("cuda") else find_device(options.device).kind
 
@@ -103,38 +96,39 @@ def _by_highs(
 
 
 def _by_engine(
-    problem: Problem, options: Options, progress: Progress, start: Start | None, variant: str
+    problem: Problem, options: Options, progress: Progress, start: Start | None
 ) -> Outcome:
-    """Run presolve, an implementation of ours, and the way back."""
+    """Run presolve, our engine, and the way back."""
     from solvers import presolve
+    from solvers.simplex.solve import solve
 
     if not options.presolve or (start is not None and start.basis is not None):
-        return _solve(problem, options, progress, start, variant)
+        return solve(problem, options, progress, start)
     reduction = presolve.apply(problem, progress, "highs")
     if reduction.settled is not None:
-        return _checked(problem, reduction.settled, options, progress, variant)
-    answer = _solve(reduction.problem, options, progress, None, variant)
+        return _checked(problem, reduction.settled, options, progress)
+    answer = solve(reduction.problem, options, progress)
     if reduction.problem is problem or reduction.undo is None:
         return answer
     if answer.solution_status in PROOFS:
         progress.log("The reduced model has no optimum; looking for a proof on the original one.")
-        return _solve(problem, options, progress, None, variant)
+        return solve(problem, options, progress)
     return _on_original(problem, reduction.undo(answer), options, progress)
 
 
-def _checked(
-    problem: Problem, settled: Outcome, options: Options, progress: Progress, variant: str
-) -> Outcome:
+def _checked(problem: Problem, settled: Outcome, options: Options, progress: Progress) -> Outcome:
     """Find a proof where presolve only says that a model is infeasible, or a point of it.
 
     Presolve measures absolutely and without regard to what cancels, so that it calls some models
     infeasible that only rounding contradicts. Where the proof takes long, its word stands.
     """
+    from solvers.simplex.solve import solve
+
     if settled.solution_status is not SolutionStatus.INFEASIBLE or settled.dual_ray is not None:
         return settled
     progress.log("Presolve calls the model infeasible; looking for a proof on the original one.")
     with progress.budget(min(PROOF_SECONDS, PROOF_SHARE * progress.time_left)):
-        found = _solve(problem, options, progress, None, variant)
+        found = solve(problem, options, progress)
     decided = found.solution_status is not SolutionStatus.NOTHING
     return found if decided else settled
 
@@ -155,17 +149,3 @@ def _on_original(
     return dataclasses.replace(
         found, engine=undone.engine, device=undone.device, statistics=undone.statistics
     )
-
-
-def _solve(
-    problem: Problem, options: Options, progress: Progress, start: Start | None, variant: str
-) -> Outcome:
-    """Run one implementation of ours."""
-    if variant.startswith(PAPER):
-        from solvers.papers.simplex_variants.solve import solve as solve_as_in_the_paper
-
-        name = variant.removeprefix(PAPER)
-        return solve_as_in_the_paper(problem, options, progress, start, variant=name)
-    from solvers.simplex.solve import solve
-
-    return solve(problem, options, progress, start)

@@ -1,1 +1,10 @@
-"""Dense factorisations; ``solvers.papers.dense_lu.lu`` is the front door."""
+"""Dense LU: the paper's elimination by three kernels, and factorisations by the libraries.
+
+``elimination`` is the algorithm of De Luca, Fiorillo and Marcellino as published; ``lu`` and
+``lu_many`` are what its figures are compared with, and ``examples/papers/angiogenesis_imex.py`` is
+the run of IMEX steps that it serves.
+"""
+
+from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination
+
+__all__ = ["Elimination", "solve_by_elimination"]

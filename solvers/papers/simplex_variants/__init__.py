@@ -17,5 +17,10 @@ daily use are in the folders beside it. Its explorations without result, iterati
     tolerances.py       the constants of both
     basic_solution.py   the exact solution of a basis, by which claims are judged
     answer.py           the outcome that follows; start.py the way from a start to a basis
-    solve.py            the front door
+    engine.py           the front door
 """
+
+from solvers.papers.simplex_variants.engine import solve
+from solvers.papers.simplex_variants.variants import VARIANTS
+
+__all__ = ["VARIANTS", "solve"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline.choose import EXACT_ITEMS, choose
-from solvers.core.errors import OptionError
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 
@@ -44,8 +42,6 @@ def test_large_ones_go_to_the_search_unless_asked_for() -> None:
     assert choose(problem, make_options()).method == "mip"
     assert choose(problem, make_options(method="knapsack")).method == "knapsack"
     assert choose(model(40, 4), make_options(heuristics_only=True)).method == "mip"
-    with pytest.raises(OptionError, match="one capacity constraint"):
-        gpu_bridge.solve(model(40, 4), method="knapsack-bb")
 
 
 def test_what_cannot_fit_is_infeasible() -> None:

@@ -39,8 +39,6 @@ def test_other_methods_can_be_asked_for() -> None:
     assert choose(problem, make_options(method="mip")).method == "mip"
     assert choose(problem, make_options(heuristics_only=True)).method == "mip"
     assert choose(problem, make_options(method="knapsack")).method == "knapsack"
-    with pytest.raises(OptionError, match="knapsack-bb"):
-        gpu_bridge.solve(problem, method="knapsack-bb")
 
 
 def test_why_the_engine_cannot_be_had_is_said() -> None:

@@ -14,7 +14,7 @@ from solvers.core.device import cpu, find_device
 from tests.locations import ROOT
 
 CPU = cpu()
-PATH = ROOT / "examples" / "angiogenesis_imex.py"
+PATH = ROOT / "examples" / "papers" / "angiogenesis_imex.py"
 
 
 def load() -> ModuleType:

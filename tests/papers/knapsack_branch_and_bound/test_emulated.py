@@ -30,7 +30,7 @@ def replaced(emulation, monkeypatch):
     """Make lists use the device code from now on."""
 
     def replace():
-        for module in ("nodes", "trail"):
+        for module in ("nodes", "history"):
             monkeypatch.setattr(
                 f"solvers.papers.knapsack_branch_and_bound.{module}.FAMILY", emulation
             )

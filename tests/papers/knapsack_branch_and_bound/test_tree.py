@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import gpu_bridge
+from gpu_bridge.verify.verify import verify
 from solvers.core.device import cpu
 from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
+from solvers.papers.knapsack_branch_and_bound.engine import solve, solve_by_tree
 from solvers.papers.knapsack_branch_and_bound.run import TreeSettings, branch_and_bound
-from solvers.papers.knapsack_branch_and_bound.solve import solve_by_tree
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 from tests.knapsack.dp.test_core import knapsacks
 
@@ -104,7 +105,8 @@ def test_a_model_by_the_method_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> 
         maximize=True,
     )
     monkeypatch.setattr("solvers.papers.knapsack_branch_and_bound.run.MOST_NODES_CPU", 5_000)
-    outcome = gpu_bridge.solve(problem, method="knapsack-bb", device="cpu")
+    found = solve(problem, EngineOptions(device="cpu"))
+    assert found.stop_reason is StopReason.OUT_OF_MEMORY
+    outcome = verify(problem, found, EngineOptions())
     assert outcome.solution_status is SolutionStatus.FEASIBLE
-    assert outcome.stop_reason is StopReason.OUT_OF_MEMORY
-    assert outcome.objective <= solve_knapsack(hard).profit <= outcome.bound
+    assert -outcome.objective <= solve_knapsack(hard).profit <= -outcome.bound

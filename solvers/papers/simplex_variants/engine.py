@@ -1,6 +1,6 @@
 """The paper's solver on a problem: the front door.
 
-``solve(problem, options, progress, variant="graphs")`` writes the problem in standard form, lets a
+``solve(problem, variant="graphs")`` writes the problem in standard form, lets a
 variant make the pivots and hands back an outcome whose status was computed anew from the last
 basis (``basic_solution.py``): optimal with duals, infeasible with Farkas multipliers, unbounded
 with a point and a ray. What does not hold up to that is numerical trouble, not an answer.
@@ -38,8 +38,8 @@ INVERSES = 3
 
 def solve(
     problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
+    options: EngineOptions | None = None,
+    progress: Progress | None = None,
     start: Start | None = None,
     *,
     variant: str = "graphs",
@@ -50,14 +50,19 @@ def solve(
     ----------
     problem : Problem
         Integrality is ignored.
-    options : EngineOptions
+    options : EngineOptions, optional
         Device, seed, tolerance and iteration limit are read.
-    progress : Progress
+    progress : Progress, optional
         Asked about time and interruption after every batch of 100 pivots.
     start : Start, optional
         A basis to start from; a singular one is repaired.
     variant : str
         One of :data:`~solvers.papers.simplex_variants.variants.VARIANTS`.
+
+    Returns
+    -------
+    Outcome
+        In the minimised sense, not yet verified.
 
     Raises
     ------
@@ -66,6 +71,8 @@ def solve(
     DeviceError
         ``options.device`` asks for a GPU that is not there.
     """
+    options = EngineOptions() if options is None else options
+    progress = Progress() if progress is None else progress
     device = find_device("cpu" if variant == "cpu" else options.device)
     with device.activate():
         form = scaled_form(standard_form(problem), device)

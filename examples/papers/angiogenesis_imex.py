@@ -1,6 +1,6 @@
 """New blood vessels grow towards a tumour: four coupled equations, one LU for all time steps.
 
-    python examples/angiogenesis_imex.py [--points 100] [--steps 100] [--plot angiogenesis.png]
+    python examples/papers/angiogenesis_imex.py [--points 100] [--steps 100] [--plot IMAGE]
 
 The model and the scheme are those of De Luca, Fiorillo and Marcellino, *A GPU-CUDA numerical
 algorithm for solving a biological model* (AppliedMath 5, 2025). On 0 <= x <= 1, with the vessel at

@@ -1,15 +1,53 @@
-"""A knapsack problem solved by breadth-first branch and bound."""
+"""The front door: a knapsack problem solved by breadth-first branch and bound."""
 
 from __future__ import annotations
 
-from solvers.core.device import Device, cpu
+from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome
+from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import flags_to_copies
 from solvers.knapsack.efficiency import by_efficiency
+from solvers.knapsack.engine import Tell, solve_model
 from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.normal_form import normal_form
 from solvers.papers.knapsack_branch_and_bound.run import DEFAULT, TreeSettings, branch_and_bound
+
+ENGINE = "knapsack-branch-and-bound"
+
+
+def solve(
+    problem: Problem, options: EngineOptions | None = None, progress: Progress | None = None
+) -> Outcome:
+    """Solve a model that :func:`~solvers.knapsack.recognise` takes for a knapsack problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : EngineOptions, optional
+        ``device`` and ``threads`` are read.
+    progress : Progress, optional
+        Keeps the time limit; when it is up, the best packing comes with a valid bound.
+
+    Returns
+    -------
+    Outcome
+        In the minimised sense, not yet verified.
+
+    Raises
+    ------
+    EngineError
+        The model is not a knapsack problem, or its numbers are too large.
+    """
+    given = EngineOptions() if options is None else options
+    kept = Progress() if progress is None else progress
+
+    def pack(knapsack: Knapsack, _: Tell) -> Packing:
+        return solve_by_tree(knapsack, find_device(given.device), kept, threads=given.threads)
+
+    return solve_model(problem, kept, ENGINE, pack)
 
 
 def solve_by_tree(
