@@ -17,6 +17,7 @@ import gpu_bridge
 from gpu_bridge.cli.parser import build_parser
 from gpu_bridge.options import make_options, option_table
 from solvers.core.errors import OptionError
+from solvers.papers import simplex_variants
 from tests.docs.pages import Page, pages
 from tests.locations import ROOT
 
@@ -142,6 +143,7 @@ def test_identifiers_occur_in_the_sources(page):
 def keywords() -> frozenset[str]:
     own = [gpu_bridge.solve, gpu_bridge.solve_many, gpu_bridge.solve_table, gpu_bridge.Start]
     own += [gpu_bridge.Problem.from_arrays, gpu_bridge.Batch, gpu_bridge.GPUHEUR]
+    own.append(simplex_variants.solve)
     taken = {name for function in own for name in inspect.signature(function).parameters}
     return frozenset(taken | FOREIGN_KEYWORDS | {row.name for row in option_table()})
 
