@@ -34,7 +34,7 @@ from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
-from solvers.mip.solutions.pool import Found, Offer, Pool
+from solvers.mip.solutions.pool import Found, Pool, Submit
 from solvers.pdlp.shared_matrix import Together
 from solvers.pdlp.warm_started import Sequence
 
@@ -84,7 +84,7 @@ def pumps(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
         for label, run in _ways(model, root, device, arguments.seconds):
             pool = Pool(10, model.integers)
             with closing(Polisher(model, "cpu")) as polisher:
-                counts = run(_offer(polisher, pool), pool)
+                counts = run(_submit(polisher, pool), pool)
             yield {
                 "model": name,
                 "nonzeros": model.num_nonzeros,
@@ -99,21 +99,23 @@ def pumps(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
 
 def _ways(
     model: MipModel, root: Root, device: Device, seconds: float
-) -> Iterator[tuple[str, Callable[[Offer, Pool], Any]]]:
+) -> Iterator[tuple[str, Callable[[Submit, Pool], Any]]]:
     """Give one pump with its own choice of projector, one with PDLP, and lockstep."""
 
-    def single(offer: Offer, pool: Pool) -> Any:
-        with closing(Pump(model, offer, 0, pool=pool, root=root, device=device)) as pump:
+    def single(submit: Submit, pool: Pool) -> Any:
+        with closing(Pump(model, submit, 0, pool=pool, root=root, device=device)) as pump:
             return pump.run(Budget(seconds))
 
-    def single_by_pdlp(offer: Offer, pool: Pool) -> Any:
+    def single_by_pdlp(submit: Submit, pool: Pool) -> Any:
         projector = first_order(Augmented.of(model).problem, device, Budget(seconds))
-        return Pump(model, offer, 0, projector=projector, pool=pool, root=root).run(Budget(seconds))
+        return Pump(model, submit, 0, projector=projector, pool=pool, root=root).run(
+            Budget(seconds)
+        )
 
-    def lockstep(width: int) -> Callable[[Offer, Pool], Any]:
-        def run(offer: Offer, pool: Pool) -> Any:
+    def lockstep(width: int) -> Callable[[Submit, Pool], Any]:
+        def run(submit: Submit, pool: Pool) -> Any:
             made = PumpBatch(
-                model, offer, 0, width=width, pool=pool, root=root, device=device, workers=width
+                model, submit, 0, width=width, pool=pool, root=root, device=device, workers=width
             )
             with closing(made):
                 return made.run(Budget(seconds))
@@ -126,16 +128,16 @@ def _ways(
         yield f"{width} in lockstep", lockstep(width)
 
 
-def _offer(polisher: Polisher, pool: Pool) -> Offer:
+def _submit(polisher: Polisher, pool: Pool) -> Submit:
     began = time.monotonic()
 
-    def offer(x: FloatArray, source: str) -> bool:
+    def submit(x: FloatArray, source: str) -> bool:
         found = polisher.polish(x, POLISH_SECONDS)
         if found.x is None:
             return False
         return pool.add(Found(found.x, found.objective, time.monotonic() - began, source))
 
-    return offer
+    return submit
 
 
 def _alone(sequence: Sequence, cost: FloatArray, iterations: int) -> float:

@@ -117,7 +117,7 @@ def ours(name: str, problem: Problem, seconds: float, seed: int) -> Race:
     found: list[tuple[float, float]] = []
     began = time.thread_time()
 
-    def offer(x: FloatArray, source: str) -> bool:
+    def submit(x: FloatArray, source: str) -> bool:
         objective = model.objective_at(x)
         better = is_feasible(model, x) and (not found or objective < found[-1][0])
         if better:
@@ -125,7 +125,7 @@ def ours(name: str, problem: Problem, seconds: float, seed: int) -> Race:
         return better
 
     budget = Budget(stop=lambda: time.thread_time() - began > seconds)
-    walk(model, offer, budget, seed)
+    walk(model, submit, budget, seed)
     sign = -1.0 if problem.maximize else 1.0
     return Race(
         name,

@@ -43,7 +43,7 @@ from solvers.mip.heuristics.local_search.gpu.starts import first_origins, gather
 from solvers.mip.heuristics.local_search.gpu.state import bytes_per_walker
 from solvers.mip.heuristics.local_search.gpu.tune import steps_for
 from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
-from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
 from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, whole_bytes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -173,7 +173,7 @@ def whole_rate(name: str, options: argparse.Namespace, device: Device) -> WholeR
     """Measure the whole GPU's walker on a model: its rates, and what it has found by then."""
     layout = Layout.of(synthetic(name, options.seed), wide=options.wide_numbers)
     plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, options.teams))
-    fleet = WholeFleet(layout, device, plan, options.seed, options.teams)
+    fleet = GridWideFleet(layout, device, plan, options.seed, options.teams)
     start(fleet, options.seed)
     first = float("nan")
     for _ in range(FIRST_SLICES):
@@ -255,7 +255,7 @@ def search(path: Path, options: argparse.Namespace, device: Device) -> dict[str,
     history: list[tuple[float, float]] = []
     lines: list[str] = []
 
-    def offer(x: FloatArray, source: str) -> bool:
+    def submit(x: FloatArray, source: str) -> bool:
         if not is_feasible(model, x):
             return False
         better = pool.add(Found(x, model.objective_at(x), budget.seconds, source))
@@ -263,7 +263,7 @@ def search(path: Path, options: argparse.Namespace, device: Device) -> dict[str,
             history.append((budget.seconds, pool.objective))
         return better
 
-    counts = run_walkers(model, device, offer, budget, options.seed, pool=pool, log=lines.append)
+    counts = run_walkers(model, device, submit, budget, options.seed, pool=pool, log=lines.append)
     marks = {
         f"at {mark:g} s": next((best for at, best in reversed(history) if at <= mark), None)
         for mark in MARKS

@@ -5,7 +5,7 @@ The parts are those of "GPU-Accelerated Primal Heuristics for Mixed Integer Prog
 pump, with the improvement heuristics that the field has found since. ``model`` holds the problem
 as the heuristics read it, ``pool`` what they have found, ``budget`` how long each may go on.
 ``solve`` is the schedule, ``activities`` its table of shares; every point
-goes through ``gate`` and ``ledger``.
+goes through ``acceptance`` and ``incumbents``.
 """
 
 from solvers.mip.reduced import Reduced

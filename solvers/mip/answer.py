@@ -13,10 +13,10 @@ from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, S
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.solutions.incumbents import ROUNDING, Ledger
+from solvers.mip.solutions.incumbents import ROUNDING, IncumbentStore
 
 if TYPE_CHECKING:
-    from solvers.mip.solutions.acceptance import Gate
+    from solvers.mip.solutions.acceptance import Acceptance
 
 ENGINE = "mip"
 
@@ -34,8 +34,8 @@ class Knowledge:
 
     Parameters
     ----------
-    ledger : Ledger
-    gate : Gate or None
+    incumbents : IncumbentStore
+    acceptance : Acceptance or None
         None if the reduced model was never searched.
     proof : Outcome or None
         What branch and bound said, if it has ended.
@@ -47,8 +47,8 @@ class Knowledge:
         Whether they ended for the limit on their work, and might have found more.
     """
 
-    ledger: Ledger
-    gate: Gate | None
+    incumbents: IncumbentStore
+    acceptance: Acceptance | None
     proof: Outcome | None
     settled: Outcome | None
     device: str
@@ -63,24 +63,24 @@ class Knowledge:
 
 def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outcome:
     """Return the outcome: the best point with its bound, a proof that there is none, or neither."""
-    proof, ledger = known.proof, known.ledger
+    proof, incumbents = known.proof, known.incumbents
     if proof is not None and proof.x is not None and proof.solution_status.has_point:
-        ledger.record(proof.x, "highs")
-    if known.gate is not None:
-        known.gate.hand_over(options.pool_size)
-    ledger.freeze()  # what is said of the best point, of the pool and in the history agrees
-    best = ledger.pool.best
+        incumbents.record(proof.x, "highs")
+    if known.acceptance is not None:
+        known.acceptance.hand_over(options.pool_size)
+    incumbents.freeze()  # what is said of the best point, of the pool and in the history agrees
+    best = incumbents.pool.best
     if best is None:
         return _without_point(known, progress)
     if proof is not None and proof.solution_status is SolutionStatus.UNBOUNDED:
         return proof
     if known.settled is not None and known.settled.solution_status.has_point:
-        return dataclasses.replace(known.settled, pool=_pool(ledger))
+        return dataclasses.replace(known.settled, pool=_pool(incumbents))
     bound = _bound(progress) if proof is None else max(_bound(progress), proof.bound)
     size = abs(best.objective)
     allowed = max(options.abs_gap, options.rel_gap * max(size, 1e-9), ROUNDING * max(1.0, size))
-    if best.objective - ledger.least <= allowed:
-        bound = max(bound, ledger.least)  # nothing better is within the bounds of the columns
+    if best.objective - incumbents.least <= allowed:
+        bound = max(bound, incumbents.least)  # nothing better is within the bounds of the columns
     closed = best.objective - bound <= allowed
     return Outcome(
         SolutionStatus.OPTIMAL if closed else SolutionStatus.FEASIBLE,
@@ -93,7 +93,7 @@ def answer(known: Knowledge, options: EngineOptions, progress: Progress) -> Outc
         device=known.device,
         message=known.trouble,
         statistics={} if proof is None else proof.statistics,
-        pool=_pool(ledger),
+        pool=_pool(incumbents),
     )
 
 
@@ -132,11 +132,17 @@ def _least_violated(known: Knowledge) -> FloatArray | None:
     Of several the one that violates them by the least in all. Heuristics on the reduced model may
     not have begun, or have come to less than those before them.
     """
-    model, gate = known.ledger.model, known.gate
+    model, acceptance = known.incumbents.model, known.acceptance
     many = max(1, int(WEIGHED_ENTRIES // max(1, model.num_nonzeros)))
-    found = [near.x for near in known.ledger.near.points()[:many]]
-    if gate is not None:
-        found += [gate.original_of(near.x) for near in gate.near.points()[:many]]
+    found = [
+        infeasible_points.x
+        for infeasible_points in known.incumbents.infeasible_points.points()[:many]
+    ]
+    if acceptance is not None:
+        found += [
+            acceptance.original_of(infeasible_points.x)
+            for infeasible_points in acceptance.infeasible_points.points()[:many]
+        ]
     least = min(found, key=lambda x: _violation(model, x), default=None)
     return None if least is None else least + 0.0  # no negative zeros
 
@@ -154,10 +160,10 @@ def _bound(progress: Progress) -> float:
     return -np.inf if np.isnan(bound) else bound
 
 
-def _pool(ledger: Ledger) -> tuple[PoolSolution, ...]:
+def _pool(incumbents: IncumbentStore) -> tuple[PoolSolution, ...]:
     return tuple(
         PoolSolution(found.x, found.objective, found.seconds, found.source)
-        for found in ledger.pool.points()
+        for found in incumbents.pool.points()
     )
 
 

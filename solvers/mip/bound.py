@@ -1,8 +1,8 @@
 """Branch and bound beside the heuristics: it proves the bound, and they exchange their points.
 
 HiGHS runs on the problem as it was given, in a child process that is killed at the deadline; the
-last bound it told stands. Its points go through the ledger like all others, and the ledger's best
-is offered to it.
+last bound it told stands. Its points go through the incumbent store like all others, and the best
+of that store is submitted to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.incumbents import IncumbentStore
 
 SOURCE = "highs"
 
@@ -38,10 +38,10 @@ class Prover:
         Gaps, tolerances and seed; ``threads`` are those of HiGHS.
     progress : Progress
         Of the solve: told of bounds.
-    ledger : Ledger
+    incumbents : IncumbentStore
         Takes HiGHS's points and gives it the others'.
     on_point : callable
-        Told of each point (n,) of HiGHS's that the ledger took.
+        Told of each point (n,) of HiGHS's that the incumbent store took.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class Prover:
         problem: Problem,
         options: EngineOptions,
         progress: Progress,
-        ledger: Ledger,
+        incumbents: IncumbentStore,
         on_point: Callable[[FloatArray], None],
     ) -> None:
         self._problem = problem
         self._options = options
         self._progress = progress
-        self._ledger = ledger
-        self._deputy = _Deputy(progress, options, ledger, on_point)
-        self._offered = 0
+        self._incumbents = incumbents
+        self._deputy = _Deputy(progress, options, incumbents, on_point)
+        self._submitted = 0
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.outcome: Outcome | None = None
@@ -79,7 +79,7 @@ class Prover:
                 self._options,
                 self._deputy,
                 begin,
-                offers=self._offer,
+                offers=self._submit,
                 apart=apart,
             )
         except Exception as failure:  # the points of others are not lost
@@ -112,13 +112,13 @@ class Prover:
         if self._thread is not None:
             leave(self._thread)
 
-    def _offer(self) -> FloatArray | None:
+    def _submit(self) -> FloatArray | None:
         """Return the best point if it is new and another's."""
-        version = self._ledger.pool.version
-        best = self._ledger.pool.best
-        if version == self._offered or best is None:
+        version = self._incumbents.pool.version
+        best = self._incumbents.pool.best
+        if version == self._submitted or best is None:
             return None
-        self._offered = version
+        self._submitted = version
         is_own = best.source == SOURCE and best.objective >= self._deputy.told
         return None if is_own else best.x
 
@@ -130,13 +130,13 @@ class _Deputy(Progress):
         self,
         parent: Progress,
         options: EngineOptions,
-        ledger: Ledger,
+        incumbents: IncumbentStore,
         on_point: Callable[[FloatArray], None],
     ) -> None:
         super().__init__(parent.time_limit)
         self._parent = parent
         self._options = options
-        self._ledger = ledger
+        self._incumbents = incumbents
         self._on_point = on_point
         self._abandoned = threading.Event()
         self._told = np.inf
@@ -166,11 +166,11 @@ class _Deputy(Progress):
         self._abandoned.set()
 
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
-        """Have the ledger check a point of HiGHS's."""
+        """Have the incumbent store check a point of HiGHS's."""
         if x is None or not objective < self._told:
             return False
         self._told = objective
-        improved = self._ledger.record(x, SOURCE)
+        improved = self._incumbents.record(x, SOURCE)
         self._on_point(x)
         return improved
 

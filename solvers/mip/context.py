@@ -16,7 +16,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import infeasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.incumbents import IncumbentStore
 
 PATIENCE = 0.3
 """Seconds to wait at the end for threads to hear that it is over; after that they are left."""
@@ -26,7 +26,7 @@ STALL_SECONDS, STALL_SHARE = 60.0, 2.0
 this multiple of the time of the last improvement."""
 
 
-class Course:
+class SolveContext:
     """What all parts of one solve know; safe to use from any thread.
 
     Attributes
@@ -37,7 +37,7 @@ class Course:
         Whether the start is still to be completed or mended.
     cores : int
         Threads that may be at work.
-    ledger : Ledger
+    incumbents : IncumbentStore
         Takes the points of all.
     settled : Outcome or None
         The answer, where presolve or propagation have found it.
@@ -55,7 +55,7 @@ class Course:
         self.start = None if start is None else start.x
         self.start_is_open = False
         self.cores = options.threads or usable_cores()
-        self.ledger = Ledger(problem, progress, options.tolerance, options.pool_size)
+        self.incumbents = IncumbentStore(problem, progress, options.tolerance, options.pool_size)
         self.settled: Outcome | None = None
         self.is_reducing = False
         self.over = threading.Event()
@@ -65,14 +65,14 @@ class Course:
         self._improved_at = 0.0
 
     @property
-    def takes_turns(self) -> bool:
+    def is_sequential(self) -> bool:
         """Whether heuristics come one after the other, and branch and bound after them."""
         return self.options.deterministic or self.cores == 1
 
     @property
     def has_point(self) -> bool:
         """Whether any feasible point is known."""
-        return len(self.ledger.pool) > 0
+        return len(self.incumbents.pool) > 0
 
     def is_over(self) -> bool:
         """Whether everybody is to stop."""
@@ -81,7 +81,7 @@ class Course:
 
     def is_closed(self) -> bool:
         """Whether the best point is proven to be as good as was asked for."""
-        return self.ledger.is_closed(self.options.rel_gap, self.options.abs_gap)
+        return self.incumbents.is_closed(self.options.rel_gap, self.options.abs_gap)
 
     def is_settled(self) -> bool:
         """Whether heuristics need not go on: everybody is to stop, or the best point is proven."""
@@ -91,7 +91,7 @@ class Course:
         """Whether heuristics alone, without a time limit, have improved nothing for long."""
         if np.isfinite(self.progress.time_limit):
             return False
-        now, best = self.progress.seconds, self.ledger.pool.objective
+        now, best = self.progress.seconds, self.incumbents.pool.objective
         if best < self._best:
             self._best, self._improved_at = best, now
         since = now - self._improved_at

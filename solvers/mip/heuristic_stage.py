@@ -6,10 +6,10 @@ import threading
 
 import numpy as np
 
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
@@ -32,36 +32,39 @@ WORK = 1.0
 options name no number."""
 
 
-def search_side_by_side(course: Course, shared: Shared, slots: int) -> threading.Event:
+def search_side_by_side(
+    solve: SolveContext, context: HeuristicContext, workers: int
+) -> threading.Event:
     """Let heuristics begin in threads; return the flag that ends them for others to follow."""
     from solvers.mip.heuristics.zero_objective import begin_lanes
     from solvers.mip.portfolio.scheduler import Turns
     from solvers.mip.portfolio.table import activities
-    from solvers.mip.portfolio.throttling import Rests
-    from solvers.mip.portfolio.worker import run_slot
+    from solvers.mip.portfolio.throttling import Throttling
+    from solvers.mip.portfolio.worker import run_worker
 
-    left = course.progress.time_left
-    first = _first_turn(shared.model, left)
+    left = solve.progress.time_left
+    first = _first_turn(context.model, left)
     turns = Turns(
-        activities(shared, left, slots),
+        activities(context, left, workers),
         first,
-        ahead=lambda: _ahead(shared),
-        bonus=shared.gains.bonus,
+        ahead=lambda: _ahead(context),
+        bonus=context.credit.bonus,
     )
     replaced = threading.Event()
-    shared.is_over = lambda: replaced.is_set() or course.is_over()
-    budget = course.budget(lambda: replaced.is_set() or course.is_over())
-    rests = Rests(course, shared)
-    for slot in range(slots):
-        course.spawn(
-            f"heuristics {slot}", lambda: run_slot(turns, shared, budget.part(), rests.after)
+    context.is_over = lambda: replaced.is_set() or solve.is_over()
+    budget = solve.budget(lambda: replaced.is_set() or solve.is_over())
+    throttling = Throttling(solve, context)
+    for worker in range(workers):
+        solve.spawn(
+            f"heuristics {worker}",
+            lambda: run_worker(turns, context, budget.part(), throttling.after),
         )
-    begin_lanes(course, shared, budget)
-    _begin_on_device(course, shared, budget)
+    begin_lanes(solve, context, budget)
+    _begin_on_device(solve, context, budget)
     return replaced
 
 
-def search_in_turn(course: Course, shared: Shared) -> None:
+def search_in_turn(solve: SolveContext, context: HeuristicContext) -> None:
     """Run heuristics in the calling thread, by work where the same path is to be repeated.
 
     Where it is not, a GPU searches beside this thread, and beside branch and bound after it.
@@ -69,47 +72,50 @@ def search_in_turn(course: Course, shared: Shared) -> None:
     from solvers.mip.heuristics.zero_objective import in_turn
     from solvers.mip.portfolio.scheduler import Turns
     from solvers.mip.portfolio.table import activities
-    from solvers.mip.portfolio.worker import run_in_turn, run_slot
+    from solvers.mip.portfolio.worker import run_in_turn, run_worker
 
-    if course.options.deterministic:
-        limit = course.options.work_limit
+    if solve.options.deterministic:
+        limit = solve.options.work_limit
         work = 1e9 * (WORK if limit is None else limit)
-        ours = [*activities(shared, np.inf, slots=1), *in_turn(shared)]
-        turns = Turns(ours, SHORT_TURN, ahead=lambda: _ahead(shared), bonus=shared.gains.bonus)
-        whole = course.watched(Budget(work=work, stop=course.is_settled))
-        run_in_turn(turns, shared, whole)
+        ours = [*activities(context, np.inf, workers=1), *in_turn(context)]
+        turns = Turns(ours, SHORT_TURN, ahead=lambda: _ahead(context), bonus=context.credit.bonus)
+        whole = solve.watched(Budget(work=work, stop=solve.is_settled))
+        run_in_turn(turns, context, whole)
     else:
-        seconds = _seconds_before_proof(course)
-        ours = [*activities(shared, course.progress.time_left, slots=1), *in_turn(shared, seconds)]
-        turns = Turns(ours, ahead=lambda: _ahead(shared), bonus=shared.gains.bonus)
-        whole = course.budget(lambda: course.is_settled() or _is_in_vain(course))
-        _begin_on_device(course, shared, whole)
-        run_slot(turns, shared, whole.part(seconds))
+        seconds = _seconds_before_proof(solve)
+        ours = [
+            *activities(context, solve.progress.time_left, workers=1),
+            *in_turn(context, seconds),
+        ]
+        turns = Turns(ours, ahead=lambda: _ahead(context), bonus=context.credit.bonus)
+        whole = solve.budget(lambda: solve.is_settled() or _is_in_vain(solve))
+        _begin_on_device(solve, context, whole)
+        run_worker(turns, context, whole.part(seconds))
 
 
-def _ahead(shared: Shared) -> float:
+def _ahead(context: HeuristicContext) -> float:
     """Return what part of a turn counts before it is had."""
-    return 1.0 if shared.has_point else AHEAD_WITHOUT_POINT
+    return 1.0 if context.has_point else AHEAD_WITHOUT_POINT
 
 
-def _begin_on_device(course: Course, shared: Shared, budget: Budget) -> None:
+def _begin_on_device(solve: SolveContext, context: HeuristicContext, budget: Budget) -> None:
     """Let heuristics begin on the GPU, if there is one."""
     from solvers.mip.portfolio.device_table import device_works
 
-    for name, work in device_works(shared).items():
-        course.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+    for name, work in device_works(context).items():
+        solve.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
 
 
-def _is_in_vain(course: Course) -> bool:
+def _is_in_vain(solve: SolveContext) -> bool:
     """Whether heuristics that nothing comes after have not improved anything for long."""
-    return course.options.heuristics_only and course.has_stalled()
+    return solve.options.heuristics_only and solve.has_stalled()
 
 
-def _seconds_before_proof(course: Course) -> float:
+def _seconds_before_proof(solve: SolveContext) -> float:
     """Return what heuristics may take while branch and bound waits for the only thread."""
-    if course.options.heuristics_only:
+    if solve.options.heuristics_only:
         return np.inf
-    return min(SHARE_BEFORE_PROOF * course.progress.time_left, MOST_BEFORE_PROOF)
+    return min(SHARE_BEFORE_PROOF * solve.progress.time_left, MOST_BEFORE_PROOF)
 
 
 def _first_turn(model: MipModel, left: float) -> float:

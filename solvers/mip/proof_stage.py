@@ -12,7 +12,7 @@ from solvers.core.problem import FloatArray
 from solvers.highs.placement import SMALL_MIP
 from solvers.mip.answer import TROUBLE
 from solvers.mip.bound import Prover
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 
 ALONE, HEAD_START = 0.15, 0.5
 """Seconds that HiGHS in this process has for a small model, all alone and before heuristics begin:
@@ -40,9 +40,9 @@ class Proving:
 
     Parameters
     ----------
-    course : Course
+    solve : SolveContext
     on_point : callable
-        Told of each point (n,) that branch and bound has found and the ledger taken.
+        Told of each point (n,) that branch and bound has found and the incumbent store taken.
 
     Notes
     -----
@@ -51,8 +51,8 @@ class Proving:
     would take alone; they share points and bounds, and the first that is through is believed.
     """
 
-    def __init__(self, course: Course, on_point: Callable[[FloatArray], None]) -> None:
-        self._course = course
+    def __init__(self, solve: SolveContext, on_point: Callable[[FloatArray], None]) -> None:
+        self._solve = solve
         self._on_point = on_point
         self._prover: Prover | None = None
         self._rivals: list[Prover] = []
@@ -80,12 +80,12 @@ class Proving:
         if small is not None and self._has_proven(small, ALONE):
             self._prover = small
             return True
-        course = self._course
-        best = course.ledger.pool.best
+        solve = self._solve
+        best = solve.incumbents.pool.best
         self._prover = self._make(1 if self._has_rivals() else self._share_of_cores())
-        self._prover.start(_begin_at(course.start if best is None else best.x))
+        self._prover.start(_begin_at(solve.start if best is None else best.x))
         if self._has_rivals():
-            course.spawn("rivals", self._begin_rivals)
+            solve.spawn("rivals", self._begin_rivals)
         if small is None:
             return False
         if self._has_proven(small, HEAD_START - ALONE):
@@ -97,13 +97,13 @@ class Proving:
 
     def try_few_nodes(self) -> bool:
         """Try a small model alone, as most need few nodes; return whether it is over."""
-        course = self._course
+        solve = self._solve
         if not self._is_small():
             return False
-        limit = course.options.node_limit
+        limit = solve.options.node_limit
         nodes = FIRST_NODES if limit is None else min(FIRST_NODES, limit)
-        prover = self._make(course.cores, node_limit=nodes)
-        prover.run(_begin_at(course.start), apart=False)
+        prover = self._make(solve.cores, node_limit=nodes)
+        prover.run(_begin_at(solve.start), apart=False)
         outcome = prover.outcome
         if outcome is None or not _is_answer(outcome):
             return False
@@ -114,9 +114,9 @@ class Proving:
 
     def run(self) -> None:
         """Work in the calling thread with all cores, from the best point so far."""
-        course = self._course
-        best = course.ledger.pool.best
-        self._prover = self._make(course.cores)
+        solve = self._solve
+        best = solve.incumbents.pool.best
+        self._prover = self._make(solve.cores)
         self._prover.run(_begin_at(None if best is None else best.x))
 
     def has_proven(self, within: float = 0.0) -> bool:
@@ -140,52 +140,52 @@ class Proving:
 
     def _has_rivals(self) -> bool:
         """Whether other branch and bounds run beside the first."""
-        few = self._course.problem.num_nonzeros <= MOST_RIVAL_ENTRIES
-        return few and self._share_of_cores() > 1 and self._course.options.node_limit is None
+        few = self._solve.problem.num_nonzeros <= MOST_RIVAL_ENTRIES
+        return few and self._share_of_cores() > 1 and self._solve.options.node_limit is None
 
     def _begin_rivals(self) -> None:
         """Let the others begin, from the best point, where the first is not soon through."""
-        course = self._course
-        if course.over.wait(RIVALS_AFTER) or course.is_over():
+        solve = self._solve
+        if solve.over.wait(RIVALS_AFTER) or solve.is_over():
             return
         for number in range(1, self._share_of_cores()):
-            rival = self._make(1, seed=course.options.seed + RIVAL_SEED * number)
+            rival = self._make(1, seed=solve.options.seed + RIVAL_SEED * number)
             self._rivals.append(rival)
-            best = course.ledger.pool.best
-            rival.start(_begin_at(course.start if best is None else best.x))
-            if course.over.is_set():
+            best = solve.incumbents.pool.best
+            rival.start(_begin_at(solve.start if best is None else best.x))
+            if solve.over.is_set():
                 rival.stop()
 
     def _begin_small(self) -> Prover:
         """Begin with a small model in this process."""
         prover = self._make(self._share_of_cores())
-        prover.start(_begin_at(self._course.start), apart=False)
+        prover.start(_begin_at(self._solve.start), apart=False)
         return prover
 
     def _has_proven(self, prover: Prover, seconds: float) -> bool:
         """Wait for a small model at most so long; return whether it is proven."""
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self._course.progress.should_stop() is None:
+        while time.monotonic() < deadline and self._solve.progress.should_stop() is None:
             if prover.wait(LOOK_AGAIN):
                 break
         return _is_answer(prover.outcome)
 
     def _make(self, threads: int, node_limit: int | None = None, seed: int | None = None) -> Prover:
-        course = self._course
-        nodes = course.options.node_limit if node_limit is None else node_limit
-        seed = course.options.seed if seed is None else seed
-        options = dataclasses.replace(course.options, threads=threads, node_limit=nodes, seed=seed)
-        prover = Prover(course.problem, options, course.progress, course.ledger, self._on_point)
-        if course.over.is_set():
+        solve = self._solve
+        nodes = solve.options.node_limit if node_limit is None else node_limit
+        seed = solve.options.seed if seed is None else seed
+        options = dataclasses.replace(solve.options, threads=threads, node_limit=nodes, seed=seed)
+        prover = Prover(solve.problem, options, solve.progress, solve.incumbents, self._on_point)
+        if solve.over.is_set():
             prover.stop()  # none begins after the end, when nobody would stop it
         return prover
 
     def _is_small(self) -> bool:
-        p = self._course.problem
+        p = self._solve.problem
         return max(p.num_rows, p.num_columns, p.num_nonzeros) <= SMALL_MIP
 
     def _share_of_cores(self) -> int:
-        return max(1, min(MOST_THREADS, self._course.cores // 4))
+        return max(1, min(MOST_THREADS, self._solve.cores // 4))
 
 
 def _begin_at(x: FloatArray | None) -> Start | None:

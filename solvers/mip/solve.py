@@ -1,7 +1,7 @@
 """The schedule of a mixed-integer solve: what runs when, where, and when it is over.
 
     at once        branch and bound of the problem as it was given, in a child process
-    meanwhile      the ends of the bounds, then presolve; beside it a sweep and then a walker on the
+    meanwhile      the bounds, then presolve; beside it a sweep and then a walker on the
                    unreduced model
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
                    the GPU, by the shares in ``activities``
@@ -9,7 +9,7 @@
                    of the model where it is much smaller
     until          the gap is closed, branch and bound has ended, time is up or nobody improves
 
-Every point goes through the gate, so that whatever stops the solve leaves a checked one.
+Every point goes through the acceptance, so that whatever stops the solve leaves a checked one.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.deadline import wait_for
-from solvers.mip.heuristics.trivial import record_ends
+from solvers.mip.heuristics.trivial import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducing
 from solvers.mip.proof_stage import Proving
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.shared import Shared
+    from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 
 def solve(
@@ -65,8 +65,8 @@ def solve(
         In the space of ``problem``. OPTIMAL with a proven bound only; INFEASIBLE and UNBOUNDED
         only by branch and bound, presolve or safe propagation.
     """
-    schedule = _Schedule(Course(problem, options, progress, start))
-    way = schedule.in_turn if schedule.course.takes_turns else schedule.side_by_side
+    schedule = _Schedule(SolveContext(problem, options, progress, start))
+    way = schedule.in_turn if schedule.solve.is_sequential else schedule.side_by_side
     try:
         return wait_for(lambda: way(reduce), progress, schedule.end, schedule.is_settled)
     finally:
@@ -76,29 +76,29 @@ def solve(
 class _Schedule:
     """The order in which the parts of one solve come, and its end."""
 
-    def __init__(self, course: Course) -> None:
-        self.course = course
-        self._reducing = Reducing(course)
-        self._proving = Proving(course, self._reducing.take)
+    def __init__(self, solve: SolveContext) -> None:
+        self.solve = solve
+        self._reducing = Reducing(solve)
+        self._proving = Proving(solve, self._reducing.take)
         self._ending = threading.Lock()
         self._answer: Outcome | None = None
 
     def side_by_side(self, reduce: Reduce | None) -> Outcome:
         """Run everything at once."""
         self._take_start()
-        if not self.course.options.heuristics_only and self._proving.begin():
+        if not self.solve.options.heuristics_only and self._proving.begin():
             return self.end()
-        record_ends(self.course.ledger, self.course.is_over)
-        if self.course.is_closed():
+        record_trivial(self.solve.incumbents, self.solve.is_over)
+        if self.solve.is_closed():
             return self.end()
         self._reducing.walk_on_original()
-        shared = self._reducing.prepare(reduce)
-        if shared is not None:
-            replaced = self._search(shared)
+        context = self._reducing.prepare(reduce)
+        if context is not None:
+            replaced = self._search(context)
             if self._reducing.is_unfinished:
-                self.course.spawn("presolve", lambda: self._search_further(shared, replaced))
+                self.solve.spawn("presolve", lambda: self._search_further(context, replaced))
             self._wait()
-        elif self._proving.threads and self.course.settled is None:
+        elif self._proving.threads and self.solve.settled is None:
             self._wait()
         return self.end()
 
@@ -106,18 +106,18 @@ class _Schedule:
         """Run the heuristics one after the other, then branch and bound from their best point."""
         from solvers.mip.heuristic_stage import search_in_turn
 
-        course, proves = self.course, not self.course.options.heuristics_only
+        solve, proves = self.solve, not self.solve.options.heuristics_only
         self._take_start()
         if proves and self._proving.try_few_nodes():
             return self.end()
-        record_ends(course.ledger, course.is_over)
-        if course.is_closed():
+        record_trivial(solve.incumbents, solve.is_over)
+        if solve.is_closed():
             return self.end()
-        self._reducing.sweep_original(course.ledger.near)
-        shared = self._reducing.prepare(reduce)
-        if shared is not None:
-            search_in_turn(course, shared)
-        if proves and not (course.is_over() or course.is_closed()):
+        self._reducing.sweep_original(solve.incumbents.infeasible_points)
+        context = self._reducing.prepare(reduce)
+        if context is not None:
+            search_in_turn(solve, context)
+        if proves and not (solve.is_over() or solve.is_closed()):
             self._proving.run()
         return self.end()
 
@@ -126,66 +126,66 @@ class _Schedule:
 
         Never where the same way is to be taken in every run.
         """
-        course = self.course
-        return not course.takes_turns and (course.is_closed() or self._proving.has_proven())
+        solve = self.solve
+        return not solve.is_sequential and (solve.is_closed() or self._proving.has_proven())
 
     def end(self) -> Outcome:
         """Tell everybody that it is over, and return the answer: the same whoever asks."""
-        course, reducing = self.course, self._reducing
-        course.over.set()
+        solve, reducing = self.solve, self._reducing
+        solve.over.set()
         with self._ending:
             if self._answer is None:
                 proof, device = self._proving.outcome, reducing.device.kind
                 known = Knowledge(
-                    course.ledger,
-                    reducing.gate,
+                    solve.incumbents,
+                    reducing.acceptance,
                     proof,
-                    course.settled,
+                    solve.settled,
                     device,
-                    course.has_done_its_work,
+                    solve.has_done_its_work,
                 )
-                self._answer = answer(known, course.options, course.progress)
+                self._answer = answer(known, solve.options, solve.progress)
             return self._answer
 
     def close(self) -> None:
         """Stop whoever is still at work, and wait a moment for them to hear of it."""
-        self.course.over.set()
+        self.solve.over.set()
         self._proving.stop()
-        self.course.wait_for_threads()
+        self.solve.wait_for_threads()
         self._reducing.close()
-        self.course.ledger.close()
+        self.solve.incumbents.close()
 
     def _take_start(self) -> None:
-        course = self.course
-        if course.start is not None:
-            taken, word = take_whole(course.start, course.ledger)
-            course.start_is_open = not taken
-            course.progress.log(word)
+        solve = self.solve
+        if solve.start is not None:
+            taken, word = take_whole(solve.start, solve.incumbents)
+            solve.start_is_open = not taken
+            solve.progress.log(word)
 
-    def _search(self, shared: Shared) -> threading.Event:
+    def _search(self, context: HeuristicContext) -> threading.Event:
         """Let heuristics begin on the cores that branch and bound leaves."""
         from solvers.mip.heuristic_stage import search_side_by_side
 
-        slots = max(1, self.course.cores - self._proving.threads)
-        return search_side_by_side(self.course, shared, slots)
+        workers = max(1, self.solve.cores - self._proving.threads)
+        return search_side_by_side(self.solve, context, workers)
 
-    def _search_further(self, before: Shared, replaced: threading.Event) -> None:
+    def _search_further(self, before: HeuristicContext, replaced: threading.Event) -> None:
         """Wait for presolve, and let heuristics begin again where much less is left then."""
-        shared = self._reducing.reduce_further(before)
-        if shared is not None:
-            self.course.progress.log("Heuristics begin again on the smaller model.")
+        context = self._reducing.reduce_further(before)
+        if context is not None:
+            self.solve.progress.log("Heuristics begin again on the smaller model.")
             replaced.set()
-            self._search(shared)
+            self._search(context)
 
     def _wait(self) -> None:
         """Wait until the question is settled, time is up, or everybody has ended."""
-        course, proving = self.course, self._proving
-        while not course.is_over():
+        solve, proving = self.solve, self._proving
+        while not solve.is_over():
             if proving.has_proven(within=LOOK_AGAIN):
                 return
             if not proving.is_running:
                 time.sleep(LOOK_AGAIN)
-            if course.is_closed():
+            if solve.is_closed():
                 return
-            if not proving.is_running and (not course.anybody_works() or course.has_stalled()):
+            if not proving.is_running and (not solve.anybody_works() or solve.has_stalled()):
                 return

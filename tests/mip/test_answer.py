@@ -16,8 +16,8 @@ from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.model import MipModel
 from solvers.mip.reduced import unreduced
-from solvers.mip.solutions.acceptance import Gate
-from solvers.mip.solutions.incumbents import Ledger, least_objective
+from solvers.mip.solutions.acceptance import Acceptance
+from solvers.mip.solutions.incumbents import IncumbentStore, least_objective
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def no_room() -> Problem:
 
 
 def knowledge(problem: Problem, progress: Progress) -> Knowledge:
-    ledger = Ledger(problem, progress, 1e-6, 5)
-    gate = Gate(MipModel.of(problem), unreduced(problem), ledger, progress)
-    return Knowledge(ledger, gate, proof=None, settled=None, device="cpu")
+    incumbents = IncumbentStore(problem, progress, 1e-6, 5)
+    acceptance = Acceptance(MipModel.of(problem), unreduced(problem), incumbents, progress)
+    return Knowledge(incumbents, acceptance, proof=None, settled=None, device="cpu")
 
 
 def candidate_of(known: Knowledge, progress: Progress) -> np.ndarray | None:
@@ -53,14 +53,14 @@ def test_without_any_near_point_there_is_no_candidate(no_room):
 def test_points_of_the_reduced_model_are_told_of(no_room):
     progress = Progress()
     known = knowledge(no_room, progress)
-    known.gate.near(TWO, 1)
+    known.acceptance.infeasible_points(TWO, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 
 def test_points_of_the_original_count_before_anything_is_reduced(no_room):
     progress = Progress()
-    known = dataclasses.replace(knowledge(no_room, progress), gate=None)
-    known.ledger.near(TWO, 1)
+    known = dataclasses.replace(knowledge(no_room, progress), acceptance=None)
+    known.incumbents.infeasible_points(TWO, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 
@@ -68,8 +68,10 @@ def test_points_of_the_original_count_before_anything_is_reduced(no_room):
 def test_whichever_violates_fewer_rows_of_the_original_counts(no_room, early, late):
     progress = Progress()
     known = knowledge(no_room, progress)
-    known.ledger.near(early, 1)  # what is said of the number of rows may be of another model
-    known.gate.near(late, 1)
+    known.incumbents.infeasible_points(
+        early, 1
+    )  # what is said of the number of rows may be of another model
+    known.acceptance.infeasible_points(late, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), THREE)
 
 
@@ -107,7 +109,7 @@ def test_of_points_that_violate_as_many_rows_the_least_violated_counts(no_room):
     progress = Progress()
     known = knowledge(no_room, progress)
     for x in (NONE_OF_THEM, TWO, np.array([1.0, 0, 0, 0, 0, 0])):
-        known.gate.near(x, 1)
+        known.acceptance.infeasible_points(x, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 
@@ -133,7 +135,7 @@ def test_who_was_stopped_by_a_limit_on_work_does_not_say_that_nothing_was_left(
     known = dataclasses.replace(knowledge(no_room, progress), is_work_done=is_work_done)
     assert answer(known, EngineOptions(), progress).stop_reason is reason
     roomy = knowledge(dataclasses.replace(no_room, row_upper=np.array([6.0, 6.0])), progress)
-    roomy.ledger.record(ALL, "test")
+    roomy.incumbents.record(ALL, "test")
     roomy = dataclasses.replace(roomy, is_work_done=is_work_done)
     assert answer(roomy, EngineOptions(), progress).stop_reason is reason
 
@@ -191,9 +193,9 @@ def test_no_point_within_the_bounds_is_below_the_least_objective():
 def test_a_gap_of_nothing_forgives_rounding_alone(no_room, below, is_optimal):
     progress = Progress()
     known = knowledge(dataclasses.replace(no_room, row_upper=np.array([6.0, 6.0])), progress)
-    known.ledger.record(ALL, "test")
+    known.incumbents.record(ALL, "test")
     progress.bound(6.0 - below, "test")
     strict = EngineOptions(rel_gap=0.0, abs_gap=0.0)
-    assert known.ledger.is_closed(strict.rel_gap, strict.abs_gap) is is_optimal
+    assert known.incumbents.is_closed(strict.rel_gap, strict.abs_gap) is is_optimal
     outcome = answer(known, strict, progress)
     assert (outcome.solution_status is SolutionStatus.OPTIMAL) is is_optimal

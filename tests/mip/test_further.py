@@ -18,8 +18,8 @@ from solvers.mip.heuristics.before_presolve import hand_on
 from solvers.mip.model import MipModel
 from solvers.mip.presolve_stage import is_much_smaller
 from solvers.mip.reduced import Reduced, unreduced
-from solvers.mip.solutions.acceptance import Gate
-from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.acceptance import Acceptance
+from solvers.mip.solutions.incumbents import IncumbentStore
 from tests.mip.test_solve import covering
 
 OPTIONS = EngineOptions(heuristics_only=True, device="cpu", threads=2, work_limit=0.02)
@@ -60,7 +60,7 @@ def has_point(progress: Progress) -> None:
 def test_heuristics_search_the_smaller_model_instead(monkeypatch):
     problem = covering()
     sizes: list[int] = []
-    keep = Gate.offer
+    keep = Acceptance.submit
 
     def watched(self, x, source):
         sizes.append(x.size)
@@ -71,7 +71,7 @@ def test_heuristics_search_the_smaller_model_instead(monkeypatch):
             smaller = problem.num_columns - FIXED in sizes
             return StopReason.INTERRUPTED if smaller else super().should_stop()
 
-    monkeypatch.setattr(Gate, "offer", watched)
+    monkeypatch.setattr(Acceptance, "submit", watched)
     options = dataclasses.replace(OPTIONS, work_limit=None)
     progress = UntilThen(time_limit=600.0)
     outcome = solve(problem, lambda _: without_last(problem), options, progress)
@@ -132,14 +132,14 @@ def test_only_a_much_smaller_model_takes_the_place(rows, columns, is_much):
 def test_the_least_violated_points_go_along():
     problem = covering()
     progress = Progress()
-    ledger = Ledger(problem, progress, 1e-6, 10)
+    incumbents = IncumbentStore(problem, progress, 1e-6, 10)
     reduced = without_last(problem)
-    before = Gate(MipModel.of(problem), unreduced(problem), ledger, progress)
-    after = Gate(MipModel.of(reduced.problem), reduced, ledger, progress)
+    before = Acceptance(MipModel.of(problem), unreduced(problem), incumbents, progress)
+    after = Acceptance(MipModel.of(reduced.problem), reduced, incumbents, progress)
     x = np.arange(problem.num_columns) % 2.0
-    before.near(x, 7)
+    before.infeasible_points(x, 7)
     hand_on(before, after)
-    (point,) = after.near.points()
+    (point,) = after.infeasible_points.points()
     assert np.array_equal(point.x, x[:-FIXED])
     short = reduced.problem.row_lower - reduced.problem.matrix @ x[:-FIXED]
     assert point.violated_rows == np.count_nonzero(short > 1e-6)

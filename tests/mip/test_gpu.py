@@ -1,4 +1,4 @@
-"""Both grounds of the walkers at once on a GPU, with what else runs there."""
+"""Both search spaces of the walkers at once on a GPU, with what else runs there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from solvers.mip.heuristics.local_search.on_gpu import DeviceWalks
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.device_table import device_works
+from tests.mip.context_of import context_of
 from tests.mip.inference.aggregation.schedules import schedule
-from tests.mip.shared_of import shared_of
 
 pytestmark = pytest.mark.gpu
 
@@ -25,26 +25,26 @@ COLD_SECONDS = 40.0
 """Enough where one thread has to compile everything by itself: 12 s were not, on an H200."""
 
 
-def on_gpu(shared, lines):
-    shared.device = find_device("cuda")
-    shared.log = lines.append
-    return shared
+def on_gpu(context, lines):
+    context.device = find_device("cuda")
+    context.log = lines.append
+    return context
 
 
-def test_walkers_of_both_grounds_walk_side_by_side():
+def test_walkers_of_both_spaces_walk_side_by_side():
     model = schedule(0, jobs=40, periods=60)
     lines: list[str] = []
-    shared = on_gpu(shared_of(model), lines)
-    walks = DeviceWalks(shared)
+    context = on_gpu(context_of(model), lines)
+    walks = DeviceWalks(context)
     budget = Budget(seconds=SECONDS)
-    runs = (walks.on_model, walks.without_defined)
+    runs = (walks.on_model, walks.on_aggregated)
     threads = [threading.Thread(target=run.work, args=(budget,)) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sum(line.startswith("Local search made") for line in lines) == 2, lines
-    best = shared.gate.ledger.pool.best
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert is_feasible(model, best.x)
 
@@ -52,7 +52,7 @@ def test_walkers_of_both_grounds_walk_side_by_side():
 def test_everything_on_the_device_runs_to_the_end_of_its_time():
     model = schedule(1, jobs=40, periods=60)
     lines: list[str] = []
-    shared = on_gpu(shared_of(model), lines)
+    context = on_gpu(context_of(model), lines)
     failures: list[BaseException] = []
     budget = Budget(seconds=SECONDS)
 
@@ -62,7 +62,7 @@ def test_everything_on_the_device_runs_to_the_end_of_its_time():
         except Exception as failure:
             failures.append(failure)
 
-    works = device_works(shared)
+    works = device_works(context)
     assert len(works) == 3
     threads = [threading.Thread(target=run, args=(work,)) for work in works.values()]
     for thread in threads:
@@ -71,7 +71,7 @@ def test_everything_on_the_device_runs_to_the_end_of_its_time():
         thread.join()
     assert not failures
     assert not [line for line in lines if "failed" in line]
-    points = shared.gate.pool.points()
+    points = context.acceptance.pool.points()
     assert points
     assert all(np.isfinite(point.x).all() for point in points)
 

@@ -19,15 +19,15 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip import bound, proof_stage
 from solvers.mip.bound import Prover
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.proof_stage import Proving
 
 
-def course_of(threads: int, **options) -> Course:
+def solve_context_of(threads: int, **options) -> SolveContext:
     problem = Problem.from_arrays(
         -np.ones(3), np.array([[2.0, 3.0, 4.0]]), -np.inf, 5.0, upper=1.0, integrality=True
     )
-    return Course(
+    return SolveContext(
         problem, EngineOptions(device="cpu", threads=threads, **options), Progress(), None
     )
 
@@ -64,19 +64,19 @@ def scripted(monkeypatch):
     return Scripted
 
 
-def begun(course: Course) -> Proving:
+def begun(solve: SolveContext) -> Proving:
     """Return a proving whose threads have begun what they begin."""
-    one = Proving(course, lambda x: None)
+    one = Proving(solve, lambda x: None)
     assert not one.begin()
     deadline = time.monotonic() + 60.0
-    while course.anybody_works():
+    while solve.anybody_works():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return one
 
 
 def test_rivals_take_the_other_threads(scripted):
-    one = begun(course_of(16))
+    one = begun(solve_context_of(16))
     assert one.threads == 4
     assert [threads for _, threads in scripted.made] == [1, 1, 1, 1]
     assert len({seed for seed, _ in scripted.made}) == 4
@@ -89,7 +89,7 @@ def test_rivals_take_the_other_threads(scripted):
 
 def test_the_first_proof_is_believed_and_all_others_are_stopped(scripted):
     scripted.endings = {2 * proof_stage.RIVAL_SEED: StopReason.CONVERGED}
-    one = begun(course_of(16))
+    one = begun(solve_context_of(16))
     assert one.has_proven()
     assert one.outcome is not None
     assert one.outcome.stop_reason is StopReason.CONVERGED
@@ -99,7 +99,7 @@ def test_the_first_proof_is_believed_and_all_others_are_stopped(scripted):
 
 def test_a_rival_in_trouble_says_nothing(scripted):
     scripted.endings = {proof_stage.RIVAL_SEED: StopReason.NUMERICAL_TROUBLE}
-    one = begun(course_of(8))
+    one = begun(solve_context_of(8))
     assert not one.has_proven()
     assert one.is_running
 
@@ -108,37 +108,37 @@ def test_a_rival_in_trouble_says_nothing(scripted):
 def test_one_branch_and_bound_runs_alone(scripted, monkeypatch, reason):
     if reason == "size":
         monkeypatch.setattr(proof_stage, "MOST_RIVAL_ENTRIES", 1)
-    course = course_of(
+    solve = solve_context_of(
         4 if reason == "cores" else 16, **({"node_limit": 9} if reason == "nodes" else {})
     )
-    begun(course)
+    begun(solve)
     assert len(scripted.made) == 1
 
 
 def test_points_of_one_are_offered_to_the_others():
-    course = course_of(16)
-    first = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
-    other = Prover(course.problem, course.options, course.progress, course.ledger, lambda x: None)
+    solve = solve_context_of(16)
+    first = Prover(solve.problem, solve.options, solve.progress, solve.incumbents, lambda x: None)
+    other = Prover(solve.problem, solve.options, solve.progress, solve.incumbents, lambda x: None)
     point = np.array([1.0, 1.0, 0.0])
     assert first._deputy.incumbent(-2.0, "highs", point)
-    assert first._offer() is None
-    np.testing.assert_array_equal(other._offer(), point)
-    assert other._offer() is None  # it is not new any more
+    assert first._submit() is None
+    np.testing.assert_array_equal(other._submit(), point)
+    assert other._submit() is None  # it is not new any more
 
 
 def test_rivals_solve_a_model(monkeypatch):
     monkeypatch.setattr(proof_stage, "RIVALS_AFTER", 0.0)
     monkeypatch.setattr(Proving, "_is_small", lambda self: False)
-    course = course_of(8)
-    one = Proving(course, lambda x: None)
+    solve = solve_context_of(8)
+    one = Proving(solve, lambda x: None)
     one.begin()
     deadline = time.monotonic() + 60.0
     while not one.has_proven(within=0.05):
         assert time.monotonic() < deadline
-    assert course.ledger.pool.objective == -2.0
-    course.over.set()
+    assert solve.incumbents.pool.objective == -2.0
+    solve.over.set()
     one.stop()
-    course.wait_for_threads()
+    solve.wait_for_threads()
 
 
 FAILURES = [
@@ -171,11 +171,11 @@ def tracebacks(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 4])
 def test_an_answer_without_a_bound_says_why(failing, tracebacks, threads):
     lines = []
-    course = course_of(threads)
+    solve = solve_context_of(threads)
     progress = Progress(30.0)
     progress.log = lines.append
     options = EngineOptions(device="cpu", threads=threads, work_limit=0.01)
-    found = mip.solve(course.problem, options, progress)
+    found = mip.solve(solve.problem, options, progress)
     assert found.solution_status.has_point
     assert found.stop_reason is StopReason.NUMERICAL_TROUBLE
     assert "Branch and bound ended without an answer" in found.message
@@ -185,7 +185,7 @@ def test_an_answer_without_a_bound_says_why(failing, tracebacks, threads):
 
 
 def test_a_bound_that_failed_is_asked_for_again(failing, tracebacks):
-    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    outcome = gb.solve(solve_context_of(4).problem, method="mip", device="cpu", threads=4)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert not tracebacks
 
@@ -199,7 +199,7 @@ def test_without_threads_left_there_is_a_word_and_no_traceback(monkeypatch, trac
         start(self)
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
-    outcome = gb.solve(course_of(4).problem, method="mip", device="cpu", threads=4)
+    outcome = gb.solve(solve_context_of(4).problem, method="mip", device="cpu", threads=4)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert "can't start new thread" in outcome.log
     assert not tracebacks

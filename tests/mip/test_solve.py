@@ -280,26 +280,26 @@ def test_linear_programs_are_refused():
 
 
 def test_whoever_ends_a_solve_gets_the_same_answer():
-    from solvers.mip.context import Course
+    from solvers.mip.context import SolveContext
     from solvers.mip.solve import _Schedule
 
     progress = Progress()
-    course = Course(covering(), EngineOptions(device="cpu"), progress, None)
-    schedule = _Schedule(course)
-    assert course.ledger.record(np.ones(90), "test")
+    solve = SolveContext(covering(), EngineOptions(device="cpu"), progress, None)
+    schedule = _Schedule(solve)
+    assert solve.incumbents.record(np.ones(90), "test")
     first = schedule.end()
     better = np.ones(90)
     better[int(np.argmin((covering().matrix.toarray() > 0).sum(axis=0)))] = 0.0
-    assert not course.ledger.record(better, "late")
+    assert not solve.incumbents.record(better, "late")
     assert schedule.end() is first
     assert first.objective == progress.best_objective
     schedule.close()
 
 
 def test_a_thread_that_an_interruption_kept_from_starting_is_not_waited_for(monkeypatch):
-    from solvers.mip.context import Course
+    from solvers.mip.context import SolveContext
 
-    course = Course(covering(), EngineOptions(device="cpu"), Progress(), None)
+    solve = SolveContext(covering(), EngineOptions(device="cpu"), Progress(), None)
 
     def interrupted(self: threading.Thread) -> None:
         raise KeyboardInterrupt
@@ -307,6 +307,6 @@ def test_a_thread_that_an_interruption_kept_from_starting_is_not_waited_for(monk
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            course.spawn("heuristics", lambda: None)
-    course.wait_for_threads()
-    assert not course.anybody_works()
+            solve.spawn("heuristics", lambda: None)
+    solve.wait_for_threads()
+    assert not solve.anybody_works()

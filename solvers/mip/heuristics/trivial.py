@@ -15,60 +15,60 @@ import numpy as np
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Ledger
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.incumbents import IncumbentStore
+from solvers.mip.solutions.pool import Submit
 
 SOURCE = "ends of bounds"
 
 
-def offer_ends(model: MipModel, offer: Offer, budget: Budget) -> None:
-    """Offer the points at the ends of the bounds, those with the fewest rows in the way first.
+def submit_trivial(model: MipModel, submit: Submit, budget: Budget) -> None:
+    """Submit the points at bounds, those with the fewest rows in the way first.
 
     Parameters
     ----------
     model : MipModel
-    offer : Offer
+    submit : Submit
         Sets the continuous columns by an LP.
     budget : Budget
         Looked at between points.
     """
-    from solvers.mip.heuristics.lazy_clause.value_selection import plain_wishes
+    from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
 
-    for x in reversed(plain_wishes(model)):
+    for x in reversed(trivial_points(model)):
         if budget.spent():
             return
-        offer(x, SOURCE)
+        submit(x, SOURCE)
 
 
-def record_ends(ledger: Ledger, is_over: Callable[[], bool]) -> None:
+def record_trivial(incumbents: IncumbentStore, is_over: Callable[[], bool]) -> None:
     """Record the ends that the objective wants, all lower and all upper ones, or note them as near.
 
     Needs nothing but NumPy: for the first moment of a solve.
 
     Parameters
     ----------
-    ledger : Ledger
+    incumbents : IncumbentStore
         Of the problem as it was given.
     is_over : callable
         Asked between points; the first is looked at in any case.
     """
-    model = ledger.model
+    model = incumbents.model
     everywhere = np.ones(model.num_columns, dtype=bool)
     for at_upper in (model.cost < 0.0, ~everywhere, everywhere):
-        x = ends_of(model, at_upper)
+        x = at_bounds(model, at_upper)
         activity = model.activity(x)
         outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
         violated = int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE))
         if violated:
-            ledger.near(x, violated)
+            incumbents.infeasible_points(x, violated)
         else:
-            ledger.record(x, SOURCE)
+            incumbents.record(x, SOURCE)
         if is_over():
             return
 
 
-def ends_of(model: MipModel, at_upper: BoolArray) -> FloatArray:
-    """Return the point (n,) at the upper ends of the bounds where asked for, else at the lower.
+def at_bounds(model: MipModel, at_upper: BoolArray) -> FloatArray:
+    """Return the point (n,) at the upper bounds where asked for, else at the lower.
 
     An infinite end gives way to the other one, or to zero.
     """

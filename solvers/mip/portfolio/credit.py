@@ -2,7 +2,7 @@
 
 Which heuristic finds better points depends on the model, and on how far the search has come. So
 beside its fixed share each kind of heuristic has a part of a common one, in proportion to what it
-has gained for a second of its time. Gains and times fade, because what helps at first is not what
+has gained for a second of its time. Credit and times fade, because what helps at first is not what
 helps later; the fixed shares see to it that nobody is left out who has gained nothing yet.
 """
 
@@ -38,7 +38,7 @@ SHORT = 0.1
 """Turns of usual length that a kind counts as having had at least."""
 
 
-class Gains:
+class Credit:
     """Counts what each kind gains and spends; safe to use from any thread.
 
     Parameters
@@ -94,7 +94,7 @@ def relative_gain(before: float, after: float) -> float:
 
 
 def kind_of(source: str) -> str:
-    """Return the kind of heuristic that offers points under a name; empty for others."""
+    """Return the kind of heuristic that submits points under a name; empty for others."""
     from solvers.mip.heuristics.annealing.group_annealing import SOURCE as EXCHANGED
     from solvers.mip.heuristics.diving.linear.dive import SOURCE as LINEAR_DIVE
     from solvers.mip.heuristics.large_neighbourhood.catalogue import CATALOGUE

@@ -17,10 +17,11 @@ from solvers.mip.heuristics.diving.linear import ImprovingDiveTurns, LinearDiveT
 from solvers.mip.heuristics.fix_and_propagate import LP_FREE, LP_GUIDED, round_point, run_portfolio
 from solvers.mip.heuristics.local_search.on_cpu import both_walks
 from solvers.mip.heuristics.meet_in_the_middle import SumTurns
-from solvers.mip.heuristics.trivial import offer_ends
+from solvers.mip.heuristics.trivial import submit_trivial
 from solvers.mip.inference.probing import ProbingCache, build_cache
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import DIVES, EXCHANGES, LOGIC, NEIGHBOURHOODS, WALKS
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.resumable import (
     ClauseTurns,
     Improve,
@@ -30,7 +31,6 @@ from solvers.mip.portfolio.resumable import (
     RootTurn,
 )
 from solvers.mip.portfolio.scheduler import Activity, Work
-from solvers.mip.portfolio.shared import Shared
 from solvers.mip.solutions.completion import CompleteTurns
 
 ROOT_SHARE = 0.25
@@ -41,7 +41,7 @@ ROOT_COUNTS = 0.5
 neos-3216931-puriri in 41 million entries, do not wait for its relaxation of 1.8 billion."""
 
 ENDS_SHARE = 0.05
-"""Part of the time left for points at the ends of the bounds: up to four LPs."""
+"""Part of the time left for points at bounds: up to four LPs."""
 
 WALK_ON, WALK_ON_SHARE = 1.0, 0.05
 """Seconds of a second turn of walks while there is no point, and part of the time left at most: of
@@ -55,43 +55,43 @@ UNLIMITED = 3600.0
 """Seconds that count as the time left where there is no limit."""
 
 MOSTLY_WHOLE = 0.9
-"""Share of integer columns from which learning clauses is due most while there is no point: of what
-found one on such models it was the soonest."""
+"""Share of integer columns from which lazy clause search is due most while there is no point: of
+what found one on such models it was the soonest."""
 
 BULK_ROUNDINGS = 8
 """Roundings of the relaxation's point in one turn, each with other draws."""
 
 
-def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
+def activities(context: HeuristicContext, seconds: float, workers: int) -> list[Activity]:
     """Return the heuristics of the CPU in the order of their first turns.
 
     Parameters
     ----------
-    shared : Shared
+    context : HeuristicContext
     seconds : float
         Time left, as far as limits derive from it.
-    slots : int
+    workers : int
         Turns that run side by side.
     """
     seconds = min(seconds, UNLIMITED)
 
     def share(without: float, with_point: float) -> Callable[[], float]:
-        return lambda: with_point if shared.has_point else without
+        return lambda: with_point if context.has_point else without
 
     def guided(without: float, with_point: float) -> Callable[[], float]:
         plain = share(without, with_point)
-        return lambda: 0.0 if shared.root is None else plain()
+        return lambda: 0.0 if context.root is None else plain()
 
-    few, half = max(1, slots // 4), max(1, slots // 2)
-    improving, pumps = Improve(shared), PumpTurns(shared, guided(3.0, 0.3))
-    walks, without_defined = both_walks(shared)
-    root, completing = RootTurn(shared), CompleteTurns(shared)
-    linear, improving_dives = LinearDiveTurns(shared), ImprovingDiveTurns(shared)
-    exchanges, cost_exchanges = ExchangeTurns(shared), CostExchangeTurns(shared)
-    mends = MendTurns(shared, root)
-    is_whole = shared.model.integers.size >= MOSTLY_WHOLE * shared.model.num_columns
-    clauses = ClauseTurns(shared, share(8.0 if is_whole else 3.0, 0.5), shared.prove_bound)
-    among_integers, sums = LatticeTurns(shared, share(8.0, 0.3)), SumTurns(shared)
+    few, half = max(1, workers // 4), max(1, workers // 2)
+    improving, pumps = Improve(context), PumpTurns(context, guided(3.0, 0.3))
+    walks, on_aggregated = both_walks(context)
+    root, completing = RootTurn(context), CompleteTurns(context)
+    linear, improving_dives = LinearDiveTurns(context), ImprovingDiveTurns(context)
+    exchanges, cost_exchanges = ExchangeTurns(context), CostExchangeTurns(context)
+    mends = MendTurns(context, root)
+    is_whole = context.model.integers.size >= MOSTLY_WHOLE * context.model.num_columns
+    clauses = ClauseTurns(context, share(8.0 if is_whole else 3.0, 0.5), context.prove_bound)
+    among_integers, sums = LatticeTurns(context, share(8.0, 0.3)), SumTurns(context)
     walk_on = min(WALK_ON, WALK_ON_SHARE * seconds)
     first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
     return [
@@ -99,7 +99,7 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
         Activity("sums", sums.work, sums.share),
         Activity("walk", walks.work, walks.share, at_once=True, kind=WALKS),
         Activity(
-            *("walk without defined", without_defined.work, without_defined.share),
+            *("walk without defined", on_aggregated.work, on_aggregated.share),
             at_once=True,
             kind=WALKS,
         ),
@@ -111,8 +111,8 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
             most=few,
             kind=EXCHANGES,
         ),
-        Activity("dive", _dive(shared), share(2.0, 0.3), most=half, at_once=True, kind=DIVES),
-        Activity("ends", _ends(shared), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
+        Activity("dive", _dive(context), share(2.0, 0.3), most=half, at_once=True, kind=DIVES),
+        Activity("ends", _ends(context), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
         Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
         Activity("clauses", clauses.work, clauses.share, most=few, shortest=first, kind=LOGIC),
         Activity("linear dive", linear.work, linear.share, most=few, shortest=3.0),
@@ -127,121 +127,121 @@ def activities(shared: Shared, seconds: float, slots: int) -> list[Activity]:
             most=1,
             once=True,
         ),
-        Activity("round", _round(shared), guided(1.0, 0.1), most=1),
-        Activity("guided dive", _guided_dive(shared), guided(2.0, 0.3), most=half, kind=DIVES),
+        Activity("round", _round(context), guided(1.0, 0.1), most=1),
+        Activity("guided dive", _guided_dive(context), guided(2.0, 0.3), most=half, kind=DIVES),
         Activity(
-            "probe", _probe(shared), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
+            "probe", _probe(context), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
         ),
         Activity("pump", pumps.work, pumps.share, most=few),
         Activity(
-            *("neighbourhood", _neighbourhoods(shared), guided(1.5, 6.0), 20.0, 3.0),
+            *("neighbourhood", _neighbourhoods(context), guided(1.5, 6.0), 20.0, 3.0),
             kind=NEIGHBOURHOODS,
         ),
     ]
 
 
-def _ends(shared: Shared) -> Work:
+def _ends(context: HeuristicContext) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        offer_ends(shared.model, shared.gate.offer, budget)
+        submit_trivial(context.model, context.acceptance.submit, budget)
 
     return work
 
 
-def _dive(shared: Shared) -> Work:
+def _dive(context: HeuristicContext) -> Work:
     def work(budget: Budget, seed: int) -> None:
         begin = seed % len(LP_FREE)
         strategies = (*LP_FREE[begin:], *LP_FREE[:begin])
         done = run_portfolio(
-            shared.model,
-            shared.gate.offer,
+            context.model,
+            context.acceptance.submit,
             budget,
             seed,
             strategies,
-            cliques=shared.cliques,
-            domain=shared.domain,
+            cliques=context.cliques,
+            domain=context.domain,
         )
-        _note_near(shared, done.closest, done.closest_rows)
+        _note_infeasible(context, done.closest, done.closest_rows)
 
     return work
 
 
-def _guided_dive(shared: Shared) -> Work:
+def _guided_dive(context: HeuristicContext) -> Work:
     def work(budget: Budget, seed: int) -> None:
         begin = seed % len(LP_GUIDED)
         strategies = (*LP_GUIDED[begin:], *LP_GUIDED[:begin])
         done = run_portfolio(
-            shared.model,
-            shared.gate.offer,
+            context.model,
+            context.acceptance.submit,
             budget,
             seed,
             strategies,
-            reference=shared.reference(),
-            cliques=shared.cliques,
-            domain=shared.domain,
+            reference=context.reference(),
+            cliques=context.cliques,
+            domain=context.domain,
         )
-        _note_near(shared, done.closest, done.closest_rows)
+        _note_infeasible(context, done.closest, done.closest_rows)
 
     return work
 
 
-def _note_near(shared: Shared, x: FloatArray | None, violated_rows: int) -> None:
+def _note_infeasible(context: HeuristicContext, x: FloatArray | None, violated_rows: int) -> None:
     if x is not None:
-        shared.gate.near(x, violated_rows)
+        context.acceptance.infeasible_points(x, violated_rows)
 
 
-def _round(shared: Shared) -> Work:
+def _round(context: HeuristicContext) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        reference = shared.reference()
+        reference = context.reference()
         if reference is None:
             return
         for draw in range(BULK_ROUNDINGS):
             if budget.spent():
                 return
             found = round_point(
-                shared.model, reference, budget, seed + draw, shared.cache, shared.domain
+                context.model, reference, budget, seed + draw, context.cache, context.domain
             )
-            shared.gate.offer(found.x, "rounding")
+            context.acceptance.submit(found.x, "rounding")
 
     return work
 
 
-def _probe(shared: Shared) -> Work:
+def _probe(context: HeuristicContext) -> Work:
     def work(budget: Budget, seed: int) -> None:
-        take_cache(shared, build_cache(shared.model, None, budget, seed, cliques=shared.cliques))
+        take_cache(context, build_cache(context.model, None, budget, seed, cliques=context.cliques))
 
     return work
 
 
-def take_cache(shared: Shared, cache: ProbingCache) -> None:
+def take_cache(context: HeuristicContext, cache: ProbingCache) -> None:
     """Let dives begin from what probing has found to hold for every feasible point."""
     if cache.is_infeasible:
-        shared.prove_infeasible()
+        context.prove_infeasible()
         return
-    domain = shared.domain.copy()
+    domain = context.domain.copy()
     narrower = (cache.lower > domain.lower) | (cache.upper < domain.upper)
     for j in np.flatnonzero(narrower):
         low = max(float(cache.lower[j]), float(domain.lower[j]))
         high = min(float(cache.upper[j]), float(domain.upper[j]))
         if not domain.tighten(int(j), low, high):
             return  # rounding errors: what was known stays
-    shared.domain, shared.cache = domain, cache
+    context.domain, context.cache = domain, cache
 
 
-def _neighbourhoods(shared: Shared) -> Work:
+def _neighbourhoods(context: HeuristicContext) -> Work:
     from solvers.mip.heuristics.large_neighbourhood import search_neighbourhoods
 
     def work(budget: Budget, seed: int) -> None:
-        gate = shared.gate
+        acceptance = context.acceptance
         search_neighbourhoods(
-            shared.model,
-            gate.pool,
-            gate.offer,
+            context.model,
+            acceptance.pool,
+            acceptance.submit,
             budget,
             seed,
-            bandit=shared.bandit,
-            relaxation=shared.relaxation,
-            near=shared.nearest,
-            defined=shared.defined,
+            bandit=context.bandit,
+            relaxation=context.relaxation,
+            infeasible_point=context.nearest,
+            implied=context.implied,
         )
 
     return work

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 
 from solvers.core.outcome import relative_gap
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 FEW_CORES = 4
 """Up to so many cores heuristics rest; where there are more, a few threads at work are one more
@@ -50,34 +50,34 @@ def working_part(gap: float, seconds: float, since_improvement: float) -> float:
     return max(LEAST_PART, gap / SMALL_GAP)
 
 
-class Rests:
+class Throttling:
     """Lets the heuristics of one solve rest between turns, while a proof is under way.
 
     Parameters
     ----------
-    course : Course
-    shared : Shared
+    solve : SolveContext
+    context : HeuristicContext
     """
 
-    def __init__(self, course: Course, shared: Shared) -> None:
-        self._course = course
-        self._shared = shared
+    def __init__(self, solve: SolveContext, context: HeuristicContext) -> None:
+        self._solve = solve
+        self._context = context
 
     def after(self, seconds: float, budget: Budget) -> None:
         """Rest after a turn of so many seconds, until there is a better point at the latest."""
         part = self._working_part()
         end = time.monotonic() + seconds * (1.0 / part - 1.0)
-        version = self._shared.gate.pool.version
+        version = self._context.acceptance.pool.version
         while time.monotonic() < end and not budget.is_over():
-            if self._shared.gate.pool.version != version:
+            if self._context.acceptance.pool.version != version:
                 return
             time.sleep(LOOK)
 
     def _working_part(self) -> float:
-        course = self._course
-        best = course.ledger.pool.best
-        if best is None or course.options.heuristics_only or course.cores > FEW_CORES:
+        solve = self._solve
+        best = solve.incumbents.pool.best
+        if best is None or solve.options.heuristics_only or solve.cores > FEW_CORES:
             return 1.0
-        now = course.progress.seconds
-        gap = relative_gap(best.objective, course.progress.best_bound)
+        now = solve.progress.seconds
+        gap = relative_gap(best.objective, solve.progress.best_bound)
         return working_part(gap, now, now - best.seconds)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.scheduler import Turn, Turns
-from solvers.mip.portfolio.shared import Shared
 
 IDLE = 0.02
 """Seconds to wait while no heuristic is due."""
@@ -26,11 +26,13 @@ Rest = Callable[[float, Budget], None]
 """Told of the seconds that a turn took; returns when the next one may begin."""
 
 
-def no_rest(seconds: float, budget: Budget) -> None:
+def no_throttling(seconds: float, budget: Budget) -> None:
     """Let the next turn begin at once."""
 
 
-def run_slot(turns: Turns, shared: Shared, budget: Budget, rest: Rest = no_rest) -> None:
+def run_worker(
+    turns: Turns, context: HeuristicContext, budget: Budget, throttle: Rest = no_throttling
+) -> None:
     """Take turns in the calling thread until the budget is spent."""
     while not budget.spent():
         turn = turns.take(budget.seconds)
@@ -38,42 +40,42 @@ def run_slot(turns: Turns, shared: Shared, budget: Budget, rest: Rest = no_rest)
             time.sleep(IDLE)
             continue
         part = budget.part(turn.seconds)
-        if not _go(turn, shared, part):
+        if not _go(turn, context, part):
             turns.leave_out(turn)
             continue
         if part.seconds < IDLE:
             time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
         turns.give_back(turn, part.seconds)
-        shared.gains.note(turn.activity.kind, part.seconds / turn.usual)
-        rest(part.seconds, budget)
+        context.credit.note(turn.activity.kind, part.seconds / turn.usual)
+        throttle(part.seconds, budget)
 
 
-def run_in_turn(turns: Turns, shared: Shared, budget: Budget) -> None:
+def run_in_turn(turns: Turns, context: HeuristicContext, budget: Budget) -> None:
     """Take turns by work alone until the budget is spent or nobody has anything to do."""
     while not budget.spent():
         turn = turns.take(budget.work / WORK_PER_SECOND)
         if turn is None:
             return
         part = budget.part(work=WORK_PER_SECOND * turn.seconds)
-        version = shared.gate.pool.version
-        if not _go(turn, shared, part):
+        version = context.acceptance.pool.version
+        if not _go(turn, context, part):
             turns.leave_out(turn)
             continue
         least = LEAST_USED
-        if not turn.activity.once and shared.gate.pool.version == version:
+        if not turn.activity.once and context.acceptance.pool.version == version:
             least = max(least, IN_VAIN * turn.seconds)
         used = max(part.work, WORK_PER_SECOND * least)
         budget.charge(used - part.work)
         turns.give_back(turn, used / WORK_PER_SECOND)
-        shared.gains.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
+        context.credit.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
 
 
-def _go(turn: Turn, shared: Shared, budget: Budget) -> bool:
+def _go(turn: Turn, context: HeuristicContext, budget: Budget) -> bool:
     """Run a turn; a heuristic that fails is said so and left out, and the rest goes on."""
     name = turn.activity.name
     try:
-        turn.activity.work(budget, shared.seed_of(name, turn.number))
+        turn.activity.work(budget, context.seed_of(name, turn.number))
     except Exception as failure:
-        shared.log(f"The heuristic '{name}' failed and is left out: {failure!r}")
+        context.log(f"The heuristic '{name}' failed and is left out: {failure!r}")
         return False
     return True

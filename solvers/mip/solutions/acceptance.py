@@ -1,4 +1,4 @@
-"""The one gate for every point that a heuristic finds in the reduced model.
+"""The one acceptance of every point that a heuristic finds in the reduced model.
 
 Rounded, polished by an LP, mapped to the problem as it was given, checked there and recorded: a
 heuristic need only bring points whose integers are decided.
@@ -18,8 +18,8 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.reduced import Reduced
-from solvers.mip.solutions.incumbents import Ledger
-from solvers.mip.solutions.infeasible_points import Near
+from solvers.mip.solutions.incumbents import IncumbentStore
+from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from solvers.mip.solutions.pool import Found, Pool
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ HAND_OVER_SECONDS = 0.2
 """Time at the end for checking points that are no improvement."""
 
 
-class Gate:
+class Acceptance:
     """Takes points of a reduced model; safe to use from any thread.
 
     Parameters
@@ -55,7 +55,7 @@ class Gate:
         The reduced model, perhaps with narrower bounds.
     reduced : Reduced
         The ways between it and the original problem.
-    ledger : Ledger
+    incumbents : IncumbentStore
         Where points of the original problem are checked and kept.
     progress : Progress
         The clock.
@@ -67,7 +67,7 @@ class Gate:
         self,
         model: MipModel,
         reduced: Reduced,
-        ledger: Ledger,
+        incumbents: IncumbentStore,
         progress: Progress,
         *,
         is_timed: bool = True,
@@ -76,20 +76,20 @@ class Gate:
 
         self.model = model
         self.pool = Pool(POOL_CAPACITY, model.integers)
-        self.near = Near()
-        self.ledger = ledger
+        self.infeasible_points = InfeasiblePoints()
+        self.incumbents = incumbents
         self._reduced = reduced
         self._progress = progress
         self._is_timed = is_timed
         self._polisher = Polisher(model)
         self._has_continuous = model.integers.size < model.num_columns
-        self._in_ledger: WeakSet[Found] = WeakSet()
+        self._recorded: WeakSet[Found] = WeakSet()
         self._known: OrderedDict[int, float] = OrderedDict()
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._polishing = 0.0
 
-    def offer(self, x: FloatArray, source: str) -> bool:
+    def submit(self, x: FloatArray, source: str) -> bool:
         """Take a point (n,) of the reduced model; return whether it is the best so far."""
         if not np.isfinite(x).all():
             return False
@@ -104,7 +104,7 @@ class Gate:
     def settle(self, x: FloatArray, source: str, seconds: float) -> Polished:
         """Take a point (n,) whose integers are decided, and tell what the LP makes of it.
 
-        Unlike :meth:`offer` this asks for no leave: who needs the answer spends his own time, and
+        Unlike :meth:`submit` this asks for no leave: who needs the answer spends his own time, and
         beyond ``seconds`` as much as any LP may take, so that a long one comes to its end.
         """
         polished = self._polisher.polish(x, max(seconds, self._seconds()))
@@ -113,7 +113,7 @@ class Gate:
         return polished
 
     def take(self, x: FloatArray, source: str) -> None:
-        """Take over a point of the original problem that the ledger has, where there is a way."""
+        """Take over a point that the incumbent store has, where there is a way."""
         if self._reduced.to_reduced is None:
             return
         point = self.model.rounded(self._reduced.to_reduced(x))
@@ -121,8 +121,8 @@ class Gate:
             self._add(point, source, is_recorded=True)
 
     def take_all(self) -> None:
-        """Take over all points of the ledger."""
-        for found in self.ledger.pool.points():
+        """Take over all points of the incumbent store."""
+        for found in self.incumbents.pool.points():
             self.take(found.x, found.source)
 
     def reduced_of(self, x: FloatArray) -> FloatArray | None:
@@ -135,14 +135,14 @@ class Gate:
         return self._reduced.to_original(x)
 
     def hand_over(self, count: int) -> None:
-        """Let the ledger check so many of the best points, not only improvements."""
+        """Let the incumbent store check so many of the best points, not only improvements."""
         deadline = time.monotonic() + HAND_OVER_SECONDS
         for found in self.pool.points()[:count]:
-            if self._is_timed and time.monotonic() + self.ledger.check_seconds > deadline:
+            if self._is_timed and time.monotonic() + self.incumbents.check_seconds > deadline:
                 return
-            if found in self._in_ledger:
+            if found in self._recorded:
                 continue  # on millions of columns each check takes half a second
-            self.ledger.record(self._reduced.to_original(found.x), found.source)
+            self.incumbents.record(self._reduced.to_original(found.x), found.source)
 
     def close(self) -> None:
         """End the thread of the LPs."""
@@ -150,10 +150,10 @@ class Gate:
 
     def _keep(self, point: FloatArray, source: str) -> bool:
         objective = self.model.objective_at(point)
-        if not objective < self.ledger.pool.objective:
+        if not objective < self.incumbents.pool.objective:
             self._add(point, source)
             return False
-        if not self.ledger.record(self._reduced.to_original(point), source):
+        if not self.incumbents.record(self._reduced.to_original(point), source):
             return False  # rounding errors on the way back: it is no point of the original
         self._add(point, source, is_recorded=True)
         return True
@@ -162,7 +162,7 @@ class Gate:
         objective = self.model.objective_at(point)
         found = Found(point, objective, self._progress.seconds, source)
         if is_recorded:
-            self._in_ledger.add(found)
+            self._recorded.add(found)
         self.pool.add(found)
 
     def _polished(self, point: FloatArray, feasible: bool) -> tuple[FloatArray, bool]:

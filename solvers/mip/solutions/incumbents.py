@@ -16,7 +16,7 @@ from solvers.core.outcome import relative_gap
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
-from solvers.mip.solutions.infeasible_points import Near
+from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from solvers.mip.solutions.pool import Found, Pool
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MENDING_SECONDS = 5.0
 and again by an LP."""
 
 
-class Ledger:
+class IncumbentStore:
     """Verified points of the original problem; safe to use from any thread.
 
     Parameters
@@ -48,7 +48,7 @@ class Ledger:
 
     Attributes
     ----------
-    near : Near
+    infeasible_points : InfeasiblePoints
         Points of the original problem that violate few rows, from those who search it as it is.
     least : float
         Objective (with offset) that no point within the bounds of the columns is below: where
@@ -62,7 +62,7 @@ class Ledger:
     ) -> None:
         self.model = MipModel.of(problem)
         self.pool = Pool(capacity, self.model.integers)
-        self.near = Near()
+        self.infeasible_points = InfeasiblePoints()
         self.least = least_objective(self.model)
         self._progress = progress
         self._tolerance = tolerance

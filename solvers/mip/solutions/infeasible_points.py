@@ -14,19 +14,19 @@ CAPACITY = 32
 
 
 @dataclass(frozen=True, eq=False)
-class NearPoint:
+class InfeasiblePoint:
     """A point (n,) with whole integers and the number of rows that it violates."""
 
     x: FloatArray
     violated_rows: int
 
 
-class Near:
+class InfeasiblePoints:
     """The points that violate the fewest rows; safe to use from any thread."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._points: list[NearPoint] = []
+        self._points: list[InfeasiblePoint] = []
         self._lock = threading.Lock()
 
     def __call__(self, x: FloatArray, violated_rows: int) -> None:
@@ -38,11 +38,11 @@ class Near:
             alike = [other for other in self._points if other.violated_rows == violated_rows]
             if any(np.array_equal(x, other.x) for other in alike):
                 return
-            self._points.append(NearPoint(x.copy(), violated_rows))
+            self._points.append(InfeasiblePoint(x.copy(), violated_rows))
             self._points.sort(key=lambda point: point.violated_rows)
             del self._points[self._capacity :]
 
-    def points(self) -> tuple[NearPoint, ...]:
+    def points(self) -> tuple[InfeasiblePoint, ...]:
         """Return all points, fewest violated rows first."""
         with self._lock:
             return tuple(self._points)

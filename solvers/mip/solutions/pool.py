@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 
-Offer = Callable[[FloatArray, str], bool]
+Submit = Callable[[FloatArray, str], bool]
 """Takes a point (n,) and its source's name; returns whether it is the best so far.
 
 The integer columns must be (nearly) whole; what is left to do - rounding, an LP for the continuous

@@ -10,9 +10,9 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.acceptance import Gate
-from solvers.mip.solutions.incumbents import Ledger
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.acceptance import Acceptance
+from solvers.mip.solutions.incumbents import IncumbentStore
+from solvers.mip.solutions.pool import Submit
 
 if TYPE_CHECKING:
     from solvers.mip.inference.domain import Domain
@@ -23,7 +23,7 @@ DIVES = 8
 """Attempts at completing a partial start, with other orders and values each time."""
 
 
-def take_whole(x: FloatArray, ledger: Ledger) -> tuple[bool, str]:
+def take_whole(x: FloatArray, incumbents: IncumbentStore) -> tuple[bool, str]:
     """Record a start (n,) of the original problem if it is complete.
 
     Returns
@@ -34,17 +34,17 @@ def take_whole(x: FloatArray, ledger: Ledger) -> tuple[bool, str]:
     known = int(np.isfinite(x).sum())
     if known < x.size:
         return False, f"The start gives {known} of {x.size} values."
-    if ledger.record(x, SOURCE):
+    if incumbents.record(x, SOURCE):
         return True, "The start is feasible and was taken."
     return False, "The start is not feasible as it stands."
 
 
-def bring_in(x: FloatArray, gate: Gate, budget: Budget, seed: int) -> str:
+def bring_in(x: FloatArray, acceptance: Acceptance, budget: Budget, seed: int) -> str:
     """Complete or mend a start (n,) of the original problem; return what to tell."""
-    there = gate.reduced_of(x)
+    there = acceptance.reduced_of(x)
     if there is None:
         return "The start is left to branch and bound."
-    completed, given_up = complete(gate.model, there, gate.offer, budget, seed)
+    completed, given_up = complete(acceptance.model, there, acceptance.submit, budget, seed)
     how = f", {given_up} of its values given up" if given_up else ""
     return f"The start {completed.value}{how}."
 
@@ -58,16 +58,16 @@ class Completed(Enum):
 
 
 def complete(
-    model: MipModel, x: FloatArray, offer: Offer, budget: Budget, seed: int
+    model: MipModel, x: FloatArray, submit: Submit, budget: Budget, seed: int
 ) -> tuple[Completed, int]:
-    """Complete a start by propagation and dives, and offer what comes of it.
+    """Complete a start by propagation and dives, and submit what comes of it.
 
     Parameters
     ----------
     model : MipModel
     x : (n,) float64
         NaN where nothing is known.
-    offer : Offer
+    submit : Submit
     budget : Budget
     seed : int
 
@@ -80,13 +80,13 @@ def complete(
     from solvers.mip.inference.domain import Domain  # most solves have no start
 
     known = np.isfinite(x)
-    if known.all() and offer(x, SOURCE):
+    if known.all() and submit(x, SOURCE):
         return Completed.BEST, 0
     domain = Domain.of(model)
     if not domain.propagate():
         return Completed.NOT, 0
     given_up = _fix_known(model, domain, x, budget)
-    return _finish(model, domain, x, offer, budget, seed), given_up
+    return _finish(model, domain, x, submit, budget, seed), given_up
 
 
 def _fix_known(model: MipModel, domain: Domain, x: FloatArray, budget: Budget) -> int:
@@ -110,9 +110,9 @@ def _fix_known(model: MipModel, domain: Domain, x: FloatArray, budget: Budget) -
 
 
 def _finish(
-    model: MipModel, domain: Domain, x: FloatArray, offer: Offer, budget: Budget, seed: int
+    model: MipModel, domain: Domain, x: FloatArray, submit: Submit, budget: Budget, seed: int
 ) -> Completed:
-    """Let dives decide what the start leaves open; the LP behind ``offer`` does the rest."""
+    """Let dives decide what the start leaves open; the LP behind ``submit`` does the rest."""
     from solvers.mip.heuristics.fix_and_propagate import LP_GUIDED, dive
 
     completed = Completed.NOT
@@ -124,7 +124,7 @@ def _finish(
         found = dive(model, domain.copy(), strategy, seed + attempt, budget, middle)
         if not found.is_feasible:
             continue
-        if offer(found.x, SOURCE):
+        if submit(found.x, SOURCE):
             return Completed.BEST
         completed = Completed.WORSE
     return completed

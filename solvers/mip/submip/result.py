@@ -32,7 +32,7 @@ class SubMipResult:
     ----------
     status : SubMipStatus
     improved : bool
-        Whether any point that was offered was the best of all at that time.
+        Whether any point that was submitted was the best of all at that time.
     x : (n,) float64, optional
         Best point by the sub-MIP's own objective, of the whole model; with elastic rows it may
         violate these. None without one below the cutoff.

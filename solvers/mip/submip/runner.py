@@ -15,7 +15,7 @@ from solvers.highs.settings import mip_settings
 from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.mip.submip.restricted import Restricted, restrict
 from solvers.mip.submip.result import SubMipResult, SubMipStatus
 from solvers.mip.submip.submip import SubMip
@@ -58,7 +58,7 @@ class Limits:
 def solve_submip(
     model: MipModel,
     sub: SubMip,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     *,
     seconds: float = np.inf,
@@ -75,7 +75,7 @@ def solve_submip(
     model : MipModel
     sub : SubMip
         What to search.
-    offer : Offer
+    submit : Submit
         Given every improving point at once, as a point of ``model``.
     budget : Budget
         The caller's: when it is spent, HiGHS is killed if it runs in a process of its own, and
@@ -85,7 +85,7 @@ def solve_submip(
     limits : Limits
         Nodes and the like, which alone end a search in an untimed budget.
     source : str
-        Name under which points are offered.
+        Name under which points are submitted.
     seed : int
         HiGHS's random seed.
     start : (n,) float64, optional
@@ -97,7 +97,7 @@ def solve_submip(
     restricted = restrict(model, sub)
     result = SubMipResult(SubMipStatus.INFEASIBLE, work=2.0 * model.num_nonzeros)
     if restricted is not None:
-        taker = Taker(model, offer, source, sub.cutoff)
+        taker = Taker(model, submit, source, sub.cutoff)
         watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
         work_left = None if budget.is_timed else budget.work_left
         reply = _run(restricted, sub, watch, limits, seed, start, apart, work_left)

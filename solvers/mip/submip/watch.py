@@ -9,7 +9,7 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.mip.submip.restricted import Restricted
 
 CUTOFF_SLACK = 1e-9
@@ -17,11 +17,11 @@ CUTOFF_SLACK = 1e-9
 
 
 class Taker:
-    """Offers points of the model under one name and remembers what came of it."""
+    """Submits points of the model under one name and remembers what came of it."""
 
-    def __init__(self, model: MipModel, offer: Offer, source: str, cutoff: float) -> None:
+    def __init__(self, model: MipModel, submit: Submit, source: str, cutoff: float) -> None:
         self._model = model
-        self._offer = offer
+        self._submit = submit
         self._source = source
         self._limit = np.inf
         if np.isfinite(cutoff):
@@ -33,8 +33,8 @@ class Taker:
         return objective <= self._limit
 
     def take(self, x: FloatArray) -> None:
-        """Offer a point (n,) if it is good enough."""
-        if self.is_good(self._model.objective_at(x)) and self._offer(x, self._source):
+        """Submit a point (n,) if it is good enough."""
+        if self.is_good(self._model.objective_at(x)) and self._submit(x, self._source):
             self.improved = True
 
 

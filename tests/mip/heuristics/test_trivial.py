@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.trivial import SOURCE, offer_ends, record_ends
+from solvers.mip.heuristics.trivial import SOURCE, record_trivial, submit_trivial
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Ledger
-from tests.mip.shared_of import shared_of
+from solvers.mip.solutions.incumbents import IncumbentStore
+from tests.mip.context_of import context_of
 from tests.mip.solutions.polish.test_polisher import model_of
 
 
@@ -32,9 +32,9 @@ def switches():
 
 
 def test_all_switches_closed_is_feasible_once_an_lp_has_set_the_flows():
-    shared = shared_of(switches())
-    offer_ends(shared.model, shared.gate.offer, Budget())
-    best = shared.gate.ledger.pool.best
+    context = context_of(switches())
+    submit_trivial(context.model, context.acceptance.submit, Budget())
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == SOURCE
     np.testing.assert_array_equal(best.x[:8], np.ones(8))
@@ -43,7 +43,7 @@ def test_all_switches_closed_is_feasible_once_an_lp_has_set_the_flows():
 def test_each_point_has_every_integer_at_an_end():
     model = switches()
     got = []
-    offer_ends(model, lambda x, source: bool(got.append(x)), Budget())
+    submit_trivial(model, lambda x, source: bool(got.append(x)), Budget())
     assert len(got) == 4
     for x in got:
         assert np.all((x == model.lower) | (x == model.upper))
@@ -53,12 +53,12 @@ def test_each_point_has_every_integer_at_an_end():
 
 def test_a_spent_budget_offers_nothing():
     got = []
-    offer_ends(switches(), lambda x, source: bool(got.append(x)), Budget(work=0.0))
+    submit_trivial(switches(), lambda x, source: bool(got.append(x)), Budget(work=0.0))
     assert not got
 
 
-def ledger_of(model: MipModel) -> Ledger:
-    return Ledger(model.problem, Progress(), 1e-6, 5)
+def incumbents_of(model: MipModel) -> IncumbentStore:
+    return IncumbentStore(model.problem, Progress(), 1e-6, 5)
 
 
 @pytest.mark.parametrize(
@@ -71,41 +71,43 @@ def ledger_of(model: MipModel) -> Ledger:
 )
 def test_whichever_end_is_feasible_is_recorded(cost, row_lower, row_upper, objective):
     model = model_of(cost, [[1, 1, 1]], [row_lower], [row_upper], 0, 2, True)
-    ledger = ledger_of(model)
-    record_ends(ledger, lambda: False)
-    assert ledger.pool.objective == objective
-    assert ledger.pool.best.source == SOURCE
+    incumbents = incumbents_of(model)
+    record_trivial(incumbents, lambda: False)
+    assert incumbents.pool.objective == objective
+    assert incumbents.pool.best.source == SOURCE
 
 
 def test_ends_that_violate_rows_are_noted_with_their_number():
     model = model_of(np.ones(3), [[1, 1, 1], [1, 0, 0]], [2, 0], [4, 1], 0, 2, True)
-    ledger = ledger_of(model)
-    record_ends(ledger, lambda: False)
-    assert ledger.pool.best is None
-    found = [(point.x.sum(), point.violated_rows) for point in ledger.near.points()]
+    incumbents = incumbents_of(model)
+    record_trivial(incumbents, lambda: False)
+    assert incumbents.pool.best is None
+    found = [
+        (point.x.sum(), point.violated_rows) for point in incumbents.infeasible_points.points()
+    ]
     assert found == [(0, 1), (6, 2)]
 
 
 def test_one_end_is_looked_at_even_when_time_is_up():
     model = model_of(np.ones(3), [[1, 1, 1]], [2], [4], 0, 2, True)
-    ledger = ledger_of(model)
-    record_ends(ledger, lambda: True)
-    assert len(ledger.near) == 1
+    incumbents = incumbents_of(model)
+    record_trivial(incumbents, lambda: True)
+    assert len(incumbents.infeasible_points) == 1
 
 
 def test_infinite_bounds_give_way_to_finite_ones_or_zero():
     model = model_of(
         [-1, 1, 0], [[1, 1, 1]], [-9], [9], [0, -np.inf, -np.inf], [np.inf, 3, np.inf], True
     )
-    ledger = ledger_of(model)
-    record_ends(ledger, lambda: False)
-    np.testing.assert_array_equal(ledger.pool.best.x, [0, 3, 0])
+    incumbents = incumbents_of(model)
+    record_trivial(incumbents, lambda: False)
+    np.testing.assert_array_equal(incumbents.pool.best.x, [0, 3, 0])
 
 
 def test_nothing_that_takes_long_is_loaded_before_they_are_looked_at():
     code = (
         "import sys, solvers.mip\n"
-        "from solvers.mip.heuristics.trivial import record_ends\n"
+        "from solvers.mip.heuristics.trivial import record_trivial\n"
         "print({'cupy', 'solvers.mip.heuristics.local_search.cpu'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from solvers.mip.portfolio.credit import (
     LOGIC,
     NEIGHBOURHOODS,
     WALKS,
-    Gains,
+    Credit,
     kind_of,
 )
 from solvers.mip.solutions.pool import Found, Pool
@@ -23,7 +23,7 @@ class Book:
 
     def __init__(self) -> None:
         self.pool = Pool(8, np.arange(1))
-        self.gains = Gains(self.pool)
+        self.credit = Credit(self.pool)
         self._count = 0
 
     def find(self, objective: float, source: str) -> None:
@@ -54,22 +54,22 @@ def test_sources_belong_to_kinds(source, kind):
 def test_a_first_point_is_no_gain():
     book = Book()
     book.find(100.0, "walker")
-    book.gains.note(WALKS, 1.0)
-    assert book.gains.bonus(WALKS) == 0.0
+    book.credit.note(WALKS, 1.0)
+    assert book.credit.bonus(WALKS) == 0.0
 
 
 def test_who_gains_is_due_more_and_less_after_turns_in_vain():
     book = Book()
     book.find(100.0, "walker")
-    book.gains.note(WALKS, 1.0)
+    book.credit.note(WALKS, 1.0)
     book.find(80.0, "rins")
-    book.gains.note(NEIGHBOURHOODS, 1.0)
-    due = [book.gains.bonus(NEIGHBOURHOODS)]
+    book.credit.note(NEIGHBOURHOODS, 1.0)
+    due = [book.credit.bonus(NEIGHBOURHOODS)]
     assert due[0] > 0.5 * EARNED
-    assert book.gains.bonus(WALKS) == 0.0
+    assert book.credit.bonus(WALKS) == 0.0
     for _ in range(4):
-        book.gains.note(NEIGHBOURHOODS, 1.0)
-        due.append(book.gains.bonus(NEIGHBOURHOODS))
+        book.credit.note(NEIGHBOURHOODS, 1.0)
+        due.append(book.credit.bonus(NEIGHBOURHOODS))
     assert due == sorted(due, reverse=True)
     assert due[-1] < 0.3 * EARNED
 
@@ -77,35 +77,35 @@ def test_who_gains_is_due_more_and_less_after_turns_in_vain():
 def test_gains_are_divided_by_the_time_they_took():
     book = Book()
     book.find(100.0, "walker")
-    book.gains.note(WALKS, 1.0)
+    book.credit.note(WALKS, 1.0)
     book.find(90.0, "walker")
-    book.gains.note(WALKS, 0.5)
+    book.credit.note(WALKS, 0.5)
     book.find(81.0, "mutation")
-    book.gains.note(NEIGHBOURHOODS, 5.0)
-    assert book.gains.bonus(WALKS) > 3.0 * book.gains.bonus(NEIGHBOURHOODS) > 0.0
-    assert book.gains.bonus(WALKS) + book.gains.bonus(NEIGHBOURHOODS) <= EARNED
+    book.credit.note(NEIGHBOURHOODS, 5.0)
+    assert book.credit.bonus(WALKS) > 3.0 * book.credit.bonus(NEIGHBOURHOODS) > 0.0
+    assert book.credit.bonus(WALKS) + book.credit.bonus(NEIGHBOURHOODS) <= EARNED
 
 
 def test_each_improvement_is_credited_to_whoever_found_it():
     book = Book()
     book.find(100.0, "walker")
-    book.gains.note("", 1.0)
+    book.credit.note("", 1.0)
     book.find(90.0, "walker")
     book.find(70.0, "dive locks")
     book.find(80.0, "clause search")  # no improvement by then
     book.find(60.0, "highs")
-    book.gains.note(LOGIC, 1.0)
-    assert book.gains.bonus(LOGIC) == 0.0
-    book.gains.note(WALKS, 1.0)
-    book.gains.note(DIVES, 1.0)
-    assert book.gains.bonus(DIVES) > book.gains.bonus(WALKS) > 0.0
+    book.credit.note(LOGIC, 1.0)
+    assert book.credit.bonus(LOGIC) == 0.0
+    book.credit.note(WALKS, 1.0)
+    book.credit.note(DIVES, 1.0)
+    assert book.credit.bonus(DIVES) > book.credit.bonus(WALKS) > 0.0
 
 
 def test_trickles_earn_little():
     book = Book()
     book.find(100.0, "walker")
-    book.gains.note(WALKS, 1.0)
+    book.credit.note(WALKS, 1.0)
     for step in range(20):
         book.find(100.0 - 1e-5 * (step + 1), "walker")
-        book.gains.note(WALKS, 1.0)
-    assert book.gains.bonus(WALKS) < 0.01 * EARNED
+        book.credit.note(WALKS, 1.0)
+    assert book.credit.bonus(WALKS) < 0.01 * EARNED

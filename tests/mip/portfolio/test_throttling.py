@@ -10,7 +10,7 @@ import pytest
 
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio import throttling
 from solvers.mip.portfolio.budget import Budget
@@ -19,11 +19,11 @@ from solvers.mip.portfolio.throttling import (
     QUIET_SECONDS,
     QUIET_SHARE,
     SMALL_GAP,
-    Rests,
+    Throttling,
     working_part,
 )
 from solvers.mip.solutions.pool import Found
-from tests.mip.shared_of import shared_of
+from tests.mip.context_of import context_of
 from tests.mip.test_solve import covering
 
 LONG = 100.0
@@ -54,42 +54,45 @@ class Late(Progress):
         return LONG
 
 
-def course_with(**options):
+def solve_context_with(**options):
     """Return a course with a point from its beginning and a gap of a thousandth."""
     progress = Late()
-    course = Course(covering(), EngineOptions(**options), progress, None)
-    course.ledger.pool.add(Found(np.ones(90), 1000.0, 0.0, "test"))
+    solve = SolveContext(covering(), EngineOptions(**options), progress, None)
+    solve.incumbents.pool.add(Found(np.ones(90), 1000.0, 0.0, "test"))
     progress.incumbent(1000.0, "test")
     progress.bound(999.0, "test")
-    return course
+    return solve
 
 
-def rested(course, budget=None) -> float:
+def rested(solve, budget=None) -> float:
     """Return the seconds that a rest after a turn of a hundredth takes."""
-    shared = shared_of(MipModel.of(covering()))
+    context = context_of(MipModel.of(covering()))
     began = time.monotonic()
-    Rests(course, shared).after(0.01, budget or Budget())
+    Throttling(solve, context).after(0.01, budget or Budget())
     return time.monotonic() - began
 
 
 def test_on_few_cores_a_rest_is_as_long_as_its_part_says():
-    assert rested(course_with(threads=2)) >= 0.01 * (1.0 / LEAST_PART - 1.0)
+    assert rested(solve_context_with(threads=2)) >= 0.01 * (1.0 / LEAST_PART - 1.0)
 
 
 @pytest.mark.parametrize("options", [{"threads": 16}, {"threads": 2, "heuristics_only": True}])
 def test_others_do_not_rest(options, monkeypatch):
     monkeypatch.setattr(throttling.time, "sleep", lambda _: pytest.fail("it rests"))
-    rested(course_with(**options))
+    rested(solve_context_with(**options))
 
 
 def test_the_end_and_a_better_point_end_a_rest():
-    course, shared = course_with(threads=2), shared_of(MipModel.of(covering()))
+    solve, context = solve_context_with(threads=2), context_of(MipModel.of(covering()))
     over = threading.Event()
 
     def long_rest():
-        Rests(course, shared).after(1e6, Budget(stop=over.is_set))
+        Throttling(solve, context).after(1e6, Budget(stop=over.is_set))
 
-    for end in (over.set, lambda: shared.gate.pool.add(Found(np.ones(90), 1.0, 0.0, "test"))):
+    for end in (
+        over.set,
+        lambda: context.acceptance.pool.add(Found(np.ones(90), 1.0, 0.0, "test")),
+    ):
         over.clear()
         thread = threading.Thread(target=long_rest)
         thread.start()

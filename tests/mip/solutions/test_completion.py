@@ -8,8 +8,8 @@ import pytest
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.completion import SHARE, SOURCE, CompleteTurns
 from solvers.mip.solutions.polish import Polished, Polisher, PolishStatus
+from tests.mip.context_of import context_of
 from tests.mip.inference.aggregation.schedules import schedule
-from tests.mip.shared_of import shared_of
 from tests.mip.solutions.polish.test_polisher import model_of
 
 ARCS = 6
@@ -39,26 +39,26 @@ def point_with(*built):
 
 
 def test_a_point_without_any_flow_is_completed_recorded_and_improved():
-    shared = shared_of(design())
-    turns = CompleteTurns(shared)
+    context = context_of(design())
+    turns = CompleteTurns(context)
     assert turns.share() == SHARE
-    shared.gate.near(point_with(1, 4), 1)
+    context.acceptance.infeasible_points(point_with(1, 4), 1)
     turns.work(Budget(), 0)
-    best = shared.gate.ledger.pool.best
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == SOURCE
     np.testing.assert_array_equal(best.x[:ARCS], point_with(1, 4)[:ARCS])
     assert best.objective == pytest.approx(1.0 + 4.0 + 3.0)
-    assert len(shared.gate.pool) == 1
+    assert len(context.acceptance.pool) == 1
     assert turns.share() == 0.0
 
 
 def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatch):
-    shared = shared_of(design())
-    monkeypatch.setattr(shared.gate, "offer", lambda x, source: False)
-    shared.gate.near(point_with(0, 1), 1)
-    CompleteTurns(shared).work(Budget(), 0)
-    assert len(shared.gate.ledger.pool) == len(shared.gate.pool) == 1
+    context = context_of(design())
+    monkeypatch.setattr(context.acceptance, "submit", lambda x, source: False)
+    context.acceptance.infeasible_points(point_with(0, 1), 1)
+    CompleteTurns(context).work(Budget(), 0)
+    assert len(context.acceptance.incumbents.pool) == len(context.acceptance.pool) == 1
 
 
 def test_what_no_flow_can_mend_is_tried_once(monkeypatch):
@@ -70,23 +70,23 @@ def test_what_no_flow_can_mend_is_tried_once(monkeypatch):
         return polish(self, x, seconds, explain=explain)
 
     monkeypatch.setattr(Polisher, "polish", watched)
-    shared = shared_of(design())
-    turns = CompleteTurns(shared)
-    shared.gate.near(point_with(0, 1, 2), 2)
+    context = context_of(design())
+    turns = CompleteTurns(context)
+    context.acceptance.infeasible_points(point_with(0, 1, 2), 2)
     turns.work(Budget(), 0)
-    assert not len(shared.gate.ledger.pool)
+    assert not len(context.acceptance.incumbents.pool)
     assert turns.share() == 0.0
     integers = [tuple(x[:ARCS]) for x in tried]
     assert len(set(integers)) == len(integers) == 3  # all built, nothing built, and that point
     again = point_with(0, 1, 2)
     again[-1] = 5.0  # the same integers
-    shared.gate.near(again, 1)
+    context.acceptance.infeasible_points(again, 1)
     assert turns.share() == 0.0
-    shared.gate.near(point_with(2, 3), 1)
+    context.acceptance.infeasible_points(point_with(2, 3), 1)
     assert turns.share() == SHARE
     turns.work(Budget(), 0)
     assert {tuple(x[:ARCS]) for x in tried[3:]} == {tuple(point_with(2, 3)[:ARCS])}
-    assert len(shared.gate.ledger.pool) == 1
+    assert len(context.acceptance.incumbents.pool) == 1
 
 
 def test_an_lp_out_of_time_is_tried_again_with_more(monkeypatch):
@@ -97,8 +97,8 @@ def test_an_lp_out_of_time_is_tried_again_with_more(monkeypatch):
         return Polished(PolishStatus.LIMIT)
 
     monkeypatch.setattr(Polisher, "polish", out_of_time)
-    shared = shared_of(design())
-    turns = CompleteTurns(shared)
+    context = context_of(design())
+    turns = CompleteTurns(context)
     for _ in range(3):
         turns.work(Budget(seconds=0.5), 0)
         assert turns.share() == SHARE
@@ -106,14 +106,14 @@ def test_an_lp_out_of_time_is_tried_again_with_more(monkeypatch):
 
 
 def test_pure_integer_models_have_nothing_to_complete():
-    shared = shared_of(schedule(0))
-    shared.gate.near(np.ones(shared.model.num_columns), 1)
-    assert CompleteTurns(shared).share() == 0.0
+    context = context_of(schedule(0))
+    context.acceptance.infeasible_points(np.ones(context.model.num_columns), 1)
+    assert CompleteTurns(context).share() == 0.0
 
 
 def test_where_there_is_a_point_nothing_is_due():
-    shared = shared_of(design())
-    turns = CompleteTurns(shared)
-    shared.gate.offer(point_with(2, 3), "test")
-    assert shared.has_point
+    context = context_of(design())
+    turns = CompleteTurns(context)
+    context.acceptance.submit(point_with(2, 3), "test")
+    assert context.has_point
     assert turns.share() == 0.0

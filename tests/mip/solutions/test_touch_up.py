@@ -6,7 +6,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.linalg.cg import never
 from solvers.mip.model import MipModel, is_feasible, largest_row_violation
-from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solutions.touch_up import touched_up
 
 
@@ -54,7 +54,7 @@ def test_what_no_continuous_column_can_mend_is_left_alone():
     assert touched_up(MipModel.of(whole), np.array([1.0]), never) is None
 
 
-def test_the_ledger_moves_points_before_it_solves_anything(monkeypatch):
+def test_the_incumbents_moves_points_before_it_solves_anything(monkeypatch):
     problem, x = flows(3)
     model = MipModel.of(problem)
     off = np.where(problem.integrality, x, np.clip(x + 3e-6, 0.0, 4.0))
@@ -63,6 +63,6 @@ def test_the_ledger_moves_points_before_it_solves_anything(monkeypatch):
         raise AssertionError("an LP was asked for")
 
     monkeypatch.setattr("solvers.mip.solutions.polish.Polisher", refuse)
-    ledger = Ledger(problem, Progress(), 1e-6, 4)
-    assert ledger.record(off, "test")
-    assert is_feasible(model, ledger.pool.points()[0].x)
+    incumbents = IncumbentStore(problem, Progress(), 1e-6, 4)
+    assert incumbents.record(off, "test")
+    assert is_feasible(model, incumbents.pool.points()[0].x)

@@ -16,8 +16,8 @@ from solvers.mip.submip.runner import affordable_nodes
 from tests.mip.solutions.polish.test_polisher import model_of, random_model
 
 
-class Offers:
-    """Takes every point that is offered, the best first in line."""
+class Submissions:
+    """Takes every point that is submitted, the best first in line."""
 
     def __init__(self, model: MipModel) -> None:
         self.model = model
@@ -82,24 +82,24 @@ def random_sub(model: MipModel, seed: int) -> SubMip:
 def test_the_best_point_of_the_box_is_found(seed):
     model = integer_model(seed)
     sub = random_sub(model, seed + 1)
-    offers = Offers(model)
-    result = solve_submip(model, sub, offers, Budget(), source="test")
+    submissions = Submissions(model)
+    result = solve_submip(model, sub, submissions, Budget(), source="test")
     best = best_by_enumeration(model, sub)
     assert result.status.is_proven
     if np.isinf(best):
         assert result.status is SubMipStatus.INFEASIBLE
-        assert not offers.points
+        assert not submissions.points
         return
     assert result.status is SubMipStatus.OPTIMAL
     assert result.improved
     assert result.objective == pytest.approx(best)
-    assert offers.sources == {"test"}
-    for x in offers.points:
+    assert submissions.sources == {"test"}
+    for x in submissions.points:
         assert is_feasible(model, x)
         assert np.all(x >= sub.lower - 1e-6)
         assert np.all(x <= sub.upper + 1e-6)
         assert model.objective_at(x) <= sub.cutoff + 1e-6
-    assert min(map(model.objective_at, offers.points)) == pytest.approx(best)
+    assert min(map(model.objective_at, submissions.points)) == pytest.approx(best)
 
 
 @settings(max_examples=60)
@@ -142,15 +142,15 @@ def knapsack(columns: int = 30) -> MipModel:
 
 def test_a_cutoff_no_point_reaches_is_reported_as_such():
     model = knapsack()
-    offers = Offers(model)
-    best = solve_submip(model, SubMip(model.lower, model.upper), offers, Budget())
+    submissions = Submissions(model)
+    best = solve_submip(model, SubMip(model.lower, model.upper), submissions, Budget())
     beyond = SubMip(model.lower, model.upper, cutoff=best.objective - 1)
-    offers = Offers(model)
-    result = solve_submip(model, beyond, offers, Budget())
+    submissions = Submissions(model)
+    result = solve_submip(model, beyond, submissions, Budget())
     assert best.status is SubMipStatus.OPTIMAL
     assert result.status is SubMipStatus.INFEASIBLE
     assert result.x is None
-    assert not offers.points
+    assert not submissions.points
 
 
 def test_another_objective_with_a_cutoff_gives_the_nearest_good_point():
@@ -159,7 +159,7 @@ def test_another_objective_with_a_cutoff_gives_the_nearest_good_point():
     cutoff = -100.0
     flips = np.where(x > 0.5, -1.0, 1.0)
     sub = SubMip(model.lower, model.upper, cost=flips, cutoff=cutoff)
-    result = solve_submip(model, sub, Offers(model), Budget())
+    result = solve_submip(model, sub, Submissions(model), Budget())
     reachable = [
         np.sum(point)
         for point in (np.array(bits, float) for bits in itertools.product([0, 1], repeat=12))
@@ -173,24 +173,24 @@ def test_another_objective_with_a_cutoff_gives_the_nearest_good_point():
 def test_elastic_rows_give_the_least_violated_point_and_offer_only_feasible_ones():
     # three columns of at most one each cannot sum to five
     short = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [10, 0], [10, 1], 0, 1, True)
-    offers = Offers(short)
+    submissions = Submissions(short)
     sub = SubMip(short.lower, short.upper, elastic=np.array([0], dtype=np.int32))
-    result = solve_submip(short, sub, offers, Budget())
+    result = solve_submip(short, sub, submissions, Budget())
     assert result.status is SubMipStatus.OPTIMAL
     assert result.violation == pytest.approx((10 - 4) / 2)
-    assert not offers.points
+    assert not submissions.points
     enough = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [4, 0], [4, 1], 0, 1, True)
-    offers = Offers(enough)
-    result = solve_submip(enough, sub, offers, Budget())
+    submissions = Submissions(enough)
+    result = solve_submip(enough, sub, submissions, Budget())
     assert result.violation == 0
-    assert any(is_feasible(enough, x) for x in offers.points)
+    assert any(is_feasible(enough, x) for x in submissions.points)
 
 
 def test_a_spent_budget_and_a_stop_end_the_search():
     model = knapsack()
     whole = SubMip(model.lower, model.upper)
-    spent = solve_submip(model, whole, Offers(model), Budget(seconds=0))
-    stopped = solve_submip(model, whole, Offers(model), Budget(stop=lambda: True))
+    spent = solve_submip(model, whole, Submissions(model), Budget(seconds=0))
+    stopped = solve_submip(model, whole, Submissions(model), Budget(stop=lambda: True))
     for result in (spent, stopped):
         assert result.status is SubMipStatus.LIMIT
         assert result.x is None
@@ -201,7 +201,7 @@ def test_limits_end_the_search_and_work_is_charged():
     budget = Budget()
     limits = Limits(nodes=1, leaves=1)
     result = solve_submip(
-        model, SubMip(model.lower, model.upper), Offers(model), budget, limits=limits
+        model, SubMip(model.lower, model.upper), Submissions(model), budget, limits=limits
     )
     assert result.nodes <= 2
     assert budget.work == result.work > 0
@@ -216,7 +216,7 @@ def test_how_often_highs_asks_whether_to_stop_is_no_work():
         return False
 
     budget = Budget(stop=stop)
-    result = solve_submip(model, SubMip(model.lower, model.upper), Offers(model), budget)
+    result = solve_submip(model, SubMip(model.lower, model.upper), Submissions(model), budget)
     assert len(asked) > 10
     assert budget.work == result.work
 
@@ -225,9 +225,9 @@ def test_untimed_searches_repeat_themselves():
     model = knapsack(40)
 
     def run() -> list[bytes]:
-        offers = Offers(model)
-        solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(), seed=3)
-        return [x.tobytes() for x in offers.points]
+        submissions = Submissions(model)
+        solve_submip(model, SubMip(model.lower, model.upper), submissions, Budget(), seed=3)
+        return [x.tobytes() for x in submissions.points]
 
     first = run()
     assert first
@@ -237,33 +237,41 @@ def test_untimed_searches_repeat_themselves():
 def test_a_child_process_finds_the_same():
     model = knapsack()
     sub = SubMip(model.lower, model.upper)
-    offers = Offers(model)
-    apart = solve_submip(model, sub, offers, Budget(seconds=60), apart=True)
-    here = solve_submip(model, sub, Offers(model), Budget(seconds=60))
+    submissions = Submissions(model)
+    apart = solve_submip(model, sub, submissions, Budget(seconds=60), apart=True)
+    here = solve_submip(model, sub, Submissions(model), Budget(seconds=60))
     assert apart.status is here.status is SubMipStatus.OPTIMAL
     assert apart.objective == pytest.approx(here.objective)
-    assert offers.points
+    assert submissions.points
 
 
 def test_nothing_free_is_checked_and_offered():
     model = model_of([1, 2], [[1, 1]], [1], [1], 0, 1, [True, False])
-    offers = Offers(model)
+    submissions = Submissions(model)
     good, bad = np.array([1.0, 0.0]), np.array([1.0, 1.0])
-    assert solve_submip(model, SubMip(good, good), offers, Budget()).status is SubMipStatus.OPTIMAL
-    assert solve_submip(model, SubMip(bad, bad), offers, Budget()).status is SubMipStatus.INFEASIBLE
+    assert (
+        solve_submip(model, SubMip(good, good), submissions, Budget()).status
+        is SubMipStatus.OPTIMAL
+    )
+    assert (
+        solve_submip(model, SubMip(bad, bad), submissions, Budget()).status
+        is SubMipStatus.INFEASIBLE
+    )
     crossed = SubMip(np.ones(2), np.zeros(2))
-    assert solve_submip(model, crossed, offers, Budget()).status is SubMipStatus.INFEASIBLE
-    np.testing.assert_array_equal(offers.points, [good])
+    assert solve_submip(model, crossed, submissions, Budget()).status is SubMipStatus.INFEASIBLE
+    np.testing.assert_array_equal(submissions.points, [good])
 
 
 def test_a_start_is_used():
     model = knapsack(40)
     x = np.zeros(40)
     x[np.argmin(model.cost)] = 1.0
-    offers = Offers(model)
+    submissions = Submissions(model)
     limits = Limits(solutions=1)
-    solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(), start=x, limits=limits)
-    assert model.objective_at(offers.points[0]) <= model.objective_at(x)
+    solve_submip(
+        model, SubMip(model.lower, model.upper), submissions, Budget(), start=x, limits=limits
+    )
+    assert model.objective_at(submissions.points[0]) <= model.objective_at(x)
 
 
 def test_fewer_nodes_are_searched_where_little_work_is_left():
@@ -289,8 +297,8 @@ def test_fewer_nodes_are_searched_where_little_work_is_left():
 
 def test_a_root_beyond_the_work_left_is_not_begun():
     model = knapsack(40)
-    offers = Offers(model)
-    result = solve_submip(model, SubMip(model.lower, model.upper), offers, Budget(work=1e4))
+    submissions = Submissions(model)
+    result = solve_submip(model, SubMip(model.lower, model.upper), submissions, Budget(work=1e4))
     assert result.status is SubMipStatus.LIMIT
     assert not result.nodes
-    assert not offers.points
+    assert not submissions.points

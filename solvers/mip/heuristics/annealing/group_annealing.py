@@ -23,10 +23,10 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.annealing.groups import Groups
 from solvers.mip.heuristics.annealing.state import ENERGY, MOVES, NOTHING, WORK, State
 from solvers.mip.heuristics.local_search.cpu.settings import VIOLATION_TOLERANCE
-from solvers.mip.heuristics.local_search.cpu.walk import Near
+from solvers.mip.heuristics.local_search.cpu.walk import InfeasiblePoints
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 
 SOURCE = "exchanges"
@@ -56,23 +56,28 @@ SAMPLES = 200
 """Random moves from which temperatures are taken."""
 
 
-class Exchanges:
+class SwapMoves:
     """Rounds of annealing that go on from run to run; for one thread at a time.
 
     Parameters
     ----------
     model : MipModel
     groups : Groups
-    offer, near : callable
+    submit, infeasible_points : callable
         Get points that keep all rows, and the least violated ones of rounds that found none.
     seed : int
     """
 
     def __init__(
-        self, model: MipModel, groups: Groups, offer: Offer, near: Near, seed: int
+        self,
+        model: MipModel,
+        groups: Groups,
+        submit: Submit,
+        infeasible_points: InfeasiblePoints,
+        seed: int,
     ) -> None:
         self._model, self._groups = model, groups
-        self._offer, self._near = offer, near
+        self._submit, self._infeasible_points = submit, infeasible_points
         self._rng = np.random.default_rng(seed)
         self._home = np.where(
             model.lower == model.upper, model.lower, np.clip(0.0, model.lower, model.upper)
@@ -111,7 +116,7 @@ class Exchanges:
         self._left -= trials
         if self._least <= NOTHING:
             self.is_over = True
-            self._offer(self._point(), SOURCE)
+            self._submit(self._point(), SOURCE)
         elif self._left <= 0:
             self._end()
 
@@ -147,7 +152,7 @@ class Exchanges:
         activity = model.activity(x)
         out = np.maximum(model.row_lower - activity, activity - model.row_upper)
         violated = out > VIOLATION_TOLERANCE
-        self._near(x, int(np.count_nonzero(violated)))
+        self._infeasible_points(x, int(np.count_nonzero(violated)))
         state.weight[violated] *= HEAVIER
         state.current[:] = state.best
         self._trials = int(min(GROWTH * self._trials, LONGEST))

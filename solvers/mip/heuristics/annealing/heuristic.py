@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from solvers.mip.heuristics.annealing.group_annealing import Exchanges
+from solvers.mip.heuristics.annealing.group_annealing import SwapMoves
 from solvers.mip.heuristics.annealing.groups import Groups, find_groups
-from solvers.mip.heuristics.local_search.on_cpu import Ground, ground_without_defined, whole_ground
+from solvers.mip.heuristics.local_search.on_cpu import SearchSpace, aggregated_space, full_space
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 SHARE = 4.0
 """What exchanges are due while there is no point, on a model that consists of groups."""
@@ -20,26 +20,26 @@ MOST_ENTRIES = 5_000_000
 class ExchangeTurns:
     """Searches that go on from turn to turn; safe to use from any thread.
 
-    They are on the model without its defined columns, or on the model as it is: columns outside
+    They are on the model without its implied columns, or on the model as it is: columns outside
     groups do not move, and defined ones would have to.
 
     Parameters
     ----------
-    shared : Shared
+    context : HeuristicContext
     """
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self._found: tuple[Ground, Groups] | None = None
+    def __init__(self, context: HeuristicContext) -> None:
+        self._context = context
+        self._found: tuple[SearchSpace, Groups] | None = None
         self._was_looked_for = False
-        self._waiting: list[Exchanges] = []
+        self._waiting: list[SwapMoves] = []
         self._made = 0
         self._lock = threading.Lock()
-        self._is_over = shared.model.num_nonzeros > MOST_ENTRIES
+        self._is_over = context.model.num_nonzeros > MOST_ENTRIES
 
     def share(self) -> float:
         """Return what exchanges are due now."""
-        return 0.0 if self._is_over or self._shared.has_point else SHARE
+        return 0.0 if self._is_over or self._context.has_point else SHARE
 
     def work(self, budget: Budget, seed: int) -> None:
         """Let one of the searches go on."""
@@ -48,33 +48,33 @@ class ExchangeTurns:
             self._is_over = True
             return
         search = self._take(*found)
-        search.run(budget, lambda: self._shared.has_point)
+        search.run(budget, lambda: self._context.has_point)
         with self._lock:
             if search.is_over:
                 self._is_over = True
             else:
                 self._waiting.append(search)
 
-    def _look(self) -> tuple[Ground, Groups] | None:
+    def _look(self) -> tuple[SearchSpace, Groups] | None:
         with self._lock:
             if not self._was_looked_for:
                 self._was_looked_for = True
-                self._found = _ground_with_groups(self._shared)
+                self._found = _space_with_groups(self._context)
             return self._found
 
-    def _take(self, ground: Ground, groups: Groups) -> Exchanges:
+    def _take(self, space: SearchSpace, groups: Groups) -> SwapMoves:
         with self._lock:
             if self._waiting:
                 return self._waiting.pop(0)
             number, self._made = self._made, self._made + 1
-        seed = self._shared.seed_of("exchanges", number)
-        return Exchanges(ground.model, groups, ground.offer, ground.near, seed)
+        seed = self._context.seed_of("exchanges", number)
+        return SwapMoves(space.model, groups, space.submit, space.infeasible_points, seed)
 
 
-def _ground_with_groups(shared: Shared) -> tuple[Ground, Groups] | None:
-    for make in (ground_without_defined, whole_ground):
-        ground = make(shared)
-        groups = None if ground is None else find_groups(ground.model)
-        if ground is not None and groups is not None:
-            return ground, groups
+def _space_with_groups(context: HeuristicContext) -> tuple[SearchSpace, Groups] | None:
+    for make in (aggregated_space, full_space):
+        space = make(context)
+        groups = None if space is None else find_groups(space.model)
+        if space is not None and groups is not None:
+            return space, groups
     return None

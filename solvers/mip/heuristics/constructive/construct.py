@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.lazy_clause.value_selection import plain_wishes
+from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
@@ -99,7 +99,7 @@ def sweep(model: MipModel, budget: Budget) -> Swept:
 
 def _begin(model: MipModel) -> FloatArray:
     """Return the end of the bounds (n,) that violates the fewest rows; the cheapest of equals."""
-    ends = plain_wishes(model)
+    ends = trivial_points(model)
     counts = [_count(_distances(model, x)) for x in ends]
     return ends[int(np.argmin(counts))].copy()
 

@@ -27,7 +27,7 @@ from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.heuristics.feasibility_pump.trajectory import Manner, Trajectory
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 WIDTH = 8
 """Pumps of a batch by default."""
@@ -43,7 +43,7 @@ class PumpBatch:
     ----------
     model : MipModel
         With at least one integer column and one coefficient, or nothing is done.
-    offer : Offer
+    submit : Submit
         Gets every point that is integral or may become feasible by an LP; called from several
         threads, where there are ``workers``.
     seed : int
@@ -68,7 +68,7 @@ class PumpBatch:
     def __init__(
         self,
         model: MipModel,
-        offer: Offer,
+        submit: Submit,
         seed: int,
         *,
         width: int = WIDTH,
@@ -81,7 +81,7 @@ class PumpBatch:
         log: Log | None = None,
     ) -> None:
         self._model = model
-        self._offer = offer
+        self._submit = submit
         self._seed = seed
         self._width = width
         self._rounder_of = rounder_of
@@ -147,7 +147,7 @@ class PumpBatch:
                 Trajectory(
                     self._augmented,
                     root,
-                    self._offer,
+                    self._submit,
                     manner,
                     rounder,
                     Neighbourhood(search),
@@ -180,7 +180,7 @@ class PumpBatch:
 
 def pump_batch(
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     *,
@@ -196,7 +196,7 @@ def pump_batch(
     """Run several pumps in lockstep, in one turn; see :class:`PumpBatch` for the parameters."""
     made = PumpBatch(
         model,
-        offer,
+        submit,
         seed,
         width=width,
         rounder_of=rounder_of,

@@ -18,7 +18,7 @@ class Counts:
     searches, cycles, restarts : int
         Local searches, circles left, beginnings from another point.
     found : int
-        Points offered that were the best so far.
+        Points submitted that were the best so far.
     """
 
     projections: int = 0

@@ -20,7 +20,7 @@ from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.heuristics.feasibility_pump.trajectory import FIRST_ALPHA, Manner, Trajectory
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 ROOT_SHARE = 0.3
 """Part of the budget for the relaxation, where none is given."""
@@ -38,7 +38,7 @@ class Pump:
     ----------
     model : MipModel
         With at least one integer column, or nothing is done.
-    offer : Offer
+    submit : Submit
         Gets every point that is integral or may become feasible by an LP.
     seed : int
     projector : Projector, optional
@@ -63,7 +63,7 @@ class Pump:
     def __init__(
         self,
         model: MipModel,
-        offer: Offer,
+        submit: Submit,
         seed: int,
         *,
         projector: Projector | None = None,
@@ -76,7 +76,7 @@ class Pump:
         log: Log | None = None,
     ) -> None:
         self._model = model
-        self._offer = offer
+        self._submit = submit
         self._manner = Manner(seed, alpha0)
         self._projector = projector
         self._owns_projector = projector is None
@@ -145,7 +145,7 @@ class Pump:
         return Trajectory(
             self._augmented,
             root,
-            self._offer,
+            self._submit,
             self._manner,
             self._rounder,
             Neighbourhood(self._search),
@@ -164,7 +164,7 @@ class Pump:
 
 def pump(
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     *,
@@ -183,7 +183,7 @@ def pump(
     """
     made = Pump(
         model,
-        offer,
+        submit,
         seed,
         projector=projector,
         rounder=rounder,

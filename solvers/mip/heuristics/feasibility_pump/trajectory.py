@@ -27,7 +27,7 @@ from solvers.mip.heuristics.feasibility_pump.root import Root
 from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, Roundings
 from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 FIRST_ALPHA = 0.99
 """Share of the objective in the first projection (arXiv 2510.20499)."""
@@ -71,7 +71,7 @@ class Trajectory:
     ----------
     augmented : Augmented
     root : Root
-    offer : Offer
+    submit : Submit
     manner : Manner
     rounder : Rounder
         The careful one; where it takes too long, points are rounded to the nearest.
@@ -87,7 +87,7 @@ class Trajectory:
         self,
         augmented: Augmented,
         root: Root,
-        offer: Offer,
+        submit: Submit,
         manner: Manner,
         rounder: Rounder,
         neighbourhood: Neighbourhood,
@@ -114,7 +114,7 @@ class Trajectory:
         self._rounded = self._x
         self._restarting = True
         self.counts = Counts()
-        self._proposals = Proposals(self._model, offer, manner.name, target, self.counts)
+        self._proposals = Proposals(self._model, submit, manner.name, target, self.counts)
         self._has_begun = False
         self.is_over = False
 
@@ -187,7 +187,7 @@ class Trajectory:
         self._tolerance = steps[0] if steps else FINAL_TOLERANCE
 
     def _round_and_look(self, effort: float) -> bool:
-        """Round the projection, look around, and offer what may be a solution."""
+        """Round the projection, look around, and submit what may be a solution."""
         budget, counts = self._budget, self.counts
         seed = int(self._generator.integers(2**31))
         rounded, effort = self._roundings.round(self._x, budget, seed, effort)

@@ -18,7 +18,7 @@ from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 
 FEW_ROWS = 0.02
 """A point that breaks at most this share of the rows, and the next, is worth offering."""
@@ -38,7 +38,7 @@ class Dives:
     consistent : int
         Dives that fixed all integer columns without a contradiction.
     improved : int
-        Offers that gave a new best point.
+        Submissions that gave a new best point.
     closest : (n,) float64, optional
         The point with the fewest broken rows among the inconsistent ones: a start for others.
     closest_rows : int
@@ -57,7 +57,7 @@ class Dives:
 
 def run_portfolio(
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     strategies: Sequence[Strategy] | None = None,
@@ -66,10 +66,10 @@ def run_portfolio(
     domain: Domain | None = None,
     max_rounds: int | None = None,
 ) -> Dives:
-    """Dive with each strategy in turn, round after round, and offer what comes out.
+    """Dive with each strategy in turn, round after round, and submit what comes out.
 
-    Offered is every new point whose integers were fixed without a contradiction and, at the end of
-    each round, the closest of the other points if it is new and breaks few rows.
+    Submitted is every new point whose integers were fixed without a contradiction and, at the end
+    of each round, the closest of the other points if it is new and breaks few rows.
 
     Parameters
     ----------
@@ -103,15 +103,15 @@ def run_portfolio(
                 break
             number = 0 if rounds == 0 and seed == 0 else 1 + seed + 1009 * rounds + 9176 * place
             found = diver.dive(strategy, number, budget)
-            _take(model, offer, strategy, found, done, known)
-        _offer_closest(model, offer, done, known)
+            _take(model, submit, strategy, found, done, known)
+        _submit_closest(model, submit, done, known)
         rounds += 1
     return done
 
 
 def _take(
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     strategy: Strategy,
     found: Dive,
     done: Dives,
@@ -122,21 +122,21 @@ def _take(
         done.consistent += 1
         done.successes[strategy] = done.successes.get(strategy, 0) + 1
         if _is_new(model, found.x, known):
-            done.improved += offer(found.x, f"dive {strategy}")
+            done.improved += submit(found.x, f"dive {strategy}")
     elif found.is_complete and found.violated_rows < done.closest_rows:
         done.closest, done.closest_rows = found.x, found.violated_rows
 
 
-def _offer_closest(model: MipModel, offer: Offer, done: Dives, known: set[bytes]) -> None:
+def _submit_closest(model: MipModel, submit: Submit, done: Dives, known: set[bytes]) -> None:
     few = max(FEW_AT_LEAST, FEW_ROWS * model.num_rows)
     if done.closest is None or done.closest_rows > few:
         return
     if _is_new(model, done.closest, known):
-        done.improved += offer(done.closest, "dive, with broken rows")
+        done.improved += submit(done.closest, "dive, with broken rows")
 
 
 def _is_new(model: MipModel, x: FloatArray, known: set[bytes]) -> bool:
-    """Whether no point with these integer values has been offered before; note it."""
+    """Whether no point with these integer values has been submitted before; note it."""
     from hashlib import blake2b
 
     key = blake2b(x[model.integers].tobytes(), digest_size=16).digest()

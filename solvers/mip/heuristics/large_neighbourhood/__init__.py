@@ -4,7 +4,7 @@
 to a sub-MIP: ``guided`` ones follow the linear relaxation, ``recombined`` ones need feasible points
 only, ``without_point`` ones look for a first feasible point. ``bandit`` decides which to search
 next and how large, ``search`` is the loop. Several searches may run side by side in threads and
-share one bandit. ``mending`` stays with one nearly feasible point until it is feasible.
+share one bandit. ``mending`` stays with one infeasible point until it is feasible.
 """
 
 from solvers.mip.heuristics.large_neighbourhood.bandit import Bandit

@@ -16,7 +16,7 @@ from solvers.mip.heuristics.large_neighbourhood.searcher import Searcher
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.relaxation import Relaxation
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 WORTHWHILE = 0.6
 """Part of its time that has to be left of the turn for another sub-MIP to begin: what is cut short
@@ -57,17 +57,17 @@ def make_bandit(model: MipModel) -> Bandit:
 def search_neighbourhoods(
     model: MipModel,
     pool: Pool,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     *,
     bandit: Bandit | None = None,
     relaxation: Callable[[], Relaxation | None] = lambda: None,
-    near: Callable[[], FloatArray | None] = lambda: None,
+    infeasible_point: Callable[[], FloatArray | None] = lambda: None,
     slot: int = 0,
     apart: bool = False,
     log: Callable[[str], None] | None = None,
-    defined: IndexArray | None = None,
+    implied: IndexArray | None = None,
 ) -> Counts:
     """Solve sub-MIPs around the pool's points until the budget is spent.
 
@@ -76,17 +76,17 @@ def search_neighbourhoods(
     model : MipModel
     pool : Pool
         Where points come from; it may be empty.
-    offer : Offer
+    submit : Submit
         Where points go to.
     budget : Budget
         Without a time limit, sub-MIPs end by their nodes, gains are counted per unit of work, and
         the search ends when no neighbourhood can be made.
     seed : int
     bandit : Bandit, optional
-        Shared by searches that run side by side; made here without one.
+        HeuristicContext by searches that run side by side; made here without one.
     relaxation : callable
         Asked before every sub-MIP for the relaxation's point, which may come late.
-    near : callable
+    infeasible_point : callable
         Asked for the least-violated point while the pool is empty.
     slot : int
         Number of this search among those side by side.
@@ -95,18 +95,18 @@ def search_neighbourhoods(
         Python, for which HiGHS would have to wait at every iteration.
     log : callable, optional
         Told of every sub-MIP in a line.
-    defined : (d,) int32, optional
+    implied : (d,) int32, optional
         Columns that equations define by others, which no neighbourhood fixes.
     """
     shared = make_bandit(model) if bandit is None else bandit
-    search = Searcher(model, pool, offer, budget, shared, apart, defined)
+    search = Searcher(model, pool, submit, budget, shared, apart, implied)
     rng = np.random.default_rng([seed, slot])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None
     length, work = budget.seconds_left, budget.work_left
     began = False
     while not budget.spent():
-        situation = search.situation(relaxation(), near())
+        situation = search.situation(relaxation(), infeasible_point())
         now = pool.version, len(situation.points), situation.relaxation is not None
         if now != known:
             known, out = now, set()

@@ -1,4 +1,4 @@
-"""From a nearly feasible point to a feasible one, by sub-MIPs that minimise what is violated.
+"""From an infeasible point to a feasible one, by sub-MIPs that minimise what is violated.
 
 The columns of the violated rows and those around them are free, the other integers keep the
 point's values, and the violated rows get slacks whose sum is minimised, while all others stay hard.
@@ -25,8 +25,8 @@ from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.heuristics.large_neighbourhood.without_point import repair
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.infeasible_points import Near, NearPoint
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.infeasible_points import InfeasiblePoint, InfeasiblePoints
+from solvers.mip.solutions.pool import Submit
 from solvers.mip.submip import SubMipResult, solve_submip
 
 FIRST_FREE = 500
@@ -69,42 +69,42 @@ class _Patient:
 
 
 class Mending:
-    """Mends nearly feasible points of one model, turn by turn; safe to use from any thread.
+    """Mends infeasible points of one model, turn by turn; safe to use from any thread.
 
     Parameters
     ----------
     model : MipModel
-    offer : Offer
-    defined : (d,) int32, optional
+    submit : Submit
+    implied : (d,) int32, optional
         Columns that equations define by others: never fixed.
-    near : Near, optional
+    infeasible_points : InfeasiblePoints, optional
         Takes points on their way.
     """
 
     def __init__(
         self,
         model: MipModel,
-        offer: Offer,
-        defined: IndexArray | None = None,
-        near: Near | None = None,
+        submit: Submit,
+        implied: IndexArray | None = None,
+        infeasible_points: InfeasiblePoints | None = None,
     ) -> None:
         self._model = model
-        self._offer = offer
-        self._near = near
+        self._submit = submit
+        self._infeasible_points = infeasible_points
         empty = np.empty(0, dtype=np.int32)
-        self._defined = empty if defined is None else defined
+        self._implied = empty if implied is None else implied
         self._row_size = _row_sizes(model)
         self._patients: list[_Patient] = []
         self._lock = threading.Lock()
         self.is_getting_on = True
         """Whether less was violated after the last turn than before it."""
 
-    def run(self, points: tuple[NearPoint, ...], budget: Budget, seed: int) -> bool:
+    def run(self, points: tuple[InfeasiblePoint, ...], budget: Budget, seed: int) -> bool:
         """Mend one of the points until the budget is spent or no more comes of it.
 
         Parameters
         ----------
-        points : tuple of NearPoint
+        points : tuple of InfeasiblePoint
             The nearly feasible ones known now, fewest violated rows first.
         budget : Budget
             Without a time limit, sub-MIPs end by their nodes.
@@ -113,7 +113,7 @@ class Mending:
         Returns
         -------
         bool
-            Whether a point was mended, so that it was offered.
+            Whether a point was mended, so that it was submitted.
         """
         rng = np.random.default_rng(seed)
         patient = self._take(points)
@@ -135,14 +135,14 @@ class Mending:
                 self.is_getting_on = patient.violation < before
                 patient.failures = 0 if self.is_getting_on else patient.failures + 1
 
-    def has_work(self, points: tuple[NearPoint, ...]) -> bool:
+    def has_work(self, points: tuple[InfeasiblePoint, ...]) -> bool:
         """Whether any of the points may still be mended."""
         with self._lock:
             return any(not known.is_hopeless for known in self._patients) or any(
                 self._known(point.x) is None for point in points[:POINTS]
             )
 
-    def _take(self, points: tuple[NearPoint, ...]) -> _Patient | None:
+    def _take(self, points: tuple[InfeasiblePoint, ...]) -> _Patient | None:
         """Return the next patient, new or known, of whom most is to be hoped for."""
         with self._lock:
             new = [point for point in points[:POINTS] if self._known(point.x) is None]
@@ -157,7 +157,7 @@ class Mending:
                 self._patients = [one for one in self._patients if one is not worst]
             return patient
 
-    def _admitted(self, point: NearPoint) -> _Patient:
+    def _admitted(self, point: InfeasiblePoint) -> _Patient:
         """Return a new patient, who begins with not much less than what the others took."""
         free = max((one.free for one in self._patients), default=0.0)
         x = self._model.rounded(point.x)
@@ -173,17 +173,17 @@ class Mending:
     def _treat(self, patient: _Patient, budget: Budget, rng: np.random.Generator) -> bool:
         """Search the neighbourhood once; return whether the point is feasible now."""
         model = self._model
-        situation = Situation(model, near=patient.x, defined=self._defined)
+        situation = Situation(model, infeasible_point=patient.x, implied=self._implied)
         columns = situation.decidable.size
         free = min(patient.free, columns)
         sub = repair(situation, rng, 1.0 - free / max(1, columns))
         if sub is None:  # an LP for the continuous columns may be all that is missing
             patient.is_hopeless = True
-            return self._offer(patient.x, SOURCE)
+            return self._submit(patient.x, SOURCE)
         result = solve_submip(
             model,
             sub,
-            self._offer,
+            self._submit,
             budget,
             seconds=budget.seconds_left,
             source=SOURCE,
@@ -201,9 +201,9 @@ class Mending:
             return False
         patient.x, patient.violation = x, left
         if left <= 0.0:
-            patient.is_hopeless = True  # it was offered on its way
-        elif self._near is not None:
-            self._near(x, int(np.count_nonzero(self._outside(x))))
+            patient.is_hopeless = True  # it was submitted on its way
+        elif self._infeasible_points is not None:
+            self._infeasible_points(x, int(np.count_nonzero(self._outside(x))))
         return True
 
     def _violation(self, x: FloatArray) -> float:

@@ -16,7 +16,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.relaxation import Relaxation
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SHARE_OF_TURN = 0.35
@@ -43,31 +43,33 @@ class Searcher:
         self,
         model: MipModel,
         pool: Pool,
-        offer: Offer,
+        submit: Submit,
         budget: Budget,
         bandit: Bandit,
         apart: bool,
-        defined: IndexArray | None,
+        implied: IndexArray | None,
     ) -> None:
         self.model = model
         self.pool = pool
-        self.offer = offer
+        self.submit = submit
         self.budget = budget
         self.bandit = bandit
         self._apart = apart
-        self._defined = np.empty(0, dtype=np.int32) if defined is None else defined
+        self._implied = np.empty(0, dtype=np.int32) if implied is None else implied
         self._step = objective_step(model)
-        self._decidable = Situation(model, defined=self._defined).decidable
+        self._decidable = Situation(model, implied=self._implied).decidable
         self._table: dict[str, Neighbourhood] = {one.name: one for one in CATALOGUE}
         self._mended: FloatArray | None = None
 
-    def situation(self, relaxation: Relaxation | None, near: FloatArray | None) -> Situation:
+    def situation(
+        self, relaxation: Relaxation | None, infeasible_point: FloatArray | None
+    ) -> Situation:
         """Look at what is known now."""
         points = self.pool.points()
         objective = points[0].objective if points else np.inf
         cutoff = cutoff_below(objective, self._step)
-        near = self._less_violated(near)
-        return Situation(self.model, points, relaxation, near, cutoff, self._defined)
+        infeasible_point = self._less_violated(infeasible_point)
+        return Situation(self.model, points, relaxation, infeasible_point, cutoff, self._implied)
 
     def make(self, number: int, situation: Situation, rng: np.random.Generator) -> SubMip | None:
         """Build an arm's neighbourhood, if the situation has what it needs."""
@@ -96,7 +98,7 @@ class Searcher:
         result = solve_submip(
             self.model,
             sub,
-            self.offer,
+            self.submit,
             self.budget,
             seconds=seconds,
             limits=Limits(solutions=self._table[arm.name].solutions),
@@ -135,12 +137,12 @@ class Searcher:
             return 1.0
         return float(np.mean(sub.lower[open_ones] < sub.upper[open_ones]))
 
-    def _less_violated(self, near: FloatArray | None) -> FloatArray | None:
+    def _less_violated(self, infeasible_point: FloatArray | None) -> FloatArray | None:
         """Return the given point or the one that a repair has led to."""
-        if near is None or self._mended is None:
-            return self._mended if near is None else near
-        given, mended = (_violation(self.model, x) for x in (near, self._mended))
-        return near if given < mended else self._mended
+        if infeasible_point is None or self._mended is None:
+            return self._mended if infeasible_point is None else infeasible_point
+        given, mended = (_violation(self.model, x) for x in (infeasible_point, self._mended))
+        return infeasible_point if given < mended else self._mended
 
     def _learn_point(self, sub: SubMip, result: SubMipResult) -> None:
         """Keep the less violated point of a repair to go on from there."""

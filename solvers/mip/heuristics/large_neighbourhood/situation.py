@@ -38,11 +38,11 @@ class Situation:
         Feasible points, best first.
     relaxation : Relaxation, optional
         A point of the linear relaxation.
-    near : (n,) float64, optional
+    infeasible_point : (n,) float64, optional
         The least-violated point known, for want of a feasible one.
     cutoff : float
         Objective, offset included, that a new point has to reach; inf without a feasible point.
-    defined : (d,) int32
+    implied : (d,) int32
         Columns that equations define by the others. They are never fixed: to fix the stock of a
         period is to fix the sum of all that comes and goes.
     keeps_agreement : bool
@@ -52,9 +52,9 @@ class Situation:
     model: MipModel
     points: tuple[Found, ...] = ()
     relaxation: Relaxation | None = None
-    near: FloatArray | None = None
+    infeasible_point: FloatArray | None = None
     cutoff: float = np.inf
-    defined: IndexArray = field(default_factory=_nothing)
+    implied: IndexArray = field(default_factory=_nothing)
     keeps_agreement: bool = False
 
     @property
@@ -66,7 +66,7 @@ class Situation:
     def decidable(self) -> IndexArray:
         """Integer columns with more than one value that nothing else defines, rising."""
         open_ones = self.model.lower < self.model.upper
-        open_ones[self.defined] = False
+        open_ones[self.implied] = False
         integers = self.model.integers
         return integers[open_ones[integers]]
 

@@ -113,8 +113,8 @@ def _is_fixed(domain: Domain, columns: IndexArray) -> int:
 
 def _reference(situation: Situation) -> FloatArray:
     """Return the least-violated point, else the relaxation's, else what the objective wants."""
-    if situation.near is not None:
-        return situation.near
+    if situation.infeasible_point is not None:
+        return situation.infeasible_point
     if situation.relaxation is not None:
         return situation.relaxation.x
     model = situation.model

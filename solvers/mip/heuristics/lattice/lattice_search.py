@@ -28,7 +28,7 @@ from solvers.mip.heuristics.lattice.supports import Supports
 from solvers.mip.heuristics.local_search.cpu.walk import Walk
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 
 SOURCE = "lattice walk"
 
@@ -85,16 +85,16 @@ class LatticeSearch:
     lower, upper : (n,) float64
         Bounds to search within, the model's or narrower ones.
     seed : int
-    offer : Offer
+    submit : Submit
     """
 
     def __init__(
-        self, model: MipModel, lower: FloatArray, upper: FloatArray, seed: int, offer: Offer
+        self, model: MipModel, lower: FloatArray, upper: FloatArray, seed: int, submit: Submit
     ) -> None:
         self._model = model
         self._lower, self._upper = lower.copy(), upper.copy()
         self._seed = seed
-        self._offer = offer
+        self._submit = submit
         self._rng = np.random.default_rng(seed)
         self._equations = find_equations(model, lower, upper)
         self._supports = Supports(model, self._equations, self._lower, self._upper, seed)
@@ -188,8 +188,8 @@ class LatticeSearch:
             self._supports.begin_anew()
 
     def _take(self, x: FloatArray) -> bool:
-        """Offer a point of the model that the walk has found."""
+        """Submit a point of the model that the walk has found."""
         objective = self._model.objective_at(x)
         if objective < self._best:
             self._best, self._walked = objective, 0.0
-        return self._offer(x, SOURCE)
+        return self._submit(x, SOURCE)

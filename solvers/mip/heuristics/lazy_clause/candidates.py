@@ -15,7 +15,7 @@ from solvers.mip.heuristics.lazy_clause.state import State
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polished, PolishStatus
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_lazy_clause import learn_decisions, learn_row
 
 WORK_PER_ITERATION = 1.0
@@ -53,29 +53,29 @@ class Candidates:
     model : MipModel
     sides, state : Sides, State
         Of the search; what a candidate teaches becomes a clause there.
-    offer, settle : callable
+    submit, settle : callable
         See ``ClauseSearch``.
     """
 
     def __init__(
-        self, model: MipModel, sides: Sides, state: State, offer: Offer, settle: Settle | None
+        self, model: MipModel, sides: Sides, state: State, submit: Submit, settle: Settle | None
     ) -> None:
         self._model = model
         self._sides = sides
         self._state = state
-        self._offer = offer
+        self._submit = submit
         continuous = model.is_integer == 0
         self._settle = settle if continuous.any() else None
         self._continuous_entries = int(np.count_nonzero(continuous[model.row_column]))
 
     def judge(self, budget: Budget) -> Verdict:
-        """Offer the point at which the search stands, and learn from what comes of it."""
+        """Submit the point at which the search stands, and learn from what comes of it."""
         low, high = self._state.bound[0::2], -self._state.bound[1::2]
         values = np.where(np.isfinite(low), low, np.minimum(high, 0.0))
         point = self._model.rounded(values[:-1])
         if self._settle is None:
             feasible = is_feasible(self._model, point)
-            self._offer(point, SOURCE)
+            self._submit(point, SOURCE)
             return Verdict(RUNNING, point) if feasible else Verdict(self._refuse())
         return self._judge_by_lp(self._settle, point, budget)
 

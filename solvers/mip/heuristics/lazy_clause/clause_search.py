@@ -27,7 +27,7 @@ from solvers.mip.heuristics.lazy_clause.value_selection import Wishes
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_lazy_clause import (
     begin,
     limit_count,
@@ -68,12 +68,12 @@ class ClauseSearch:
     domain : Domain
         Propagated box to search; it is not changed.
     seed : int
-    offer : Offer
+    submit : Submit
     starts : callable
         Returns points (n,) whose values are worth trying, the best first: near ones, that of the
         relaxation, which is the last. Asked now and then.
     settle : callable, optional
-        Offers a point whose integers are decided, and returns what an LP says of its continuous
+        Submits a point whose integers are decided, and returns what an LP says of its continuous
         columns within so many seconds. Needed where there are such columns.
     believed : callable, optional
         Returns an objective that points can hardly be below, such as the relaxation's, or -inf. It
@@ -95,7 +95,7 @@ class ClauseSearch:
         model: MipModel,
         domain: Domain,
         seed: int,
-        offer: Offer,
+        submit: Submit,
         starts: Callable[[], list[FloatArray]] = list,
         settle: Settle | None = None,
         believed: Callable[[], float] = nothing_believed,
@@ -109,7 +109,7 @@ class ClauseSearch:
         self._is_safe = is_safe(self._sides, right, bound)
         self._wishes = Wishes(model, rng, starts)
         self.state = state_of(self._sides, right, bound, self._wishes.plain[0])
-        self._candidates = Candidates(model, self._sides, self.state, offer, settle)
+        self._candidates = Candidates(model, self._sides, self.state, submit, settle)
         self.targets = Targets()
         self.most, self.least = np.inf, -np.inf
         self._best: FloatArray | None = None
@@ -210,7 +210,7 @@ class ClauseSearch:
     def _judge(self, budget: Budget) -> int:
         """Go on from a candidate: below its objective, or with other values where it is refuted.
 
-        While one candidate is due to each of the ends of the bounds, the next ends come at once.
+        While one candidate is due to each of the bounds, the next ends come at once.
         """
         verdict = self._candidates.judge(budget)
         if verdict.point is not None:

@@ -35,14 +35,14 @@ class Wishes:
     def __init__(
         self, model: MipModel, rng: np.random.Generator, starts: Callable[[], list[FloatArray]]
     ) -> None:
-        self.plain = plain_wishes(model)
+        self.plain = trivial_points(model)
         self._rng = rng
         self._starts = starts
         self._turn = 0
         self._refused = 0
 
     def after_refusal(self) -> FloatArray | None:
-        """Return other ends of the bounds after a candidate was refused, each of them once."""
+        """Return other bounds after a candidate was refused, each of them once."""
         if self._refused >= len(self.plain):
             return None
         self._refused += 1
@@ -80,8 +80,8 @@ class Wishes:
         return np.where(np.isfinite(wish), wish, self.plain[0])
 
 
-def plain_wishes(model: MipModel) -> tuple[FloatArray, ...]:
-    """Return points (n,) at ends of the bounds: where many a model has something feasible.
+def trivial_points(model: MipModel) -> tuple[FloatArray, ...]:
+    """Return points (n,) at bounds: where many a model has something feasible.
 
     The ends that the objective wants; all upper; all lower; and those with fewer rows in the way.
     An infinite end gives way to the other one, or to zero.

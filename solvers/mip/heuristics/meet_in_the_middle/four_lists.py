@@ -26,7 +26,7 @@ from solvers.mip.heuristics.meet_in_the_middle.lists import (
 )
 from solvers.mip.heuristics.meet_in_the_middle.recognise import Sums, WholeArray
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_meet_in_the_middle import look_up, store
 
 SOURCE = "sums"
@@ -82,13 +82,13 @@ class _Pass:
         return 1 << self.lists.class_bits
 
 
-class SumSearch:
+class MeetInTheMiddleSearch:
     """A search of one model's sums that goes on from run to run; several may run side by side.
 
     Parameters
     ----------
     sums : Sums
-    offer : Offer
+    submit : Submit
     best : callable
         Returns the best objective known, inf without a point, and the point (n,) or None.
     seed : int
@@ -102,12 +102,12 @@ class SumSearch:
     def __init__(
         self,
         sums: Sums,
-        offer: Offer,
+        submit: Submit,
         best: Callable[[], tuple[float, FloatArray | None]],
         seed: int,
     ) -> None:
         self._sums = sums
-        self._offer = offer
+        self._submit = submit
         self._best = best
         self._rng = np.random.default_rng(seed)
         self._lock = threading.Lock()
@@ -214,7 +214,7 @@ class SumSearch:
             now.done += 1
 
     def _take(self, now: _Pass, fourth: Grouped, one: int, other: int) -> float:
-        """Offer the point that two places have led to; return its objective."""
+        """Submit the point that two places have led to; return its objective."""
         sums, lists = self._sums, now.lists
         third, last = lists.third, lists.quarters[3]
         deviation, number = divmod(int(fourth.origin[other]), last.keys.size)
@@ -228,5 +228,5 @@ class SumSearch:
         x[sums.columns] += steps
         for column, units in slack_values(sums, amount).items():
             x[column] += units
-        self._offer(x, SOURCE)
+        self._submit(x, SOURCE)
         return float(sums.offset + self._deviations.cost[now.begin + deviation])

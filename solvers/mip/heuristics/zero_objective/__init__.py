@@ -6,7 +6,7 @@ first point found ends the search. ``search`` says what is searched and ``lanes`
 of their own, once the heuristics have had some seconds and found none.
 """
 
-from solvers.mip.heuristics.zero_objective.first_point import SOURCE, search_without_costs, suits
+from solvers.mip.heuristics.zero_objective.first_point import SOURCE, search_zero_objective, suits
 from solvers.mip.heuristics.zero_objective.lanes import begin_lanes, in_turn
 
-__all__ = ["SOURCE", "begin_lanes", "in_turn", "search_without_costs", "suits"]
+__all__ = ["SOURCE", "begin_lanes", "in_turn", "search_zero_objective", "suits"]

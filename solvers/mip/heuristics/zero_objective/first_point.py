@@ -7,7 +7,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.completion import show
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
@@ -27,15 +27,15 @@ def suits(model: MipModel) -> bool:
     return model.integers.size > 0 and 0 < model.num_nonzeros <= MOST_ENTRIES
 
 
-def search_without_costs(
-    shared: Shared, budget: Budget, number: int = 0, limits: Limits = NO_LIMITS
+def search_zero_objective(
+    context: HeuristicContext, budget: Budget, number: int = 0, limits: Limits = NO_LIMITS
 ) -> SubMipResult:
     """Search for a feasible point, whatever it costs, until anybody has one.
 
     Parameters
     ----------
-    shared : Shared
-        Its gate gets the point, which is recorded before its best values are known.
+    context : HeuristicContext
+        Its acceptance gets the point, which is recorded before its best values are known.
     budget : Budget
         A search that is still under way when it is spent is killed.
     number : int
@@ -43,19 +43,19 @@ def search_without_costs(
     limits : Limits
         What else ends the search.
     """
-    model, domain = shared.model, shared.domain
+    model, domain = context.model, context.domain
     whole = model.is_integer == 1
-    seed = shared.seed_of("without costs", number)
+    seed = context.seed_of("without costs", number)
     sub = SubMip(
         np.where(whole, domain.lower, model.lower),
         np.where(whole, domain.upper, model.upper),
         cost=_minimised(model, number, seed),
     )
-    own = Budget(budget.seconds_left, stop=lambda: shared.has_point or budget.is_over())
+    own = Budget(budget.seconds_left, stop=lambda: context.has_point or budget.is_over())
     result = solve_submip(
         model,
         sub,
-        lambda x, source: show(shared, x, source),
+        lambda x, source: show(context, x, source),
         own,
         limits=limits,
         source=SOURCE,

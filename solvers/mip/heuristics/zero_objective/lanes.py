@@ -11,11 +11,15 @@ from __future__ import annotations
 import time
 
 from solvers.core.concurrency import LOOK_AGAIN
-from solvers.mip.context import Course
-from solvers.mip.heuristics.zero_objective.first_point import NO_LIMITS, search_without_costs, suits
+from solvers.mip.context import SolveContext
+from solvers.mip.heuristics.zero_objective.first_point import (
+    NO_LIMITS,
+    search_zero_objective,
+    suits,
+)
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.scheduler import Activity
-from solvers.mip.portfolio.shared import Shared
 from solvers.mip.submip import Limits
 
 DELAY_SHARE, LONGEST_DELAY = 0.1, 2.0
@@ -41,50 +45,50 @@ HiGHS stops at no amount of work, and its root, where most points are found, tak
 ones."""
 
 
-def begin_lanes(course: Course, shared: Shared, budget: Budget) -> None:
+def begin_lanes(solve: SolveContext, context: HeuristicContext, budget: Budget) -> None:
     """Let searches begin in threads of their own, should there be no point in a while."""
-    if not suits(shared.model):
+    if not suits(context.model):
         return
-    for number in range(2 if course.cores >= MANY_CORES else 1):
+    for number in range(2 if solve.cores >= MANY_CORES else 1):
 
         def work(number: int = number) -> None:
-            if _is_needed(course, shared, budget):
-                search_without_costs(shared, budget.part(), number)
+            if _is_needed(solve, context, budget):
+                search_zero_objective(context, budget.part(), number)
 
-        course.spawn(f"search without costs {number}", work)
+        solve.spawn(f"search without costs {number}", work)
 
 
-def in_turn(shared: Shared, seconds: float | None = None) -> list[Activity]:
+def in_turn(context: HeuristicContext, seconds: float | None = None) -> list[Activity]:
     """Return the search as one among the turns of a single thread, if there is one.
 
     Parameters
     ----------
-    shared : Shared
+    context : HeuristicContext
     seconds : float, optional
         What the turns have together; None where work is counted instead.
     """
     by_work = seconds is None
-    model = shared.model
+    model = context.model
     if not suits(model) or (by_work and model.num_nonzeros > MOST_ENTRIES_BY_WORK):
         return []
 
     limits = BY_WORK if by_work else NO_LIMITS
 
     def work(budget: Budget, seed: int) -> None:
-        search_without_costs(shared, budget, limits=limits)
+        search_zero_objective(context, budget, limits=limits)
 
     def share() -> float:
-        return 0.0 if shared.has_point else SHARE
+        return 0.0 if context.has_point else SHARE
 
     length = SECONDS_BY_WORK if seconds is None else TURN_SHARE * min(seconds, UNLIMITED)
     return [Activity("without costs", work, share, length, length, most=1, once=True)]
 
 
-def _is_needed(course: Course, shared: Shared, budget: Budget) -> bool:
+def _is_needed(solve: SolveContext, context: HeuristicContext, budget: Budget) -> bool:
     """Wait for presolve and the heuristics' first seconds; return whether there is no point yet."""
-    begin = min(LONGEST_DELAY, DELAY_SHARE * course.progress.time_limit)
-    while not (shared.has_point or budget.is_over()):
-        if course.progress.seconds >= begin and not course.is_reducing:
+    begin = min(LONGEST_DELAY, DELAY_SHARE * solve.progress.time_limit)
+    while not (context.has_point or budget.is_over()):
+        if solve.progress.seconds >= begin and not solve.is_reducing:
             return True
         time.sleep(LOOK_AGAIN)
     return False

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
+from solvers.mip.inference.aggregation.aggregated import Aggregated
 from solvers.mip.inference.aggregation.choose import decides, may_go
 from solvers.mip.inference.aggregation.merge import Row, added, changed_matrix
-from solvers.mip.inference.aggregation.substituted import Substituted
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 
@@ -42,8 +42,8 @@ MOST_STEPS = 30_000
 """Columns looked at, at the most, at some thirty microseconds each."""
 
 
-def eliminate(model: MipModel, budget: Budget | None = None) -> Substituted | None:
-    """Return a model without the columns that equations define; None where there are none.
+def eliminate(model: MipModel, budget: Budget | None = None) -> Aggregated | None:
+    """Return a model without the columns that equations imply; None where there are none.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def eliminate(model: MipModel, budget: Budget | None = None) -> Substituted | No
             system.step()
             budget.charge(system.work - before)
         if system.definitions:
-            return system.substituted()
+            return system.aggregated()
     return None
 
 
@@ -107,7 +107,7 @@ class _System:
             return
         now = self._price(i, j)
         if now > price:
-            self._offer(i)
+            self._submit(i)
         elif now <= self._room() and self.work <= MOST_WORK:
             self._go(i, j)
 
@@ -115,12 +115,12 @@ class _System:
         """Return how many entries may come in for the next column."""
         return min(self._most_at_once, self._most_entries - self._entries)
 
-    def substituted(self) -> Substituted:
+    def aggregated(self) -> Aggregated:
         """Return what is left."""
         model = self._model
-        defined = np.array([one.column for one in self.definitions], dtype=np.int32)
+        implied = np.array([one.column for one in self.definitions], dtype=np.int32)
         gone = np.zeros(model.num_columns, dtype=bool)
-        gone[defined] = True
+        gone[implied] = True
         kept = np.flatnonzero(~gone).astype(np.int32)
         matrix = changed_matrix(model, self._changed)[:, kept]
         rows = np.array([one.row for one in self.definitions], dtype=np.int32)
@@ -137,8 +137,8 @@ class _System:
             offset=self._offset,
         )
         scaled = sp.csr_array(sp.diags_array(1.0 / pivots) @ matrix[rows])
-        return Substituted(
-            MipModel.of(problem), kept, defined, scaled, self._constant[rows] / pivots, model
+        return Aggregated(
+            MipModel.of(problem), kept, implied, scaled, self._constant[rows] / pivots, model
         )
 
     def _fill_heap(self) -> None:
@@ -149,7 +149,7 @@ class _System:
         holding = np.concatenate([[0], np.cumsum(self._may_go[model.row_column])])
         count = holding[model.row_start[1:]] - holding[model.row_start[:-1]]
         for i in np.flatnonzero((count > 0) & (self._low == self._high)).tolist():
-            self._offer(i)
+            self._submit(i)
 
     def _row(self, i: int) -> Row:
         changed = self._changed.get(i)
@@ -166,7 +166,7 @@ class _System:
         length, held = self._row(i)[0].size, len(self._holders[j])
         return (length - 1) * (held - 1) - length - held + 1
 
-    def _offer(self, i: int) -> None:
+    def _submit(self, i: int) -> None:
         """Put an equation into the heap, with the column that it may define at the least price."""
         columns, values = self._row(i)
         if not self._is_equation(i) or columns.size < 2:
@@ -214,7 +214,7 @@ class _System:
         self._low[i], self._high[i] = right - ends.max(), right - ends.min()
         self.definitions.append(_Definition(j, i, pivot))
         for t in touched:
-            self._offer(t)
+            self._submit(t)
 
     def _put_in(self, t: int, j: int, pivot: float, rest: Row, right: float) -> None:
         columns, values = self._row(t)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.mip.inference.aggregation.substituted import Substituted
+from solvers.mip.inference.aggregation.aggregated import Aggregated
 from solvers.mip.solutions.pool import Found, Pool
 
 
@@ -15,13 +15,13 @@ class PoolView(Pool):
     ----------
     pool : Pool
         Of the whole model's points.
-    substituted : Substituted
+    aggregated : Aggregated
     """
 
-    def __init__(self, pool: Pool, substituted: Substituted) -> None:
-        super().__init__(0, substituted.model.integers)
+    def __init__(self, pool: Pool, aggregated: Aggregated) -> None:
+        super().__init__(0, aggregated.model.integers)
         self._pool = pool
-        self._substituted = substituted
+        self._aggregated = aggregated
 
     @property
     def version(self) -> int:
@@ -47,8 +47,10 @@ class PoolView(Pool):
         return tuple(self._seen(found) for found in self._pool.points())
 
     def add(self, found: Found) -> bool:
-        """Refuse: points come in through the whole model's gate."""
-        raise TypeError("A view of a pool takes no points; offer them to the whole model's gate.")
+        """Refuse: points come in through the whole model's acceptance."""
+        raise TypeError(
+            "A view of a pool takes no points; submit them to the full model's acceptance."
+        )
 
     def _seen(self, found: Found) -> Found:
-        return replace(found, x=self._substituted.from_whole(found.x))
+        return replace(found, x=self._aggregated.from_whole(found.x))

@@ -21,7 +21,7 @@ Choice = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Substitutions:
+class Aggregations:
     """Columns that one of two values determines: ``x[column] = constant + factor * x[of]``."""
 
     column: IndexArray
@@ -40,7 +40,7 @@ class ProbingCache:
         Bounds that every feasible point keeps, at least as tight as the model's.
     fixed : (f,) int32
         Integer columns that these bounds fix and the model's do not, rising.
-    substitutions : Substitutions
+    aggregations : Aggregations
     first_upper, second_lower : (n,) float64
         Where the range of a probed column was split; NaN where a column was not probed.
     start : (2n+1,) int32
@@ -60,7 +60,7 @@ class ProbingCache:
     lower: FloatArray
     upper: FloatArray
     fixed: IndexArray
-    substitutions: Substitutions
+    aggregations: Aggregations
     first_upper: FloatArray
     second_lower: FloatArray
     start: IndexArray
@@ -129,7 +129,7 @@ def empty_cache(model: MipModel, cliques: Cliques) -> ProbingCache:
         lower=model.lower.copy(),
         upper=model.upper.copy(),
         fixed=none,
-        substitutions=Substitutions(none, none, nothing, nothing),
+        aggregations=Aggregations(none, none, nothing, nothing),
         first_upper=np.full(n, np.nan),
         second_lower=np.full(n, np.nan),
         start=np.zeros(2 * n + 1, dtype=np.int32),

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.cliques import Cliques
-from solvers.mip.inference.probing.cache import ProbingCache, Substitutions, empty_cache
+from solvers.mip.inference.probing.cache import Aggregations, ProbingCache, empty_cache
 from solvers.mip.inference.probing.prober import Probes
 from solvers.mip.model import IndexArray, MipModel
 from solvers.native.mip_inference_probing_merge import merge
@@ -18,19 +18,19 @@ CAPACITY = 2_000_000
 
 
 class Store:
-    """Collects implications, substitutions and splits of a model with n columns."""
+    """Collects implications, aggregations and splits of a model with n columns."""
 
     def __init__(self, num_columns: int) -> None:
         self.singletons = 0
         """Entries so far that fix a column on a side of another."""
         self.determined = np.zeros(num_columns, dtype=np.bool_)
-        """Columns (n,) for which there is a substitution."""
+        """Columns (n,) for which there is an aggregation."""
         self._place = np.full(num_columns, -1, dtype=np.int64)
         self._first_upper = np.full(num_columns, np.nan)
         self._second_lower = np.full(num_columns, np.nan)
         self._side_size = np.zeros(2 * num_columns, dtype=np.int64)
         self._entries: list[tuple[IndexArray, IndexArray, FloatArray, FloatArray]] = []
-        self._substitutions: list[tuple[IndexArray, IndexArray, FloatArray, FloatArray]] = []
+        self._aggregations: list[tuple[IndexArray, IndexArray, FloatArray, FloatArray]] = []
         self._size = 0
         self._probed = 0
 
@@ -73,7 +73,7 @@ class Store:
             return None
         self._probed += k
         self._keep_sides(columns, first_upper, second_lower, probes, kept, kept_start)
-        self._substitute(probes.column, of, constant, factor)
+        self._aggregate(probes.column, of, constant, factor)
         return hull[:found], hull_low[:found], hull_high[:found]
 
     def _keep_sides(
@@ -97,16 +97,16 @@ class Store:
         self._size += kept.size
         self.singletons += int(np.count_nonzero(low == high))
 
-    def _substitute(
+    def _aggregate(
         self, column: IndexArray, of: IndexArray, constant: FloatArray, factor: FloatArray
     ) -> None:
-        """Keep the first substitution of each column, unless its other column has one itself."""
+        """Keep the first aggregation of each column, unless its other column has one itself."""
         new = np.flatnonzero(of >= 0)
         new = new[~self.determined[column[new]] & ~self.determined[of[new]]]
         new = new[np.unique(column[new], return_index=True)[1]]
         new = new[~np.isin(of[new], column[new])]
         self.determined[column[new]] = True
-        self._substitutions.append((column[new], of[new], constant[new], factor[new]))
+        self._aggregations.append((column[new], of[new], constant[new], factor[new]))
 
     def cache(
         self, model: MipModel, cliques: Cliques, lower: FloatArray, upper: FloatArray
@@ -121,18 +121,18 @@ class Store:
         ]
         side, column, low, high = (np.concatenate(part) for part in zip(*entries, strict=True))
         order = np.argsort(side, kind="stable")
-        known = empty.substitutions
-        substitutions = [
+        known = empty.aggregations
+        aggregations = [
             (known.column, known.of, known.constant, known.factor),
-            *self._substitutions,
+            *self._aggregations,
         ]
         return replace(
             empty,
             lower=np.array(lower),
             upper=np.array(upper),
             fixed=np.flatnonzero(fixed).astype(np.int32),
-            substitutions=Substitutions(
-                *(np.concatenate(part) for part in zip(*substitutions, strict=True))
+            aggregations=Aggregations(
+                *(np.concatenate(part) for part in zip(*aggregations, strict=True))
             ),
             first_upper=self._first_upper,
             second_lower=self._second_lower,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.annealing import Exchanges, find_groups
+from solvers.mip.heuristics.annealing import SwapMoves, find_groups
 from solvers.mip.heuristics.annealing.state import ENERGY, MOVES
 from solvers.mip.heuristics.local_search.cpu.walk import Walk
 from solvers.mip.model import is_feasible
@@ -16,19 +16,19 @@ from tests.mip.inference.domain.models import model_of
 
 
 def search(model, seed=0, work=2e8):
-    """Run a search; return it, what it offered and what was nearly feasible."""
-    points, near = [], []
+    """Run a search; return it, what it submitted and what was nearly feasible."""
+    points, infeasible_points = [], []
 
-    def offer(x, source):
+    def submit(x, source):
         assert source == "exchanges"
         points.append(x.copy())
         return True
 
     groups = find_groups(model)
     assert groups is not None
-    found = Exchanges(model, groups, offer, lambda x, v: near.append((x, v)), seed)
+    found = SwapMoves(model, groups, submit, lambda x, v: infeasible_points.append((x, v)), seed)
     found.run(Budget(work=work))
-    return found, points, near
+    return found, points, infeasible_points
 
 
 @pytest.mark.parametrize(("size", "sums"), [(10, 2), (20, 4), (25, 6)])
@@ -41,10 +41,10 @@ def test_numbers_are_placed(size, sums):
 
 
 def test_a_walk_in_single_steps_finds_none_of_these():
-    model, offered = placing(25, 6, seed=1), []
-    walk = Walk(model, lambda x, source: bool(offered.append(x)), 0)
-    walk.run(Budget(work=2e7, stop=lambda: bool(offered)))
-    assert not offered
+    model, submitted = placing(25, 6, seed=1), []
+    walk = Walk(model, lambda x, source: bool(submitted.append(x)), 0)
+    walk.run(Budget(work=2e7, stop=lambda: bool(submitted)))
+    assert not submitted
 
 
 def test_the_same_seed_takes_the_same_path():
@@ -59,7 +59,7 @@ def test_turns_make_no_difference_to_the_path():
     whole, points, _ = search(model, seed=3)
     groups, pieces = find_groups(model), []
     assert groups is not None
-    parts = Exchanges(model, groups, lambda x, s: bool(pieces.append(x)), lambda x, v: None, 3)
+    parts = SwapMoves(model, groups, lambda x, s: bool(pieces.append(x)), lambda x, v: None, 3)
     for _ in range(10_000):
         if parts.is_over:
             break
@@ -79,11 +79,11 @@ def test_what_is_nearly_feasible_keeps_the_groups():
         upper=1.0,
         integrality=True,
     )  # a sum of even numbers is not odd
-    found, points, near = search(odd, work=2e6)
+    found, points, infeasible_points = search(odd, work=2e6)
     assert not points
     assert not found.is_over
-    assert near
-    for x, violated in near:
+    assert infeasible_points
+    for x, violated in infeasible_points:
         activity = odd.activity(x)
         np.testing.assert_array_equal(activity[:8], 1.0)
         assert violated == np.count_nonzero(np.abs(activity - odd.row_lower) > 1e-6) > 0
@@ -93,7 +93,7 @@ def test_the_violation_that_is_kept_up_to_date_is_that_of_the_point():
     model = placing(12, 3, seed=4)
     groups = find_groups(model)
     assert groups is not None
-    found = Exchanges(model, groups, lambda x, source: True, lambda x, v: None, 0)
+    found = SwapMoves(model, groups, lambda x, source: True, lambda x, v: None, 0)
     found._begin()
     state = found._state
     sum_up(state)

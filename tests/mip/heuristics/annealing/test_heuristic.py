@@ -1,4 +1,4 @@
-"""Exchanges as the schedule sees them."""
+"""Swap moves as the schedule sees them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import numpy as np
 
 from solvers.mip.heuristics.annealing.heuristic import SHARE, ExchangeTurns
 from solvers.mip.portfolio.budget import Budget
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.annealing.squares import placing
 from tests.mip.inference.domain.models import model_of
-from tests.mip.shared_of import shared_of
 
 
 def test_they_are_due_until_there_is_a_point():
-    shared = shared_of(placing(16, 3, seed=0))
-    turns = ExchangeTurns(shared)
+    context = context_of(placing(16, 3, seed=0))
+    turns = ExchangeTurns(context)
     assert turns.share() == SHARE
     turns.work(Budget(work=1e8), 0)
-    best = shared.gate.ledger.pool.best
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == "exchanges"
     assert turns.share() == 0.0
 
 
 def test_a_search_goes_on_from_turn_to_turn():
-    shared = shared_of(placing(25, 6, seed=1))
-    turns = ExchangeTurns(shared)
+    context = context_of(placing(25, 6, seed=1))
+    turns = ExchangeTurns(context)
     for _ in range(1000):
         turns.work(Budget(work=2e5), 0)
-        if shared.has_point:
+        if context.has_point:
             break
-    assert shared.has_point
+    assert context.has_point
 
 
 def test_models_without_groups_are_over_at_the_first_turn():
@@ -37,7 +37,7 @@ def test_models_without_groups_are_over_at_the_first_turn():
     model = model_of(
         np.ones(6), rng.integers(0, 3, (4, 6)), 0.0, 5.0, lower=0.0, upper=1.0, integrality=True
     )
-    turns = ExchangeTurns(shared_of(model))
+    turns = ExchangeTurns(context_of(model))
     turns.work(Budget(work=1e6), 0)
     assert turns.share() == 0.0
 
@@ -66,8 +66,8 @@ def test_columns_that_equations_define_are_left_out_where_that_leaves_groups():
         upper=np.r_[np.ones(n), np.full(10, 10.0)],
         integrality=True,
     )
-    shared = shared_of(model)
-    ExchangeTurns(shared).work(Budget(work=1e8), 0)
-    best = shared.gate.ledger.pool.best
+    context = context_of(model)
+    ExchangeTurns(context).work(Budget(work=1e8), 0)
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.x[n : n + 4].sum() == 22.0

@@ -16,13 +16,13 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip import presolve_stage
-from solvers.mip.context import Course
+from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
 from solvers.mip.heuristics.constructive import SOURCE, construct, sweep
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducing
-from solvers.mip.solutions.infeasible_points import Near
+from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from tests.mip.test_solve import ALONE, covering
 
 
@@ -153,12 +153,12 @@ def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):
     assert whole.is_feasible
     monkeypatch.setattr(constructive, "sweep", lambda *_: constructive.Swept(x, left))
     progress = Progress()
-    course = Course(problem, EngineOptions(device="cpu"), progress, None)
-    near = Near()
-    Reducing(course).sweep_original(near)
-    assert course.has_point
-    assert course.ledger.pool.best.source == "walker"
-    assert len(near) == 1
+    solve = SolveContext(problem, EngineOptions(device="cpu"), progress, None)
+    infeasible_points = InfeasiblePoints()
+    Reducing(solve).sweep_original(infeasible_points)
+    assert solve.has_point
+    assert solve.incumbents.pool.best.source == "walker"
+    assert len(infeasible_points) == 1
 
 
 def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
@@ -175,11 +175,11 @@ def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
 def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
     problem = covering()
     monkeypatch.setattr(constructive, "sweep", lambda *_: constructive.Swept(np.zeros(90), 60))
-    course = Course(problem, EngineOptions(device="cpu"), Progress(), None)
-    near = Near()
-    Reducing(course).sweep_original(near)
-    assert not course.has_point
-    assert len(near) == 1
+    solve = SolveContext(problem, EngineOptions(device="cpu"), Progress(), None)
+    infeasible_points = InfeasiblePoints()
+    Reducing(solve).sweep_original(infeasible_points)
+    assert not solve.has_point
+    assert len(infeasible_points) == 1
 
 
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):

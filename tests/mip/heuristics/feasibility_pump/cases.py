@@ -1,4 +1,4 @@
-"""Models for the pump's tests, and an offer that keeps what an LP can make feasible."""
+"""Models for the pump's tests, and an submit that keeps what an LP can make feasible."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ def knapsack(seed: int, columns: int) -> MipModel:
 
 
 class Keeper:
-    """An offer that gives the continuous columns of a point their best values."""
+    """An submit that gives the continuous columns of a point their best values."""
 
     def __init__(self, model: MipModel) -> None:
         self.model = model
         self.pool = Pool(20, model.integers)
         self.polisher = Polisher(model, "cpu")
-        self.offered: list[tuple[np.ndarray, str]] = []
+        self.submitted: list[tuple[np.ndarray, str]] = []
 
     def __call__(self, x: np.ndarray, source: str) -> bool:
-        self.offered.append((x.copy(), source))
+        self.submitted.append((x.copy(), source))
         found = self.polisher.polish(x)
         if found.x is None:
             return False

@@ -23,7 +23,7 @@ def test_eight_pumps_find_points_and_differ():
     assert counts.projections > 0
     assert keeper.pool.best is not None
     assert counts.found > 0
-    assert len({x[model.integers].tobytes() for x, _ in keeper.offered}) > 1
+    assert len({x[model.integers].tobytes() for x, _ in keeper.submitted}) > 1
 
 
 def test_the_same_seed_takes_the_same_way():
@@ -32,8 +32,8 @@ def test_the_same_seed_takes_the_same_way():
     for keeper in keepers:
         pump_batch(model, keeper, Budget(work=1e7), 5, pool=keeper.pool)
     one, two = keepers
-    assert len(one.offered) == len(two.offered) > 0
-    for (x, _), (y, _) in zip(one.offered, two.offered, strict=True):
+    assert len(one.submitted) == len(two.submitted) > 0
+    for (x, _), (y, _) in zip(one.submitted, two.submitted, strict=True):
         np.testing.assert_array_equal(x, y)
 
 
@@ -78,7 +78,7 @@ def test_models_that_cannot_be_pumped_are_left_alone(problem):
     keeper = Keeper(model)
     counts = pump_batch(model, keeper, Budget(work=1e6), 0)
     assert counts.is_over
-    assert not keeper.offered
+    assert not keeper.submitted
 
 
 def test_a_stop_from_outside_is_heard():

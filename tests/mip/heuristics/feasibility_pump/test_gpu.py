@@ -39,7 +39,7 @@ def test_one_pump_finds_points():
 @pytest.mark.parametrize("width", [8, 16])
 def test_pumps_in_lockstep_find_points_and_repeat_them(width):
     model = random_mip(3, 15, 25)
-    offered = []
+    submitted = []
     for _ in range(2):
         keeper = Keeper(model)
         counts = pump_batch(
@@ -53,5 +53,5 @@ def test_pumps_in_lockstep_find_points_and_repeat_them(width):
         )
         assert counts.converged > 0
         assert keeper.pool.best is not None
-        offered.append([x.tobytes() for x, _ in keeper.offered])
-    assert offered[0] == offered[1]
+        submitted.append([x.tobytes() for x, _ in keeper.submitted])
+    assert submitted[0] == submitted[1]

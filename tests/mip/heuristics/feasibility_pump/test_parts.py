@@ -13,7 +13,6 @@ from solvers.mip.heuristics.feasibility_pump.rounding import (
     Rounded,
     Roundings,
     nearest,
-    propagation,
     randomised,
 )
 from solvers.mip.heuristics.feasibility_pump.target import Target
@@ -137,7 +136,7 @@ def test_propagation_rounds_to_what_the_rows_allow():
             np.zeros(4), [[1.0, 1.0, 1.0, 1.0]], 1.0, 1.0, upper=1.0, integrality=True
         )
     )
-    found = propagation(model)(np.full(4, 0.25), Budget(), 3)
+    found = by_propagation(model, lambda: None)(np.full(4, 0.25), Budget(), 3)
     assert found.is_consistent
     assert found.x.sum() == 1.0
 

@@ -1,4 +1,4 @@
-"""Whole pumps: what they offer, and that they end."""
+"""Whole pumps: what they submit, and that they end."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_pdlp_projects_as_well(rounder):
 def test_the_same_seed_takes_the_same_way():
     model = random_mip(3, 15, 25)
     (one, first), (two, second), (three, _) = (run(model, seed) for seed in (5, 5, 6))
-    assert [source for _, source in one.offered] == [source for _, source in two.offered]
-    for (x, _), (y, _) in zip(one.offered, two.offered, strict=True):
+    assert [source for _, source in one.submitted] == [source for _, source in two.submitted]
+    for (x, _), (y, _) in zip(one.submitted, two.submitted, strict=True):
         np.testing.assert_array_equal(x, y)
     assert first.projections == second.projections
     assert first.cycles == second.cycles
-    same = len(one.offered) == len(three.offered) and all(
-        np.array_equal(x, y) for (x, _), (y, _) in zip(one.offered, three.offered, strict=True)
+    same = len(one.submitted) == len(three.submitted) and all(
+        np.array_equal(x, y) for (x, _), (y, _) in zip(one.submitted, three.submitted, strict=True)
     )
     assert not same
 
@@ -123,7 +123,7 @@ def test_local_search_is_asked_around_every_rounding():
     keeper, counts = run(model, work=1e6, search=search)
     assert counts.searches == len(seen) > 0
     assert max(seen) <= 1e6
-    sources = [source for x, source in keeper.offered if not x.any()]
+    sources = [source for x, source in keeper.submitted if not x.any()]
     assert "pump search" in sources
 
 
@@ -147,9 +147,9 @@ def test_a_pump_goes_on_where_its_last_turn_ended():
     keeper = Keeper(model)
     with closing(Pump(model, keeper, 0, pool=keeper.pool)) as made:
         done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
-        offered = len(keeper.offered)
+        submitted = len(keeper.submitted)
         assert made.run(Budget(work=0.0)).projections == done[-1]
-        assert len(keeper.offered) == offered
+        assert len(keeper.submitted) == submitted
     assert 0 < done[0] < done[1] < done[2] < done[3]
 
 
@@ -170,12 +170,12 @@ def test_turns_go_to_waiting_pumps_and_make_new_ones_only_beside_busy_ones():
     def make(number, alpha):
         made.append(alpha)
         if number == 0:  # while the first one runs, another turn is dealt out
-            offer = Keeper(model)
+            submit = Keeper(model)
 
             def nested(x, source):
                 if len(made) == 1:
                     pumps.turn(Budget(work=1e5))
-                return offer(x, source)
+                return submit(x, source)
 
             return Pump(model, nested, 0, alpha0=alpha)
         return Pump(model, Keeper(model), number, alpha0=alpha)
@@ -212,7 +212,7 @@ def test_an_infeasible_model_ends_without_a_point():
 def test_awkward_models_end_and_offer_only_whole_points(problem):
     model = MipModel.of(problem)
     keeper, _ = run(model, work=2e5)
-    for x, _ in keeper.offered:
+    for x, _ in keeper.submitted:
         assert (x[model.integers] == np.round(x[model.integers])).all()
         assert (x >= model.lower).all()
         assert (x <= model.upper).all()

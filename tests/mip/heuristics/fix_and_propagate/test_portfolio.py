@@ -8,8 +8,8 @@ from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 
-class Offers:
-    """Collects what is offered; the best by objective is "new"."""
+class Submissions:
+    """Collects what is submitted; the best by objective is "new"."""
 
     def __init__(self, model):
         self.model = model
@@ -30,13 +30,13 @@ def test_nearly_every_small_model_is_solved_and_offers_are_whole_and_new():
     solved = 0
     for seed in range(40):
         model, _ = random_model(seed)
-        offers = Offers(model)
-        done = run_portfolio(model, offers, Budget(), 0, max_rounds=2)
+        submissions = Submissions(model)
+        done = run_portfolio(model, submissions, Budget(), 0, max_rounds=2)
         solved += done.consistent > 0
         assert done.dives == 2 * len(LP_FREE)
-        keys = {p.tobytes() for p in offers.points}
-        assert len(keys) == len(offers.points)
-        for point in offers.points:
+        keys = {p.tobytes() for p in submissions.points}
+        assert len(keys) == len(submissions.points)
+        for point in submissions.points:
             np.testing.assert_array_equal(point, np.round(point))
         assert sum(done.successes.values()) == done.consistent
     assert solved >= 38
@@ -44,21 +44,21 @@ def test_nearly_every_small_model_is_solved_and_offers_are_whole_and_new():
 
 def test_strategies_that_need_a_point_are_left_out_without_one():
     model, x = random_model(4)
-    offers = Offers(model)
-    done = run_portfolio(model, offers, Budget(), 0, LP_GUIDED, max_rounds=1)
+    submissions = Submissions(model)
+    done = run_portfolio(model, submissions, Budget(), 0, LP_GUIDED, max_rounds=1)
     assert done.dives == 0
-    done = run_portfolio(model, offers, Budget(), 0, LP_GUIDED, reference=x, max_rounds=1)
+    done = run_portfolio(model, submissions, Budget(), 0, LP_GUIDED, reference=x, max_rounds=1)
     assert done.dives == len(LP_GUIDED)
 
 
 def test_the_closest_point_is_kept_and_offered_once():
     model = model_of([0, 0], [[2, 2]], [3], [3], upper=1, integrality=True)
-    offers = Offers(model)
-    done = run_portfolio(model, offers, Budget(), 0, max_rounds=3)
+    submissions = Submissions(model)
+    done = run_portfolio(model, submissions, Budget(), 0, max_rounds=3)
     assert done.consistent == 0
     assert done.closest is not None
     assert done.closest_rows == 1
-    assert offers.sources == ["dive, with broken rows"]
+    assert submissions.sources == ["dive, with broken rows"]
 
 
 def test_the_budget_ends_it_and_equal_seeds_agree():
@@ -66,22 +66,22 @@ def test_the_budget_ends_it_and_equal_seeds_agree():
     model = model_of(np.ones(20), matrix, [20] * 6, INF, upper=1, integrality=True)
     runs = []
     for _ in range(2):
-        offers = Offers(model)
+        submissions = Submissions(model)
         budget = Budget(work=1_000_000)
-        done = run_portfolio(model, offers, budget, 5)
+        done = run_portfolio(model, submissions, budget, 5)
         assert budget.spent()
-        runs.append((done.dives, done.consistent, [p.tobytes() for p in offers.points]))
+        runs.append((done.dives, done.consistent, [p.tobytes() for p in submissions.points]))
     assert runs[0] == runs[1]
     assert runs[0][0] > len(LP_FREE)
 
 
 def test_a_stop_from_outside_is_heard():
     model, _ = random_model(7)
-    done = run_portfolio(model, Offers(model), Budget(stop=lambda: True), 0)
+    done = run_portfolio(model, Submissions(model), Budget(stop=lambda: True), 0)
     assert done.dives == 0
 
 
 def test_a_model_whose_bounds_contradict_its_rows_is_not_an_error():
     model = model_of([0], [[1]], [5], [5], upper=1, integrality=True)
-    done = run_portfolio(model, Offers(model), Budget(), 0, max_rounds=1)
+    done = run_portfolio(model, Submissions(model), Budget(), 0, max_rounds=1)
     assert done.consistent == 0

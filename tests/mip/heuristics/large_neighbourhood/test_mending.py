@@ -11,14 +11,14 @@ from solvers.mip.heuristics.large_neighbourhood.without_point import repair
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.infeasible_points import NearPoint
+from solvers.mip.solutions.infeasible_points import InfeasiblePoint
 from solvers.mip.submip import SubMipResult, SubMipStatus
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of
-from tests.mip.submip.test_submip import Offers
+from tests.mip.submip.test_submip import Submissions
 
 
-def near_point(model: MipModel, seed: int) -> NearPoint:
+def near_point(model: MipModel, seed: int) -> InfeasiblePoint:
     """Return a schedule in which every job starts somewhere, and the resource has no room."""
     sub = eliminate(model)
     assert sub is not None
@@ -28,52 +28,57 @@ def near_point(model: MipModel, seed: int) -> NearPoint:
     equations = np.flatnonzero(small.row_lower == small.row_upper)
     for i in equations:
         x[rng.choice(small.row_column[small.row_start[i] : small.row_start[i + 1]])] = 1.0
-    got: list[NearPoint] = []
-    sub.near_to(lambda point, rows: got.append(NearPoint(point, rows)))(x, 0)
+    got: list[InfeasiblePoint] = []
+    sub.infeasible_to(lambda point, rows: got.append(InfeasiblePoint(point, rows)))(x, 0)
     assert got[0].violated_rows > 0
     return got[0]
 
 
-def defined_of(model: MipModel) -> np.ndarray:
+def implied_of(model: MipModel) -> np.ndarray:
     sub = eliminate(model)
     assert sub is not None
-    return sub.defined
+    return sub.implied
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_schedule_without_room_is_mended(seed):
     model = schedule(seed, jobs=12, periods=20)
-    offers = Offers(model)
+    submissions = Submissions(model)
     way: list[tuple[np.ndarray, int]] = []
-    one = Mending(model, offers, defined_of(model), near=lambda x, rows: way.append((x, rows)))
+    one = Mending(
+        model,
+        submissions,
+        implied_of(model),
+        infeasible_points=lambda x, rows: way.append((x, rows)),
+    )
     points = (near_point(model, seed),)
     assert one.has_work(points)
     mended = any(one.run(points, Budget(work=1e7), turn) for turn in range(5))
     assert mended
-    assert is_feasible(model, model.rounded(offers.points[-1]))
-    assert offers.sources == {mending.SOURCE}
+    assert is_feasible(model, model.rounded(submissions.points[-1]))
+    assert submissions.sources == {mending.SOURCE}
     assert all(rows > 0 for _, rows in way)
     assert not one.has_work(points)
 
 
 def test_what_equations_define_is_never_fixed():
     model = schedule(0, jobs=12, periods=20)
-    defined = defined_of(model)
+    implied = implied_of(model)
     point = near_point(model, 0)
-    situation = Situation(model, near=point.x, defined=defined)
-    assert not np.intersect1d(situation.decidable, defined).size
+    situation = Situation(model, infeasible_point=point.x, implied=implied)
+    assert not np.intersect1d(situation.decidable, implied).size
     sub = repair(situation, np.random.default_rng(0), rate=1.0)
     assert sub is not None
-    np.testing.assert_array_equal(sub.lower[defined], model.lower[defined])
-    np.testing.assert_array_equal(sub.upper[defined], model.upper[defined])
+    np.testing.assert_array_equal(sub.lower[implied], model.lower[implied])
+    np.testing.assert_array_equal(sub.upper[implied], model.upper[implied])
     assert np.all(sub.lower[situation.decidable] == sub.upper[situation.decidable])
 
 
 def test_nothing_is_tried_again_once_everything_was_free():
     # x + y + z is 1 and at least 2: no point mends that, and HiGHS proves it at once
     model = model_of([1, 1, 1], [[1, 1, 1], [1, 1, 1]], [1, 2], [1, np.inf], 0, 1, True)
-    one = Mending(model, Offers(model))
-    points = (NearPoint(np.array([1.0, 0.0, 0.0]), 1),)
+    one = Mending(model, Submissions(model))
+    points = (InfeasiblePoint(np.array([1.0, 0.0, 0.0]), 1),)
     assert not one.run(points, Budget(work=1e9), 0)
     assert not one.has_work(points)
     assert not one.run(points, Budget(work=1e9), 1)
@@ -95,7 +100,7 @@ def answers_with(monkeypatch, status: SubMipStatus) -> list[int]:
 def test_proofs_free_more_columns_until_all_are(monkeypatch):
     model = schedule(0, jobs=12, periods=20)
     free = answers_with(monkeypatch, SubMipStatus.OPTIMAL)
-    one = Mending(model, Offers(model))
+    one = Mending(model, Submissions(model))
     one.run((near_point(model, 0),), Budget(), 0)
     assert free[0] == 40
     assert all(b > a for a, b in itertools.pairwise(free))
@@ -105,7 +110,7 @@ def test_proofs_free_more_columns_until_all_are(monkeypatch):
 def test_a_lack_of_time_frees_fewer_columns_until_too_few(monkeypatch):
     model = schedule(0, jobs=12, periods=20)
     free = answers_with(monkeypatch, SubMipStatus.LIMIT)
-    one = Mending(model, Offers(model))
+    one = Mending(model, Submissions(model))
     one.run((near_point(model, 0),), Budget(), 0)
     assert free[0] == 40
     assert all(b < a for a, b in itertools.pairwise(free))
@@ -114,7 +119,7 @@ def test_a_lack_of_time_frees_fewer_columns_until_too_few(monkeypatch):
 
 def test_the_least_violated_point_comes_first_until_its_turns_are_in_vain(monkeypatch):
     model = schedule(0, jobs=12, periods=20)
-    one = Mending(model, Offers(model))
+    one = Mending(model, Submissions(model))
     treated: list[float] = []
 
     def solve(model, sub, *_, **__):
@@ -138,7 +143,7 @@ def test_the_least_violated_point_comes_first_until_its_turns_are_in_vain(monkey
 def test_points_wait_for_their_turns_and_the_hopeless_make_room(monkeypatch):
     model = schedule(0, jobs=12, periods=20)
     answers_with(monkeypatch, SubMipStatus.LIMIT)
-    one = Mending(model, Offers(model))
+    one = Mending(model, Submissions(model))
     points = tuple(near_point(model, seed) for seed in range(mending.POINTS))
     for turn in range(mending.POINTS):
         assert one.has_work(points)

@@ -144,13 +144,13 @@ def test_around_a_row_come_first_the_nearest():
     model = chain(50)
     wanted = np.ones(50, dtype=bool)
     rng = np.random.default_rng(0)
-    near = near_rows(model, np.array([20], dtype=np.int32), wanted, 6, rng)
-    np.testing.assert_array_equal(near, [18, 19, 20, 21, 22, 23])
-    near = near_columns(model, np.array([20], dtype=np.int32), wanted, 3, rng)
-    np.testing.assert_array_equal(near, [19, 20, 21])
+    infeasible_point = near_rows(model, np.array([20], dtype=np.int32), wanted, 6, rng)
+    np.testing.assert_array_equal(infeasible_point, [18, 19, 20, 21, 22, 23])
+    infeasible_point = near_columns(model, np.array([20], dtype=np.int32), wanted, 3, rng)
+    np.testing.assert_array_equal(infeasible_point, [19, 20, 21])
     wanted[::2] = False
-    near = near_rows(model, np.array([20], dtype=np.int32), wanted, 4, rng)
-    np.testing.assert_array_equal(near, [17, 19, 21, 23])
+    infeasible_point = near_rows(model, np.array([20], dtype=np.int32), wanted, 4, rng)
+    np.testing.assert_array_equal(infeasible_point, [17, 19, 21, 23])
     assert near_rows(model, np.array([20], dtype=np.int32), wanted, 400, rng).size == 25
 
 
@@ -188,19 +188,24 @@ def cover() -> MipModel:
 
 def test_repair_frees_the_broken_rows_and_makes_only_them_elastic():
     model = cover()
-    near = np.zeros(12)
-    near[3:5] = 1
-    sub = repair(Situation(model, near=near), np.random.default_rng(0), 0.75)
+    infeasible_point = np.zeros(12)
+    infeasible_point[3:5] = 1
+    sub = repair(
+        Situation(model, infeasible_point=infeasible_point), np.random.default_rng(0), 0.75
+    )
     np.testing.assert_array_equal(sub.elastic, [0])
     np.testing.assert_array_equal(np.flatnonzero(sub.lower < sub.upper), [0, 1, 2])
-    np.testing.assert_array_equal(sub.lower[3:], near[3:])
-    near[:2] = 1
-    assert repair(Situation(model, near=near), np.random.default_rng(0), 0.75) is None
+    np.testing.assert_array_equal(sub.lower[3:], infeasible_point[3:])
+    infeasible_point[:2] = 1
+    assert (
+        repair(Situation(model, infeasible_point=infeasible_point), np.random.default_rng(0), 0.75)
+        is None
+    )
 
 
 def test_partial_fixing_leaves_the_fixed_part_consistent():
     model = cover()
-    given = Situation(model, near=np.ones(12))
+    given = Situation(model, infeasible_point=np.ones(12))
     sub = partial_fixing(given, np.random.default_rng(0), 0.7)
     fixed = sub.lower == sub.upper
     assert 8 <= fixed.sum() <= 10

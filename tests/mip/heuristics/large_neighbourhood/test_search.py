@@ -14,7 +14,7 @@ from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing,
 from tests.mip.heuristics.large_neighbourhood.test_neighbourhoods import cover
 
 
-class Gate:
+class Acceptance:
     """Checks and keeps points, as the real one does, without polishing them."""
 
     def __init__(self, model: MipModel) -> None:
@@ -30,30 +30,30 @@ class Gate:
 
 
 def optimum(model: MipModel) -> float:
-    gate = Gate(model)
-    solve_submip(model, SubMip(model.lower, model.upper), gate, Budget())
-    return gate.pool.objective
+    acceptance = Acceptance(model)
+    solve_submip(model, SubMip(model.lower, model.upper), acceptance, Budget())
+    return acceptance.pool.objective
 
 
-def started(model: MipModel) -> Gate:
-    gate = Gate(model)
-    gate(greedy(model, np.random.default_rng(1)), "start")
-    return gate
+def started(model: MipModel) -> Acceptance:
+    acceptance = Acceptance(model)
+    acceptance(greedy(model, np.random.default_rng(1)), "start")
+    return acceptance
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_the_search_improves_to_the_optimum_and_knows_when_it_has_seen_everything(relaxed):
     model = packing(1, columns=30, rows=12)
-    gate = started(model)
-    before = gate.pool.objective
+    acceptance = started(model)
+    before = acceptance.pool.objective
     relaxation = relaxation_of(model) if relaxed else None
     counts = search_neighbourhoods(
-        model, gate.pool, gate, Budget(), 0, relaxation=lambda: relaxation
+        model, acceptance.pool, acceptance, Budget(), 0, relaxation=lambda: relaxation
     )
     best = optimum(model)
     assert before > best
     assert counts.is_exhausted
-    assert gate.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
+    assert acceptance.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
     assert counts.plays == sum(one.plays for one in counts.tallies.values()) > 0
     assert sum(one.improvements for one in counts.tallies.values()) >= 1
 
@@ -62,9 +62,9 @@ def test_the_same_seed_takes_the_same_path():
     model = packing(2, columns=40, rows=12)
 
     def run(seed: int) -> list[float]:
-        gate = started(model)
-        search_neighbourhoods(model, gate.pool, gate, Budget(work=1e6), seed)
-        return gate.objectives
+        acceptance = started(model)
+        search_neighbourhoods(model, acceptance.pool, acceptance, Budget(work=1e6), seed)
+        return acceptance.objectives
 
     first = run(4)
     assert len(first) > 1
@@ -73,33 +73,37 @@ def test_the_same_seed_takes_the_same_path():
 
 def test_a_first_point_is_found_from_a_violated_one():
     model = cover()
-    gate = Gate(model)
-    near = np.zeros(12)
-    near[3:5] = 1
-    search_neighbourhoods(model, gate.pool, gate, Budget(), 0, near=lambda: near)
-    assert gate.pool.objective == 4
+    acceptance = Acceptance(model)
+    infeasible_point = np.zeros(12)
+    infeasible_point[3:5] = 1
+    search_neighbourhoods(
+        model, acceptance.pool, acceptance, Budget(), 0, infeasible_point=lambda: infeasible_point
+    )
+    assert acceptance.pool.objective == 4
 
 
 def test_a_spent_budget_starts_nothing_and_a_stop_ends_it():
     model = packing(3, columns=400, rows=150)
-    gate = started(model)
-    counts = search_neighbourhoods(model, gate.pool, gate, Budget(seconds=0), 0)
+    acceptance = started(model)
+    counts = search_neighbourhoods(model, acceptance.pool, acceptance, Budget(seconds=0), 0)
     assert counts.plays == 0
     asked = threading.Event()
     budget = Budget(stop=asked.is_set)
     threading.Timer(0.2, asked.set).start()
-    search_neighbourhoods(model, gate.pool, lambda x, source: False, budget, 0)
+    search_neighbourhoods(model, acceptance.pool, lambda x, source: False, budget, 0)
     assert asked.is_set()
 
 
 def test_searches_side_by_side_share_what_they_learn():
     model = packing(4, columns=30, rows=10)
-    gate = started(model)
+    acceptance = started(model)
     bandit = make_bandit(model)
     budget = Budget()
 
     def work(slot: int) -> None:
-        search_neighbourhoods(model, gate.pool, gate, budget, 0, bandit=bandit, slot=slot)
+        search_neighbourhoods(
+            model, acceptance.pool, acceptance, budget, 0, bandit=bandit, slot=slot
+        )
 
     threads = [threading.Thread(target=work, args=(slot,)) for slot in range(3)]
     for thread in threads:
@@ -109,13 +113,15 @@ def test_searches_side_by_side_share_what_they_learn():
     assert sum(one.plays for one in bandit.tallies.values()) >= 3
     assert all(arm.pending == 0 for arm in bandit.arms)
     best = optimum(model)
-    assert gate.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
+    assert acceptance.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
 
 
 def test_nothing_is_claimed_of_a_model_of_which_nothing_is_known():
     model = cover()
     lines: list[str] = []
-    gate = Gate(model)
-    counts = search_neighbourhoods(model, gate.pool, gate, Budget(), 0, log=lines.append)
-    assert gate.pool.objective == 4
+    acceptance = Acceptance(model)
+    counts = search_neighbourhoods(
+        model, acceptance.pool, acceptance, Budget(), 0, log=lines.append
+    )
+    assert acceptance.pool.objective == 4
     assert counts.plays == len(lines)

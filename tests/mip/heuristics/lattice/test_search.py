@@ -10,15 +10,15 @@ from tests.mip.heuristics.lattice.models import model_of, random_system
 
 
 def found_by(model: MipModel, work: float, seed: int = 0, slices: int = 1):
-    """Return the points that a search offers, all checked, and how it ended."""
+    """Return the points that a search submits, all checked, and how it ended."""
     points: list[np.ndarray] = []
 
-    def offer(x: np.ndarray, source: str) -> bool:
+    def submit(x: np.ndarray, source: str) -> bool:
         assert is_feasible(model, x)
         points.append(x)
         return True
 
-    one = LatticeSearch(model, model.lower, model.upper, seed, offer)
+    one = LatticeSearch(model, model.lower, model.upper, seed, submit)
     for _ in range(slices):
         status = one.run(Budget(work=work / slices))
         if status is Status.OVER:

@@ -9,16 +9,20 @@ import pytest
 
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.resumable import ClauseTurns
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.inference.domain.models import model_of
-from tests.mip.shared_of import shared_of
 
 
 def turns_of(model, **changes):
     """Return what is shared, the turns, and what they say is proven."""
-    shared = dataclasses.replace(shared_of(model), **changes)
+    context = dataclasses.replace(context_of(model), **changes)
     told: list[float] = []
-    return shared, ClauseTurns(shared, lambda: 2.0, lambda bound, source: told.append(bound)), told
+    return (
+        context,
+        ClauseTurns(context, lambda: 2.0, lambda bound, source: told.append(bound)),
+        told,
+    )
 
 
 def through(turns: ClauseTurns) -> None:
@@ -38,13 +42,13 @@ def test_the_optimum_is_found_and_proven_and_no_bound_is_above_it(kind):
         points = feasible_points(model)
         if not len(points) or not np.any(model.cost):
             continue
-        shared, turns, told = turns_of(model)
+        context, turns, told = turns_of(model)
         through(turns)
         optimum = min(model.objective_at(x) for x in points)
-        assert shared.gate.pool.objective == pytest.approx(optimum)
+        assert context.acceptance.pool.objective == pytest.approx(optimum)
         assert told[-1] == pytest.approx(optimum, abs=1e-6)
         assert all(bound <= optimum + 1e-9 for bound in told)
-        shared.gate.close()
+        context.acceptance.close()
         tried += 1
     assert tried >= 5
 
@@ -52,12 +56,12 @@ def test_the_optimum_is_found_and_proven_and_no_bound_is_above_it(kind):
 def test_points_of_others_are_to_be_beaten():
     # at least two of three columns are due, and their sum is the objective
     model = model_of([1, 1, 1], [[1, 1, 0], [0, 1, 1], [1, 0, 1]], 1, 2, upper=1, integrality=True)
-    shared, turns, told = turns_of(model)
-    assert shared.gate.offer(np.array([1.0, 1.0, 0.0]), "another")
+    context, turns, told = turns_of(model)
+    assert context.acceptance.submit(np.array([1.0, 1.0, 0.0]), "another")
     through(turns)
-    assert len(shared.gate.pool) == 1
+    assert len(context.acceptance.pool) == 1
     assert told[-1] == pytest.approx(2.0)
-    shared.gate.close()
+    context.acceptance.close()
 
 
 def test_what_no_point_keeps_is_said_to_be_infeasible():
@@ -71,17 +75,17 @@ def test_what_no_point_keeps_is_said_to_be_infeasible():
         integrality=True,
     )
     said = []
-    shared, turns, told = turns_of(model, prove_infeasible=lambda: said.append(True))
+    context, turns, told = turns_of(model, prove_infeasible=lambda: said.append(True))
     through(turns)
     assert said
     assert not told
-    shared.gate.close()
+    context.acceptance.close()
 
 
 def test_with_rounding_errors_nothing_is_said():
     model = model_of([1, 2], [[1, np.pi]], 1, 9, upper=3, integrality=True)
-    shared, turns, told = turns_of(model)
+    context, turns, told = turns_of(model)
     through(turns)
-    assert shared.gate.pool.objective == 1.0
+    assert context.acceptance.pool.objective == 1.0
     assert not told
-    shared.gate.close()
+    context.acceptance.close()

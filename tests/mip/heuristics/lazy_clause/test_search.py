@@ -15,7 +15,7 @@ from solvers.mip.heuristics.lazy_clause.restarts import luby
 from solvers.mip.heuristics.lazy_clause.slices import RUNNING
 from solvers.mip.heuristics.lazy_clause.state import TRAIL
 from solvers.mip.heuristics.lazy_clause.state import WORK as WORK_DONE
-from solvers.mip.heuristics.lazy_clause.value_selection import plain_wishes
+from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -42,7 +42,7 @@ def searched(model, seed=0, work=WORK, settle=None):
     """Return how the search ended, and the feasible points it found."""
     points = []
 
-    def offer(x, source):
+    def submit(x, source):
         if is_feasible(model, x):
             points.append(x)
         return True
@@ -56,7 +56,7 @@ def searched(model, seed=0, work=WORK, settle=None):
     domain = Domain.of(model)
     if not domain.propagate():
         domain = Domain.of(model)
-    search = ClauseSearch(model, domain, seed, offer, settle=settle and settled)
+    search = ClauseSearch(model, domain, seed, submit, settle=settle and settled)
     return search.run(Budget(work=work)), points, search
 
 
@@ -204,7 +204,7 @@ def test_what_an_lp_refuses_is_learned_where_bounds_show_nothing():
 @pytest.mark.parametrize("infinite", [0.0, 0.5])
 def test_plain_wishes_are_finite_and_at_ends(infinite):
     model, _ = random_model(5, infinite=infinite)
-    wishes = plain_wishes(model)
+    wishes = trivial_points(model)
     assert len(wishes) == 4
     for wish in wishes:
         assert np.isfinite(wish).all()

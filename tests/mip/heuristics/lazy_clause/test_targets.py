@@ -60,10 +60,10 @@ class Watched:
         domain = Domain.of(self.model)
         if not domain.propagate():
             domain = Domain.of(self.model)
-        self.search = ClauseSearch(self.model, domain, seed % 7, self.offer)
+        self.search = ClauseSearch(self.model, domain, seed % 7, self.submit)
         self.search.targets = WildTargets(seed)
 
-    def offer(self, x, source) -> bool:
+    def submit(self, x, source) -> bool:
         self.found.append(x)
         return True
 
@@ -132,7 +132,7 @@ def test_wild_targets_leave_the_best_point_of_mixed_models(seed):
     best = [np.inf]
     with Polisher(model) as polisher:
 
-        def offer(x, source):
+        def submit(x, source):
             best.append(model.objective_at(x))
             return True
 
@@ -145,7 +145,7 @@ def test_wild_targets_leave_the_best_point_of_mixed_models(seed):
         domain = Domain.of(model)
         if not domain.propagate():
             domain = Domain.of(model)
-        search = ClauseSearch(model, domain, seed % 5, offer, settle=settle)
+        search = ClauseSearch(model, domain, seed % 5, submit, settle=settle)
         search.targets = WildTargets(seed)
         assert search.run(Budget(work=5e7)) is Status.EXHAUSTED
     expected = optimum(model) if np.any(model.cost) else 0.0

@@ -19,25 +19,25 @@ from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.large_neighbourhood.situations import packing
 from tests.mip.inference.aggregation.schedules import schedule
-from tests.mip.shared_of import shared_of
 
 
-def test_walks_without_defined_columns_bring_points_of_the_whole_model():
+def test_walks_without_implied_columns_bring_points_of_the_whole_model():
     model = schedule(0, jobs=20, periods=30)
-    shared = shared_of(model)
-    _, without = both_walks(shared)
+    context = context_of(model)
+    _, without = both_walks(context)
     without.work(Budget(work=2e7), 0)
-    best = shared.gate.ledger.pool.best
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert is_feasible(model, best.x)
     assert without.earned > 0.0
 
 
 def test_the_next_turn_goes_on_where_the_last_one_ended():
-    shared = shared_of(schedule(0, jobs=20, periods=30))
-    whole, _ = both_walks(shared)
+    context = context_of(schedule(0, jobs=20, periods=30))
+    whole, _ = both_walks(context)
     for _ in range(3):
         whole.work(Budget(work=1e6), 0)
     assert len(whole._waiting) == 1
@@ -53,45 +53,45 @@ def test_the_first_walk_begins_with_the_first_style_whatever_the_seed(monkeypatc
         return drawn(settings, rng)
 
     monkeypatch.setattr(walk, "drawn", listen)
-    shared = shared_of(schedule(0), seed)
-    for walks in both_walks(shared):
+    context = context_of(schedule(0), seed)
+    for walks in both_walks(context):
         walks.work(Budget(work=1e4), 0)
     assert begun[:2] == [STYLES["mixed"][0]] * 2
     begun.clear()
-    walk.Walk(shared.model, shared.gate.offer, 3)
+    walk.Walk(context.model, context.acceptance.submit, 3)
     assert begun == [STYLES["mixed"][3]]  # those who make many leave it to the seed
 
 
 def test_a_model_that_may_not_last_is_walked_on_as_it_is():
-    shared = shared_of(schedule(0))
+    context = context_of(schedule(0))
     temporary = {"now": True}
-    shared.is_temporary = lambda: temporary["now"]
-    whole, without = both_walks(shared)
+    context.is_temporary = lambda: temporary["now"]
+    whole, without = both_walks(context)
     assert (whole.share(), without.share()) == (SHARE, 0.0)
     without.work(Budget(work=1e6), 0)
-    assert shared.substituted is None
+    assert context.aggregated is None
     temporary["now"] = False
     assert without.share() == SHARE_WITHOUT
-    assert shared.substituted is not None
+    assert context.aggregated is not None
     without.work(Budget(work=1e6), 0)
     assert without.is_there
 
 
-def test_what_is_substituted_is_found_once_whoever_asks(monkeypatch):
+def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
     calls, both = [], threading.Barrier(2)
 
     def listen(model, budget):
         calls.append(budget)
         return eliminate(model, budget)
 
-    monkeypatch.setattr("solvers.mip.portfolio.shared.eliminate", listen)
-    shared = shared_of(schedule(0))
-    shared.is_over = lambda: True
+    monkeypatch.setattr("solvers.mip.portfolio.heuristic_context.eliminate", listen)
+    context = context_of(schedule(0))
+    context.is_over = lambda: True
     found = []
 
     def ask():
         both.wait(60.0)
-        found.append(shared.substituted)
+        found.append(context.aggregated)
 
     threads = [threading.Thread(target=ask) for _ in range(2)]
     for thread in threads:
@@ -104,21 +104,21 @@ def test_what_is_substituted_is_found_once_whoever_asks(monkeypatch):
 
 
 def test_where_nothing_is_defined_the_second_walks_end_at_their_first_turn():
-    shared = shared_of(packing())
-    whole, without = both_walks(shared)
+    context = context_of(packing())
+    whole, without = both_walks(context)
     assert (whole.share(), without.share()) == (SHARE, SHARE_WITHOUT)
     without.work(Budget(work=1e6), 0)
     assert without.share() == 0.0
-    shared.gate.offer(np.zeros(shared.model.num_columns), "test")
-    assert shared.has_point
+    context.acceptance.submit(np.zeros(context.model.num_columns), "test")
+    assert context.has_point
     assert whole.share() == pytest.approx(SHARE_WITH_POINT)
 
 
 def test_with_a_point_the_common_share_goes_to_those_who_earned_it():
     model = schedule(0)
-    shared = shared_of(model)
-    whole, without = both_walks(shared)
-    shared.gate.ledger.pool.add(Found(np.zeros(model.num_columns), 1.0, 0.0, "test"))
+    context = context_of(model)
+    whole, without = both_walks(context)
+    context.acceptance.incumbents.pool.add(Found(np.zeros(model.num_columns), 1.0, 0.0, "test"))
     assert whole.share() == pytest.approx(without.share())
     without.earned = 1.0
     assert without.share() + whole.share() == pytest.approx(SHARE_WITH_POINT)

@@ -8,15 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.meet_in_the_middle import SOURCE, SumSearch, SumTurns, find_sums
+from solvers.mip.heuristics.meet_in_the_middle import (
+    SOURCE,
+    MeetInTheMiddleSearch,
+    SumTurns,
+    find_sums,
+)
 from solvers.mip.heuristics.meet_in_the_middle import lists as lists_module
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import Status
 from solvers.mip.heuristics.meet_in_the_middle.lists import make_lists
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.meet_in_the_middle.models import best_by_trying, market_split
-from tests.mip.shared_of import shared_of
 
 
 class Book:
@@ -26,7 +31,7 @@ class Book:
         self.model = model
         self.pool = Pool(8, model.integers)
 
-    def offer(self, x: np.ndarray, source: str) -> bool:
+    def submit(self, x: np.ndarray, source: str) -> bool:
         assert source == SOURCE
         assert is_feasible(self.model, x)
         return self.pool.add(Found(x, self.model.objective_at(x), 0.0, source))
@@ -36,11 +41,13 @@ class Book:
         return (np.inf, None) if best is None else (best.objective, best.x)
 
 
-def searched(model: MipModel, seed: int = 0, work: float = np.inf) -> tuple[SumSearch, Book]:
+def searched(
+    model: MipModel, seed: int = 0, work: float = np.inf
+) -> tuple[MeetInTheMiddleSearch, Book]:
     sums = find_sums(model, model.lower, model.upper)
     assert sums is not None
     book = Book(model)
-    search = SumSearch(sums, book.offer, book.best, seed)
+    search = MeetInTheMiddleSearch(sums, book.submit, book.best, seed)
     search.run(Budget(work=work))
     return search, book
 
@@ -77,7 +84,7 @@ def test_several_threads_search_the_same_sums():
     sums = find_sums(model, model.lower, model.upper)
     assert sums is not None
     book = Book(model)
-    search = SumSearch(sums, book.offer, book.best, 0)
+    search = MeetInTheMiddleSearch(sums, book.submit, book.best, 0)
 
     def work() -> None:
         while search.run(Budget()) is Status.SPENT:
@@ -97,7 +104,7 @@ def test_a_search_goes_on_from_run_to_run():
     sums = find_sums(model, model.lower, model.upper)
     assert sums is not None
     book = Book(model)
-    search = SumSearch(sums, book.offer, book.best, 0)
+    search = MeetInTheMiddleSearch(sums, book.submit, book.best, 0)
     runs = 1
     while search.run(Budget(work=1e5)) is Status.SPENT:
         runs += 1
@@ -126,7 +133,7 @@ def test_columns_with_very_many_values_are_left_out_of_the_lists():
     ("rows", "columns", "is_due"), [(6, 50, True), (4, 90, True), (12, 50, True), (12, 90, False)]
 )
 def test_sums_that_hardly_ever_meet_are_left_to_others(rows, columns, is_due):
-    turns = SumTurns(shared_of(market_split(0, rows, columns, both_ways=True)))
+    turns = SumTurns(context_of(market_split(0, rows, columns, both_ways=True)))
     assert (turns.share() > 0.0) == is_due
 
 
@@ -139,7 +146,7 @@ def test_no_point_at_all_is_proven():
         sums.columns, sums.counts, 2 * sums.matrix, np.array([801]), (), sums.base, 0.0
     )
     book = Book(model)
-    search = SumSearch(even, book.offer, book.best, 0)
+    search = MeetInTheMiddleSearch(even, book.submit, book.best, 0)
     assert search.run(Budget()) is Status.OVER
     assert search.proven == np.inf
     assert not len(book.pool)
@@ -149,25 +156,25 @@ def test_a_refused_point_ends_the_search():
     model = market_split(3, 2, 16, both_ways=True)
     sums = find_sums(model, model.lower, model.upper)
     assert sums is not None
-    search = SumSearch(sums, lambda x, source: False, lambda: (np.inf, None), 0)
+    search = MeetInTheMiddleSearch(sums, lambda x, source: False, lambda: (np.inf, None), 0)
     assert search.run(Budget()) is Status.REFUSED
     assert search.proven == -np.inf
 
 
 def test_turns_tell_what_is_proven():
     model = market_split(2, 4, 30, both_ways=True)
-    shared = shared_of(model)
+    context = context_of(model)
     told: list[tuple[float, str]] = []
-    shared.prove_bound = lambda value, source: told.append((value, source))
-    turns = SumTurns(shared)
+    context.prove_bound = lambda value, source: told.append((value, source))
+    turns = SumTurns(context)
     assert turns.share() > 0.0
     turns.work(Budget(), 0)
     assert turns.share() == 0.0
-    assert told == [(shared.gate.pool.objective, SOURCE)]
+    assert told == [(context.acceptance.pool.objective, SOURCE)]
 
 
 def test_turns_are_due_nothing_on_other_models():
     model = market_split(2, 4, 30)
     cost = model.cost.copy()
     cost[0] = 1.0
-    assert SumTurns(shared_of(replace(model, cost=cost))).share() == 0.0
+    assert SumTurns(context_of(replace(model, cost=cost))).share() == 0.0

@@ -61,7 +61,7 @@ def test_points_keep_their_feasibility_and_objective(seed):
         return
     rng = np.random.default_rng(seed)
     small = sub.model
-    assert small.num_columns + sub.defined.size == model.num_columns
+    assert small.num_columns + sub.implied.size == model.num_columns
     for _ in range(20):
         x = small.rounded(rng.uniform(small.lower, small.upper))
         point = sub.to_whole(x)
@@ -90,7 +90,7 @@ def test_stocks_and_times_go_and_only_the_choice_of_each_job_stays_an_equation()
     sub = eliminate(model)
     assert sub is not None
     jobs, periods = 6, 10
-    assert sub.defined.size == periods + jobs
+    assert sub.implied.size == periods + jobs
     assert int(np.count_nonzero(sub.model.row_lower == sub.model.row_upper)) == jobs
     assert sub.model.is_binary.all()
 
@@ -109,7 +109,7 @@ def test_a_column_that_would_not_be_whole_by_itself_stays():
     halves = model_of([1, 1, 1], [[4, 2, -2]], [0], [0], 0, [1, 1, 9], True)
     sub = eliminate(halves)
     assert sub is not None
-    np.testing.assert_array_equal(sub.defined, [2])
+    np.testing.assert_array_equal(sub.implied, [2])
     odd = model_of([1, 1, 1], [[4, 2, -2]], [1], [1], 0, [1, 1, 9], True)
     assert eliminate(odd) is None
 
@@ -118,7 +118,7 @@ def test_an_integer_beside_a_continuous_column_stays_and_the_continuous_one_goes
     model = model_of([1, 1], [[1, -1]], [0], [0], 0, [5, 9], [True, False])
     sub = eliminate(model)
     assert sub is not None
-    np.testing.assert_array_equal(sub.defined, [1])
+    np.testing.assert_array_equal(sub.implied, [1])
 
 
 def test_small_coefficients_define_nothing():

@@ -23,7 +23,7 @@ def test_every_feasible_point_keeps_what_was_found(seed):
         return
     assert (points >= cache.lower).all()
     assert (points <= cache.upper).all()
-    found = cache.substitutions
+    found = cache.aggregations
     for k, j, constant, factor in zip(
         found.column, found.of, found.constant, found.factor, strict=True
     ):
@@ -48,7 +48,7 @@ def test_random_models_cover_every_kind_of_finding():
     caches = [probed(random_model(seed)) for seed in range(120)]
     assert any(cache.is_infeasible for cache in caches)
     assert any(cache.fixed.size for cache in caches)
-    assert any(cache.substitutions.column.size for cache in caches)
+    assert any(cache.aggregations.column.size for cache in caches)
     assert any(cache.conflicts.size for cache in caches)
     assert any((cache.cliques.row < 0).any() for cache in caches)
     assert any(cache.column.size for cache in caches)
@@ -73,10 +73,10 @@ def test_a_column_that_is_bounded_on_both_sides_is_bounded():
     assert probed(model).upper[2] == 3.0
 
 
-def test_a_column_that_another_determines_is_substituted():
+def test_a_column_that_another_determines_is_aggregated():
     # y = 3 - 2 x, and propagation alone leaves y between 1 and 3
     cache = probed(model_of([[2, 1]], 3, 3, upper=[1, 9]))
-    found = cache.substitutions
+    found = cache.aggregations
     assert (found.column.tolist(), found.of.tolist()) == ([1], [0])
     assert (found.constant.tolist(), found.factor.tolist()) == ([3.0], [-2.0])
 

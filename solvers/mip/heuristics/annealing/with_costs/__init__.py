@@ -1,4 +1,4 @@
-"""Exchanges for a better objective, once there is a point.
+"""Swap moves for a better objective, once there is a point.
 
 Annealing on models that consist of choices among binaries, one of each group or at most one, and of
 slacks, whose values follow from what is chosen: assignments with capacities, selections, targets
@@ -6,7 +6,7 @@ missed at a price, makespans. The LP that other searches need for their continuo
 without: a move knows at once what it costs.
 """
 
-from solvers.mip.heuristics.annealing.with_costs.rounds import CostExchanges
+from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
 from solvers.mip.heuristics.annealing.with_costs.structure import Structure, find_structure
 
-__all__ = ["CostExchanges", "Structure", "find_structure"]
+__all__ = ["CostSwapMoves", "Structure", "find_structure"]

@@ -18,7 +18,7 @@ from solvers.mip.heuristics.annealing.with_costs.state import COST, MOVES, SUM, 
 from solvers.mip.heuristics.annealing.with_costs.structure import Structure
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_annealing_with_costs import anneal_costs, sum_up_costs
 
 FIRST_TRIALS, LONGEST = 2_000, 20_000_000
@@ -52,7 +52,7 @@ ANY_MOVE = 1e300
 Best = Callable[[], "FloatArray | None"]
 
 
-class CostExchanges:
+class CostSwapMoves:
     """Rounds that go on from run to run; for one thread at a time.
 
     Parameters
@@ -60,7 +60,7 @@ class CostExchanges:
     model : MipModel
     structure : Structure
         Its groups and slacks.
-    offer : callable
+    submit : callable
         Gets points that are better than the one a round began at.
     best : callable
         Returns the best point (n,) known, or None.
@@ -68,10 +68,10 @@ class CostExchanges:
     """
 
     def __init__(
-        self, model: MipModel, structure: Structure, offer: Offer, best: Best, seed: int
+        self, model: MipModel, structure: Structure, submit: Submit, best: Best, seed: int
     ) -> None:
         self._model, self._structure = model, structure
-        self._offer, self._best = offer, best
+        self._submit, self._best = submit, best
         self._state = structure.state(model, seed)
         self._home = np.zeros(model.num_columns)
         self._trials, self._left = float(FIRST_TRIALS), 0
@@ -144,13 +144,13 @@ class CostExchanges:
         state.excess[:] *= FIRST_WEIGHT * self._mean
 
     def _hand_on(self) -> None:
-        """Offer the best point of the round, if it is better than the one before."""
+        """Submit the best point of the round, if it is better than the one before."""
         if self._least < self._begun_at:
             self._begun_at = self._least
-            self._offer(self._structure.point(self._home, self._state), SOURCE)
+            self._submit(self._structure.point(self._home, self._state), SOURCE)
 
     def _end(self) -> None:
-        """End a round: offer what is better, and change the weights by what it leaves violated."""
+        """End a round: submit what is better, and change the weights by what it leaves violated."""
         state = self._state
         self._hand_on()
         violated, beyond = self._structure.violated(state)

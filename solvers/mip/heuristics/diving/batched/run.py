@@ -1,4 +1,4 @@
-"""The portfolio: batches of dives over all orders, whose points are offered."""
+"""The portfolio: batches of dives over all orders, whose points are submitted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes
 from solvers.mip.inference.propagation.on_device import DeviceModel
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 
 SOURCE = "dives"
 
@@ -35,8 +35,8 @@ class Dived:
         Orders tried.
     finished, failed : int
         Dives that fixed every integer column, and dives that were given up.
-    offered, improved : int
-        Different points offered, and those that were the best so far.
+    submitted, improved : int
+        Different points submitted, and those that were the best so far.
     is_root_empty : bool
         Whether propagation of the box to begin in left nothing.
     """
@@ -44,7 +44,7 @@ class Dived:
     batches: int = 0
     finished: int = 0
     failed: int = 0
-    offered: int = 0
+    submitted: int = 0
     improved: int = 0
     is_root_empty: bool = False
 
@@ -52,16 +52,16 @@ class Dived:
 def run_dives(
     device_model: DeviceModel,
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     reference: FloatArray | None = None,
     cliques: Cliques | None = None,
     box: tuple[FloatArray, FloatArray] | None = None,
 ) -> Dived:
-    """Dive along every order, 32 lanes each, and offer the points that come of it.
+    """Dive along every order, 32 lanes each, and submit the points that come of it.
 
-    Integer columns of an offered point are fixed by the dive; continuous ones are somewhere within
+    Integer columns of a submitted point are fixed by the dive; continuous ones are somewhere in
     what propagation left them, for an LP to set. The same seed and an untimed budget give the same
     points in the same order, on GPU and CPU. On a GPU, call this within ``device.activate()``.
 
@@ -70,7 +70,7 @@ def run_dives(
     device_model : DeviceModel
         The model on the device to run on; on the CPU, twins of the kernels run.
     model : MipModel
-    offer : callable
+    submit : callable
         Takes the points.
     budget : Budget
         Asked before every step.
@@ -106,7 +106,7 @@ def run_dives(
             failed=found.failed + ended.failed,
         )
         if ended.finished:
-            found = _offered(found, _points(boxes, guide, ended.finished), name, offer, budget)
+            found = _submitted(found, _points(boxes, guide, ended.finished), name, submit, budget)
     return found
 
 
@@ -120,15 +120,17 @@ def _all_orders(
             yield "conflicts", by_blame(guide, steps.blame, random)
 
 
-def _offered(found: Dived, points: FloatArray, name: str, offer: Offer, budget: Budget) -> Dived:
-    """Offer points (n, k), one after the other, while there is time."""
-    offered, improved = found.offered, found.improved
+def _submitted(
+    found: Dived, points: FloatArray, name: str, submit: Submit, budget: Budget
+) -> Dived:
+    """Submit points (n, k), one after the other, while there is time."""
+    submitted, improved = found.submitted, found.improved
     for point in points.T:
         if budget.spent():
             break
-        offered += 1
-        improved += bool(offer(np.ascontiguousarray(point), f"{SOURCE} {name}"))
-    return replace(found, offered=offered, improved=improved)
+        submitted += 1
+        improved += bool(submit(np.ascontiguousarray(point), f"{SOURCE} {name}"))
+    return replace(found, submitted=submitted, improved=improved)
 
 
 def _points(boxes: BatchBoxes, guide: Guide, finished: int) -> FloatArray:

@@ -1,7 +1,7 @@
 """The dives of one model, one after the other, which go on from run to run.
 
     solve the relaxation within the bounds decided so far
-    whole        offer it
+    whole        submit it
     without one  keep the first half of what was decided since the last LP; of a single decision,
                  take the opposite, and where that is no way either, that of the decision before
     fractional   decide a bulk of columns by the dive's rule, each propagated at once
@@ -27,7 +27,7 @@ from solvers.mip.heuristics.feasibility_pump.simplex import Basis
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 
 SOURCE = "linear dive"
 
@@ -44,7 +44,7 @@ BULK_GROWTH = 1.5
 TURNS_BACK = 40
 """Times that a dive may go back before it is given up."""
 
-Near = Callable[[FloatArray, int], None]
+InfeasiblePoints = Callable[[FloatArray, int], None]
 """Takes a point (n,) with whole integers and the number of rows that it violates."""
 
 
@@ -65,9 +65,9 @@ class LinearDives:
     model : MipModel
     domain : Domain
         Propagated box to dive from; it is not changed.
-    offer : Offer
+    submit : Submit
         Gets relaxations' points whose integers are whole.
-    near : callable
+    infeasible_points : callable
         Gets what is left of a dive that found none, rounded.
     seed : int
     basis : callable, optional
@@ -83,8 +83,8 @@ class LinearDives:
         self,
         model: MipModel,
         domain: Domain,
-        offer: Offer,
-        near: Near,
+        submit: Submit,
+        infeasible_points: InfeasiblePoints,
         seed: int,
         basis: Callable[[], Basis | None] = lambda: None,
         first: int = 0,
@@ -95,8 +95,8 @@ class LinearDives:
         self._domain = domain.copy()
         self._domain.forget()
         self._root = self._domain.mark()
-        self._offer = offer
-        self._near = near
+        self._submit = submit
+        self._infeasible_points = infeasible_points
         self._first = first
         self._ranking = Ranking(model)
         self._failures = np.zeros(model.num_columns)
@@ -163,11 +163,11 @@ class LinearDives:
         self._rule = RULES[(self._first + number) % len(RULES)]
 
     def _descend(self, x: FloatArray) -> None:
-        """Decide a bulk of fractional columns, or offer a point without any."""
+        """Decide a bulk of fractional columns, or submit a point without any."""
         model, domain = self._model, self._domain
         columns = fractional_columns(model, x)
         if columns.size == 0:
-            self._offer(x, SOURCE)
+            self._submit(x, SOURCE)
             self._begin()
             return
         most = max(1.0, BULK_PART * columns.size)
@@ -238,5 +238,5 @@ class LinearDives:
             x = model.rounded(self._last)
             activity = model.activity(x)
             outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-            self._near(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+            self._infeasible_points(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
         self._begin()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from solvers.mip.heuristics.diving.linear.dive import LinearDives
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.completion import show
 
 MOST_ENTRIES = 2_000_000
@@ -37,21 +37,21 @@ class LinearDiveTurns:
 
     Parameters
     ----------
-    shared : Shared
+    context : HeuristicContext
         Its relaxation's basis, once there is one, is where LPs with the model's costs begin.
     share : callable, optional
         What dives are due while they have anything to do; by default :data:`SHARE` while there is
         no point, more at first.
     """
 
-    def __init__(self, shared: Shared, share: Callable[[], float] | None = None) -> None:
-        self._shared = shared
+    def __init__(self, context: HeuristicContext, share: Callable[[], float] | None = None) -> None:
+        self._context = context
         self._share = share
         self._waiting: list[LinearDives] = []
         self._made, self._dives = 0, 0
         self._lock = threading.Lock()
-        self._is_over = not suits(shared.model)
-        is_whole = shared.model.integers.size >= WHOLE_PART * shared.model.num_columns
+        self._is_over = not suits(context.model)
+        is_whole = context.model.integers.size >= WHOLE_PART * context.model.num_columns
         self._first_share = FIRST_SHARE_OF_WHOLE if is_whole else FIRST_SHARE
 
     def share(self) -> float:
@@ -60,7 +60,7 @@ class LinearDiveTurns:
             return 0.0
         if self._share is not None:
             return self._share()
-        if self._shared.has_point:
+        if self._context.has_point:
             return 0.0
         return self._first_share if self._dives <= FIRST_DIVES else SHARE
 
@@ -72,13 +72,13 @@ class LinearDiveTurns:
         if dives is None:
             dives = self._make(number)
         try:
-            dives.run(budget, lambda: self._shared.has_point)
+            dives.run(budget, lambda: self._context.has_point)
         finally:
             with self._lock:
                 self._is_over |= dives.is_over
                 self._dives = max(self._dives, dives.dives)
                 self._waiting.append(dives)
-        if self._shared.has_point or dives.is_over:
+        if self._context.has_point or dives.is_over:
             self._close()
 
     def _close(self) -> None:
@@ -89,13 +89,13 @@ class LinearDiveTurns:
             dives.close()
 
     def _make(self, number: int) -> LinearDives:
-        shared = self._shared
+        context = self._context
         return LinearDives(
-            shared.model,
-            shared.domain,
-            lambda x, source: show(shared, x, source),
-            shared.gate.near,
-            shared.seed_of("linear dive", number),
-            lambda: None if shared.root is None else shared.root.basis,
+            context.model,
+            context.domain,
+            lambda x, source: show(context, x, source),
+            context.acceptance.infeasible_points,
+            context.seed_of("linear dive", number),
+            lambda: None if context.root is None else context.root.basis,
             number,
         )

@@ -8,7 +8,7 @@ from solvers.mip.heuristics.diving.linear.dive import LinearDives
 from solvers.mip.heuristics.diving.linear.heuristic import suits
 from solvers.mip.heuristics.diving.linear.rules import RULES
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 AT_ONCE, FIRST, LATER = 24.0, 1.0, 0.3
 """Shares of the very first dive, of the first by each rule, and of those after them. The first
@@ -27,20 +27,20 @@ class ImprovingDiveTurns:
 
     Parameters
     ----------
-    shared : Shared
+    context : HeuristicContext
     """
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
+    def __init__(self, context: HeuristicContext) -> None:
+        self._context = context
         self._waiting: list[LinearDives] = []
         self._made, self._dives, self._turns = 0, 0, 0
-        self._is_over = not suits(shared.model)
+        self._is_over = not suits(context.model)
         self._lock = threading.Lock()
 
     def share(self) -> float:
         """Return what the dives are due now."""
-        root = self._shared.root
-        if self._is_over or not self._shared.has_point or root is None or root.basis is None:
+        root = self._context.root
+        if self._is_over or not self._context.has_point or root is None or root.basis is None:
             return 0.0
         best, least = self._cutoff(), root.relaxation.objective
         if best - least <= SMALL_GAP * max(abs(best), abs(least)):
@@ -67,17 +67,17 @@ class ImprovingDiveTurns:
                 self._waiting.append(dives)
 
     def _cutoff(self) -> float:
-        return self._shared.gate.pool.objective
+        return self._context.acceptance.pool.objective
 
     def _make(self, number: int) -> LinearDives:
-        shared = self._shared
+        context = self._context
         return LinearDives(
-            shared.model,
-            shared.domain,
-            shared.gate.offer,
-            shared.gate.near,
-            shared.seed_of("improving dive", number),
-            lambda: None if shared.root is None else shared.root.basis,
+            context.model,
+            context.domain,
+            context.acceptance.submit,
+            context.acceptance.infeasible_points,
+            context.seed_of("improving dive", number),
+            lambda: None if context.root is None else context.root.basis,
             number,
             self._cutoff,
         )

@@ -49,8 +49,8 @@ def perturbed(
     return model.rounded(changed)
 
 
-def _drawn(model: MipModel, near: FloatArray, rng: np.random.Generator) -> FloatArray:
-    low = np.maximum(model.lower, near - RANDOM_RANGE)
-    high = np.minimum(model.upper, near + RANDOM_RANGE)
+def _drawn(model: MipModel, infeasible_points: FloatArray, rng: np.random.Generator) -> FloatArray:
+    low = np.maximum(model.lower, infeasible_points - RANDOM_RANGE)
+    high = np.minimum(model.upper, infeasible_points + RANDOM_RANGE)
     point: FloatArray = low + rng.random(model.num_columns) * (high - low)
     return point

@@ -1,4 +1,4 @@
-"""What a thread runs: a walker in slices, with changes of style, restarts and offers.
+"""What a thread runs: a walker in slices, with changes of style, restarts and submissions.
 
 A round is one walk from one start, until it has gone too long without a better point. The next
 round starts from the best points known, from the least violated one, or afresh, perturbed, and
@@ -26,11 +26,11 @@ from solvers.mip.heuristics.local_search.cpu.settings import (
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 Style = Literal["mixed", "local", "jump"]
 
-Near = Callable[[FloatArray, int], None]
+InfeasiblePoints = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
 
 Place = Callable[[int], "FloatArray | None"]
@@ -56,13 +56,13 @@ SLICE_WORK = 1_000_000
 """Entries visited between two looks at the budget: some ten milliseconds."""
 
 LONGEST_SLICE = 16
-"""Slices taken together while point after point is found, so that fewer are offered."""
+"""Slices taken together while point after point is found, so that fewer are submitted."""
 
 NEAR_ROWS, NEAR_PART = 5, 0.05
 """A point is nearly feasible with so many violated rows, or this part of all rows."""
 
 FIRST_NEAR = 8
-"""Slices of a walk before a nearly feasible point is offered; twice as many before the next."""
+"""Slices of a walk before an infeasible point is submitted; twice as many before the next."""
 
 PERTURBATIONS = (0.0, 0.002, 0.01, 0.05)
 """Parts of the integer columns changed at a restart from a known point. A small part
@@ -80,34 +80,34 @@ KEPT_WEIGHTS = 0.5
 
 @dataclass
 class Counts:
-    """What a walk came to: rounds, slices, moves, entries visited, points found and offered."""
+    """What a walk came to: rounds, slices, moves, entries visited, points found and submitted."""
 
     rounds: int = 0
     slices: int = 0
     moves: int = 0
     work: int = 0
     found: int = 0
-    near: int = 0
+    infeasible_points: int = 0
     fewest_violated: int = -1
 
 
 def walk(
     model: MipModel,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     *,
     pool: Pool | None = None,
     style: Style = "mixed",
     start: FloatArray | None = None,
-    near: Near | None = None,
+    infeasible_points: InfeasiblePoints | None = None,
 ) -> Counts:
     """Search until the budget is spent, or a point is found and no objective is left to improve.
 
     Parameters
     ----------
     model : MipModel
-    offer : callable
+    submit : callable
         Gets every feasible point that beats all before, and now and then a nearly feasible one
         whose violated rows have continuous columns, for the LP behind it to complete.
     budget : Budget
@@ -120,7 +120,7 @@ def walk(
         ``mixed``, ``local`` (Local-MIP only) or ``jump`` (Feasibility Jump only).
     start : (n,) array, optional
         Where the first round starts; NaN where nothing is known.
-    near : callable, optional
+    infeasible_points : callable, optional
         Gets the least violated point of rounds that found none.
 
     Returns
@@ -132,9 +132,15 @@ def walk(
     def first_place(number: int) -> FloatArray | None:
         return places.pop() if places else None
 
-    return Walk(model, offer, seed, pool=pool, style=style, place=first_place, near=near).run(
-        budget
-    )
+    return Walk(
+        model,
+        submit,
+        seed,
+        pool=pool,
+        style=style,
+        place=first_place,
+        infeasible_points=infeasible_points,
+    ).run(budget)
 
 
 class Walk:
@@ -149,25 +155,25 @@ class Walk:
     def __init__(
         self,
         model: MipModel,
-        offer: Offer,
+        submit: Submit,
         seed: int,
         *,
         pool: Pool | None = None,
         style: Style = "mixed",
         place: Place | None = None,
-        near: Near | None = None,
+        infeasible_points: InfeasiblePoints | None = None,
         turn: int | None = None,
     ) -> None:
         self._model = model
-        self._offer = offer
+        self._submit = submit
         self._budget = Budget(work=0.0)
         self._pool = pool
         self._styles = STYLES[style]
         self._place = place
-        self._near = near
+        self._infeasible_points = infeasible_points
         self._round_is_over = True
         self._slices = 0
-        self._next_near = FIRST_NEAR
+        self._next_infeasible = FIRST_NEAR
         self.is_done = False
         self._rng = np.random.default_rng(seed)
         self._turn = seed if turn is None else turn
@@ -190,7 +196,7 @@ class Walk:
         walker, rng = self._walker, self._rng
         first = self.counts.rounds == 0
         self.counts.rounds += 1
-        self._round_is_over, self._slices, self._next_near = False, 0, FIRST_NEAR
+        self._round_is_over, self._slices, self._next_infeasible = False, 0, FIRST_NEAR
         if first:
             self._start_afresh(first=True)
             return
@@ -247,9 +253,9 @@ class Walk:
                     return True
                 continue
             length = 1
-            if self._best is None and self._slices >= self._next_near:
-                self._next_near = 2 * self._slices
-                self._offer_near()
+            if self._best is None and self._slices >= self._next_infeasible:
+                self._next_infeasible = 2 * self._slices
+                self._submit_infeasible()
             if report.stale:
                 self._round_is_over = True
                 break
@@ -266,30 +272,30 @@ class Walk:
             counts.fewest_violated = report.violated if fewest < 0 else min(fewest, report.violated)
 
     def _take(self, report: Report, x: FloatArray) -> None:
-        """Offer a feasible point, and go on from where the LP behind the offer has taken it."""
+        """Submit a feasible point, and go on from where the LP behind it has taken it."""
         self.counts.found += 1
         self._best, self._objective = x, report.objective
-        self._offer(x, "walker")
+        self._submit(x, "walker")
         best = self._pool.best if self._pool is not None else None
         if best is not None and best.objective < report.objective:
             self._best, self._objective = best.x, best.objective
             self._walker.start(best.x, weights=1.0)
 
-    def _offer_near(self) -> None:
+    def _submit_infeasible(self) -> None:
         """Hand out the least violated point, to the LP where it may complete it."""
         x, violated = self._walker.least_violated
         if violated == 0:
             return
         point = self._model.rounded(x)
-        if self._near is not None:
-            self._near(point, violated)
+        if self._infeasible_points is not None:
+            self._infeasible_points(point, violated)
         if violated > max(NEAR_ROWS, NEAR_PART * self._model.num_rows):
             return
         activity = self._model.activity(point)
         outside = np.maximum(self._model.row_lower - activity, activity - self._model.row_upper)
         if self._open_rows[outside > FEASIBILITY_TOLERANCE].all():
-            self.counts.near += 1
-            self._offer(point, "walker")
+            self.counts.infeasible_points += 1
+            self._submit(point, "walker")
 
 
 def _rows_with_continuous(model: MipModel) -> BoolArray:

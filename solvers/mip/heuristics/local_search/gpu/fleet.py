@@ -16,7 +16,7 @@ from solvers.mip.heuristics.local_search.gpu.kernels.walk import WALKS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import Plan
 from solvers.mip.heuristics.local_search.gpu.state import State, make_state
-from solvers.mip.heuristics.local_search.grid_wide.state import WholeState
+from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState
 
 REFRESH_STEPS = 1000
 """Steps after which slack is computed anew where it can drift."""
@@ -48,7 +48,7 @@ class Fleet:
         self._since_refresh = 0
         self._clock = _Clock(device)
 
-    def _allocate(self, walkers: int) -> State | WholeState:
+    def _allocate(self, walkers: int) -> State | GridWideState:
         return make_state(self.layout, self.device, walkers, self._seed)
 
     @property

@@ -13,7 +13,6 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.offers import Offers
 from solvers.mip.heuristics.local_search.gpu.plan import Plan, plan_for
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FIRST_EPOCH,
@@ -24,12 +23,13 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     restarts,
 )
 from solvers.mip.heuristics.local_search.gpu.starts import Places, first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.submissions import Submissions
 from solvers.mip.heuristics.local_search.gpu.tune import choose_walkers, steps_for
 from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
-from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Offer, Pool
+from solvers.mip.solutions.pool import Pool, Submit
 
 SLICE_SECONDS = 0.03
 """Length of a slice that the number of steps aims at."""
@@ -42,16 +42,17 @@ EPOCH_SECONDS = 2.0
 """Longest time between epochs where steps are slow."""
 
 OFFERS = 3
-"""Points offered after a slice at most: the best, and others for the pool."""
+"""Points submitted after a slice at most: the best, and others for the pool."""
 
 NEAR_ROWS, NEAR_PART = 10, 0.02
 """A point is worth an LP with so many violated rows, or this part of all rows."""
 
 NEAR_TIME = 0.2
-"""Part of the time that offering nearly feasible points may take."""
+"""Part of the time that submitting infeasible points may take."""
 
 NEAR_EPOCHS = 4
-"""Epochs between such offers where no clock may decide, and between looks at others' points."""
+"""Epochs between such submissions where no clock may decide, and between looks at others'
+points."""
 
 OWN_POINTS = 8
 """Points of its own that a run without a pool restarts from."""
@@ -65,7 +66,7 @@ GPU_WORK = 1.0 / 256.0
 LEAST_SHARE, LONGEST_PAUSE = 0.05, 0.2
 """Smallest part of the device's time that walkers take, and seconds that they pause at most."""
 
-Near = Callable[[FloatArray, int], None]
+InfeasiblePoints = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
 
 Log = Callable[[str], None]
@@ -84,8 +85,8 @@ class WalkerCounts:
     visited : float
         Entries of the matrix scored.
     slices, epochs, restarts : int
-    found, offered, near : int
-        Better points kept by walkers, points offered, and nearly feasible ones offered.
+    found, submitted, infeasible_points : int
+        Better points kept by walkers, points submitted, and nearly feasible ones submitted.
     seconds : float
         Time on the device.
     """
@@ -99,21 +100,21 @@ class WalkerCounts:
     epochs: int = 0
     restarts: int = 0
     found: int = 0
-    offered: int = 0
-    near: int = 0
+    submitted: int = 0
+    infeasible_points: int = 0
     seconds: float = 0.0
 
 
 def run_walkers(
     model: MipModel,
     device: Device,
-    offer: Offer,
+    submit: Submit,
     budget: Budget,
     seed: int,
     *,
     pool: Pool | None = None,
     starts: Iterable[FloatArray] = (),
-    near: Near | None = None,
+    infeasible_points: InfeasiblePoints | None = None,
     log: Log | None = None,
     share: Callable[[], float] | None = None,
 ) -> WalkerCounts:
@@ -126,7 +127,7 @@ def run_walkers(
     ----------
     model : MipModel
     device : Device
-    offer : callable
+    submit : callable
         Gets the best new points after each slice, checked on the host, and now and then a nearly
         feasible one of a model with continuous columns, for the LP behind it to complete.
     budget : Budget
@@ -136,7 +137,7 @@ def run_walkers(
         Its best objective is what walkers have to beat, its points are places to restart from.
     starts : iterable of (n,) arrays
         Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
-    near : callable, optional
+    infeasible_points : callable, optional
         Gets the least violated point of each epoch without a feasible one; where it has a method
         ``points``, as ``solvers.mip.solutions.infeasible_points.Near`` has, walkers restart from
         those.
@@ -160,7 +161,18 @@ def run_walkers(
         say(f"Local search plans {plan}.")
         try:
             with device.activate():
-                run = _Run(model, layout, device, plan, offer, budget, seed, pool, points, near)
+                run = _Run(
+                    model,
+                    layout,
+                    device,
+                    plan,
+                    submit,
+                    budget,
+                    seed,
+                    pool,
+                    points,
+                    infeasible_points,
+                )
                 return run.run(say, share)
         except Exception as error:
             if not device.is_out_of_memory(error):
@@ -185,12 +197,12 @@ class _Run:
         layout: Layout,
         device: Device,
         plan: Plan,
-        offer: Offer,
+        submit: Submit,
         budget: Budget,
         seed: int,
         pool: Pool | None,
         starts: list[FloatArray],
-        near: Near | None,
+        infeasible_points: InfeasiblePoints | None,
     ) -> None:
         self._model = model
         self._layout = layout
@@ -198,22 +210,22 @@ class _Run:
         self._budget = budget
         self._pool = pool
         self._starts = starts
-        self._near = near
+        self._infeasible_points = infeasible_points
         self._rng = np.random.default_rng([seed, 44])
-        kind = WholeFleet if plan.kernel == WHOLE_KERNEL else Fleet
+        kind = GridWideFleet if plan.kernel == WHOLE_KERNEL else Fleet
         self._fleet = kind(layout, device, plan, seed)
         self._timed = budget.is_timed
         self._on_gpu = device.kind == "cuda"
         self._best = NONE
         self._seen = np.zeros(self._fleet.walkers)
-        self._last_near: bytes = b""
+        self._last_infeasible: bytes = b""
         self._version = -1
         self._renewed = False
         self._places: Places | None = None
         self._own: list[FloatArray] = []
         self._epoch_steps = float(FIRST_EPOCH)
         self._charged = 0.0
-        self._offers = Offers(offer, threaded=self._timed)
+        self._submissions = Submissions(submit, threaded=self._timed)
         self.counts = WalkerCounts()
 
     def run(self, say: Log, share: Callable[[], float] | None) -> WalkerCounts:
@@ -221,8 +233,11 @@ class _Run:
         try:
             self._walk(self._begin(say), share)
         finally:
-            self._offers.close()
-        self.counts.offered, self.counts.near = self._offers.offered, self._offers.near
+            self._submissions.close()
+        self.counts.submitted, self.counts.infeasible_points = (
+            self._submissions.submitted,
+            self._submissions.infeasible_points,
+        )
         say(self._summary())
         return self.counts
 
@@ -231,7 +246,7 @@ class _Run:
         done = False
         while not (done or self._budget.spent()):
             self._fleet.launch(steps)
-            self._offers.hand_over()  # what the slice before has found, while this one runs
+            self._submissions.hand_over()  # what the slice before has found, while this one runs
             records = self._fleet.records()
             self._count(records, steps)
             done = self._harvest(records)
@@ -328,14 +343,14 @@ class _Run:
             else:  # slack has drifted: forget the point
                 records[walker, Field.REFRESH] = 1.0
                 records[walker, [Field.BEST, Field.LIMIT, Field.TARGET]] = NONE
-        self._offers.add(points[::-1])
+        self._submissions.add(points[::-1])
         return self._layout.objectives == 0 and self._best < NONE
 
     # ---- epochs -------------------------------------------------------------------------------
 
     def _epoch(self, records: np.ndarray) -> None:
         """Let walkers restart near what is known by now, and show the least violated point."""
-        self._show_near(records)
+        self._show_infeasible(records)
         places = self._refresh_places()
         if places.known:
             origins, weights, shares = self._lives.restarts(
@@ -355,7 +370,7 @@ class _Run:
         version = self.counts.found
         if self._pool is not None:
             version, known = self._pool.version, [one.x for one in self._pool.points()]
-        if not known:  # nearly feasible points come and go
+        if not known:  # infeasible points come and go
             version = -2 - self.counts.epochs // NEAR_EPOCHS
         if self._places is None or version != self._version:
             others = [*self._nearest(), *self._starts]
@@ -365,38 +380,38 @@ class _Run:
         return self._places
 
     def _nearest(self) -> list[FloatArray]:
-        """Return the nearly feasible points that others have shown, while there is no better."""
-        known = getattr(self._near, "points", None)
+        """Return the infeasible points that others have shown, while there is no better."""
+        known = getattr(self._infeasible_points, "points", None)
         if known is None or (self._pool is not None and len(self._pool)):
             return []
         return [one.x for one in known()[:NEAR_POINTS]]
 
-    def _show_near(self, records: np.ndarray) -> None:
+    def _show_infeasible(self, records: np.ndarray) -> None:
         walker = int(ranking(records)[0])
         violated = int(records[walker, Field.VIOLATED])
         if violated == 0 or records[walker, Field.BEST] < NONE:
             return
         incumbent = self._incumbent()
-        if self._near is not None and incumbent >= NONE:
-            self._near(self._model.rounded(self._fleet.point(walker)), violated)
+        if self._infeasible_points is not None and incumbent >= NONE:
+            self._infeasible_points(self._model.rounded(self._fleet.point(walker)), violated)
         some = self._layout.integers < self._layout.columns
         if not some or violated > max(NEAR_ROWS, NEAR_PART * self._layout.rows):
             return
-        if self._timed and self._offers.near_seconds > NEAR_TIME * self._budget.seconds:
+        if self._timed and self._submissions.infeasible_seconds > NEAR_TIME * self._budget.seconds:
             return
         if not self._timed and self.counts.epochs % NEAR_EPOCHS:
             return
         point = self._model.rounded(self._fleet.point(walker))
         key = point[self._model.integers].tobytes()
-        if key != self._last_near:
-            self._offers.add_near(point)
-            self._last_near = key
+        if key != self._last_infeasible:
+            self._submissions.add_infeasible(point)
+            self._last_infeasible = key
 
     def _summary(self) -> str:
         counts = self.counts
         rate = counts.steps / counts.seconds if counts.seconds > 0.0 else 0.0
         return (
             f"Local search made {counts.steps:.3g} steps with {counts.walkers} walkers, "
-            f"{rate:.3g} per second, in {counts.epochs} epochs, and offered {counts.offered} "
+            f"{rate:.3g} per second, in {counts.epochs} epochs, and offered {counts.submitted} "
             "points."
         )

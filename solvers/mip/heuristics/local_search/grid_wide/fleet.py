@@ -7,13 +7,13 @@ from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import Plan
 from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
-from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, WholeState, make_whole
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, GridWideState, make_whole
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks that run at once on a multiprocessor; the kernel's registers allow as many."""
 
 
-class WholeFleet(Fleet):
+class GridWideFleet(Fleet):
     """One walker with its state and the model on one device, for one thread.
 
     Parameters
@@ -34,7 +34,7 @@ class WholeFleet(Fleet):
         self._blocks = _blocks(device)
         super().__init__(layout, device, plan, seed)
 
-    def _allocate(self, walkers: int) -> WholeState:
+    def _allocate(self, walkers: int) -> GridWideState:
         return make_whole(self.layout, self.device, self._teams, self._seed)
 
     def _walk(self, steps: int, walkers: int) -> None:

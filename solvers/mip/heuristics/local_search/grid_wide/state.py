@@ -34,7 +34,7 @@ LEAF_ROWS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class WholeState:
+class GridWideState:
     """State of the one walker; the names of arrays are those of the kernel's arguments.
 
     Parameters
@@ -166,11 +166,11 @@ def _first_record(layout: Layout, seed: int) -> np.ndarray:
     return record
 
 
-def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> WholeState:
+def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> GridWideState:
     """Allocate the state of the walker, without a point."""
     xp = device.xp
     long_rows, shared_rows = _long_rows(layout), _shared_rows(layout)
-    return WholeState(
+    return GridWideState(
         walkers=1,
         values=xp.zeros(2 * layout.columns, dtype=layout.real),
         cells=xp.zeros(2 * max(1, layout.rows), dtype=layout.real),

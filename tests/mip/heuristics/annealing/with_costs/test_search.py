@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.annealing.with_costs import CostExchanges, find_structure
+from solvers.mip.heuristics.annealing.with_costs import CostSwapMoves, find_structure
 from solvers.mip.heuristics.annealing.with_costs.heuristic import (
     LEAST_SHARE,
     SHARE,
@@ -17,18 +17,18 @@ from solvers.mip.heuristics.annealing.with_costs.state import COST, HARD
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.annealing.with_costs.models import assignment, selection, with_slacks
 from tests.mip.inference.domain.models import model_of
-from tests.mip.shared_of import shared_of
 
 
 class Found:
-    """The best point offered so far; all offered ones are feasible."""
+    """The best point submitted so far; all submitted ones are feasible."""
 
     def __init__(self, model, x):
         self.model, self.x, self.count = model, x, 0
 
-    def offer(self, x, source):
+    def submit(self, x, source):
         assert is_feasible(self.model, x)
         assert self.model.objective_at(x) < self.model.objective_at(self.x)
         self.x, self.count = x, self.count + 1
@@ -57,7 +57,7 @@ def test_small_assignments_come_to_their_optimum(seed):
     model = assignment(7, 3, seed)
     structure, x = first_point(model, 7, 3)
     found = Found(model, x)
-    CostExchanges(model, structure, found.offer, lambda: found.x, seed).run(Budget(work=3e6))
+    CostSwapMoves(model, structure, found.submit, lambda: found.x, seed).run(Budget(work=3e6))
     assert model.objective_at(found.x) == _least(model, 7, 3)
 
 
@@ -79,7 +79,7 @@ def test_small_selections_come_to_their_optimum(seed):
     structure = find_structure(model)
     assert structure is not None
     found = Found(model, np.zeros(17))
-    search = CostExchanges(model, structure, found.offer, lambda: found.x, seed)
+    search = CostSwapMoves(model, structure, found.submit, lambda: found.x, seed)
     search.run(Budget(work=3e6))
     choices = [(None, 3 * g, 3 * g + 1, 3 * g + 2) for g in range(5)] + [(None, 15), (None, 16)]
     objectives = [
@@ -100,7 +100,7 @@ def test_what_is_added_up_move_by_move_is_what_sums_say():
     model = with_slacks(1)
     structure, x = first_point(model, 6, 3)
     found = Found(model, x)
-    search = CostExchanges(model, structure, found.offer, lambda: found.x, 0)
+    search = CostSwapMoves(model, structure, found.submit, lambda: found.x, 0)
     search.run(Budget(work=1e6))
     state = search._state
     hard, cost = float(state.numbers[HARD]), float(state.numbers[COST])
@@ -117,7 +117,7 @@ def test_the_same_seed_takes_the_same_path():
     ends = []
     for _ in range(2):
         found = Found(model, x)
-        search = CostExchanges(model, structure, found.offer, lambda found=found: found.x, 3)
+        search = CostSwapMoves(model, structure, found.submit, lambda found=found: found.x, 3)
         search.run(Budget(work=1e6))
         ends.append((search.moves, found.x.tolist()))
     assert ends[0] == ends[1]
@@ -126,14 +126,14 @@ def test_the_same_seed_takes_the_same_path():
 
 def test_they_are_due_once_there_is_a_point_and_less_in_vain():
     model = assignment(12, 3, seed=2)
-    shared = shared_of(model)
-    turns = CostExchangeTurns(shared)
+    context = context_of(model)
+    turns = CostExchangeTurns(context)
     assert turns.share() == 0.0
     _, x = first_point(model, 12, 3)
-    assert shared.gate.offer(x, "test")
+    assert context.acceptance.submit(x, "test")
     assert turns.share() == SHARE
     turns.work(Budget(work=2e6), 0)
-    best = shared.gate.pool.best
+    best = context.acceptance.pool.best
     assert best is not None
     assert best.source == "exchanges"
     for _ in range(12):
@@ -143,9 +143,9 @@ def test_they_are_due_once_there_is_a_point_and_less_in_vain():
 
 def test_models_without_groups_are_over_at_the_first_turn():
     model = model_of(np.ones(4), np.ones((1, 4)), 2.0, 5.0, lower=0.0, upper=1.0, integrality=True)
-    shared = shared_of(model)
-    turns = CostExchangeTurns(shared)
-    assert shared.gate.offer(np.ones(4), "test")
+    context = context_of(model)
+    turns = CostExchangeTurns(context)
+    assert context.acceptance.submit(np.ones(4), "test")
     assert turns.share() == SHARE
     turns.work(Budget(work=1e6), 0)
     assert turns.share() == 0.0

@@ -36,9 +36,9 @@ class Collect:
 
 
 def dived(model, budget=None, seed=1, **more):
-    offer = Collect(model)
+    submit = Collect(model)
     device_model = DeviceModel.of(model, cpu())
-    return run_dives(device_model, model, offer, budget or Budget(), seed, **more), offer
+    return run_dives(device_model, model, submit, budget or Budget(), seed, **more), submit
 
 
 def assignment(size):
@@ -54,25 +54,25 @@ def assignment(size):
 @pytest.mark.parametrize("seed", range(8))
 def test_finds_points_of_random_integer_models(seed):
     model, _ = random_model(seed, 12, 20)
-    counts, offer = dived(model)
-    assert counts.offered == len(offer.points) > 0
+    counts, submit = dived(model)
+    assert counts.submitted == len(submit.points) > 0
     assert counts.improved >= 1
-    assert len(offer.feasible) == len(offer.points), "propagation has checked every row"
+    assert len(submit.feasible) == len(submit.points), "propagation has checked every row"
 
 
 def test_finds_assignments_along_every_order():
     model = assignment(7)
-    counts, offer = dived(model, cliques=find_cliques(model))
+    counts, submit = dived(model, cliques=find_cliques(model))
     assert counts.batches >= 6
     assert counts.finished > 0
-    assert len(offer.feasible) == len(offer.points) > 50
+    assert len(submit.feasible) == len(submit.points) > 50
 
 
 def test_integers_are_whole_and_continuous_columns_in_their_bounds():
     model, _ = random_model(3, 10, 24, mixed=True)
-    _, offer = dived(model)
-    assert offer.points
-    for x in offer.points:
+    _, submit = dived(model)
+    assert submit.points
+    for x in submit.points:
         assert np.isfinite(x).all()
         np.testing.assert_array_equal(x[model.integers], np.round(x[model.integers]))
         assert (x >= model.lower - 1e-6).all()
@@ -84,11 +84,11 @@ def test_points_of_a_batch_differ_and_the_best_comes_first():
     model = model_of(model.problem.matrix, -INF, INF, model.lower, model.upper, cost=model.cost)
     orders_seen = []
 
-    def offer(x, source):
+    def submit(x, source):
         orders_seen.append((source, x.tobytes(), model.objective_at(x)))
         return False
 
-    run_dives(DeviceModel.of(model, cpu()), model, offer, Budget(), 0)
+    run_dives(DeviceModel.of(model, cpu()), model, submit, Budget(), 0)
     for source in {name for name, _, _ in orders_seen}:
         of_batch = [(key, value) for name, key, value in orders_seen if name == source]
         assert len({key for key, _ in of_batch}) == len(of_batch)
@@ -108,16 +108,16 @@ def test_same_seed_gives_the_same_points_and_another_others():
 
 def test_reference_that_is_a_solution_is_found():
     model, x = random_model(11, 14, 30)
-    _, offer = dived(model, reference=x)
-    assert any(np.array_equal(point, x) for point in offer.points)
+    _, submit = dived(model, reference=x)
+    assert any(np.array_equal(point, x) for point in submit.points)
 
 
 def test_spent_work_stops_the_dives():
     model = assignment(7)
     budget = Budget(work=2000.0)
-    counts, offer = dived(model, budget)
+    counts, submit = dived(model, budget)
     assert counts.batches <= 1
-    assert not offer.points
+    assert not submit.points
     assert 2000.0 <= budget.work < 50_000.0
 
 
@@ -125,35 +125,35 @@ def test_box_restricts_the_points():
     model = assignment(5)
     upper = model.upper.copy()
     upper[[0, 6, 12]] = 0.0
-    _, offer = dived(model, box=(model.lower, upper))
-    assert offer.feasible
-    assert all(x[[0, 6, 12]].sum() == 0.0 for x in offer.points)
+    _, submit = dived(model, box=(model.lower, upper))
+    assert submit.feasible
+    assert all(x[[0, 6, 12]].sum() == 0.0 for x in submit.points)
 
 
 def test_infeasible_root_is_reported_as_such():
     model = model_of([[1.0, 1.0]], 3.0, INF, 0.0, 1.0)
-    counts, offer = dived(model)
+    counts, submit = dived(model)
     assert counts.is_root_empty
-    assert not offer.points
+    assert not submit.points
 
 
 def test_model_that_propagation_cannot_refute_gives_no_point():
     """Pairwise differing binaries on a triangle: every fixing leads to a contradiction."""
     matrix = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
-    counts, offer = dived(model_of(matrix, 1.0, 1.0, 0.0, 1.0))
+    counts, submit = dived(model_of(matrix, 1.0, 1.0, 0.0, 1.0))
     assert not counts.is_root_empty
-    assert not offer.points
+    assert not submit.points
     assert counts.failed >= 32 * counts.batches
 
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_shapes_are_gone_through(name):
     model = AWKWARD[name]()
-    counts, offer = dived(model, Budget(work=1e6))
+    counts, submit = dived(model, Budget(work=1e6))
     if name == "empty row that cannot hold":
         assert counts.is_root_empty
     elif model.integers.size == model.num_columns and counts.finished:
-        assert len(offer.feasible) == len(offer.points)
+        assert len(submit.feasible) == len(submit.points)
 
 
 def test_columns_without_a_value_come_first_in_later_orders():

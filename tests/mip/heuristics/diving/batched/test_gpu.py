@@ -31,16 +31,16 @@ def test_same_points_as_on_the_cpu(name, with_reference):
     found = []
     for device in (cpu(), find_device("cuda")):
         with device.activate():
-            offer = Collect(model)
+            submit = Collect(model)
             counts = run_dives(
                 DeviceModel.of(model, device),
                 model,
-                offer,
+                submit,
                 Budget(work=2e6),
                 7,
                 reference=reference,
                 cliques=find_cliques(model),
             )
-            found.append((counts, offer.points))
+            found.append((counts, submit.points))
     assert found[0][0] == found[1][0]
     np.testing.assert_array_equal(found[0][1], found[1][1])

@@ -17,24 +17,24 @@ WORK = 3e6
 
 
 class Kept:
-    """Keeps what is offered, and what is nearly feasible."""
+    """Keeps what is submitted, and what is nearly feasible."""
 
     def __init__(self):
-        self.points, self.near = [], []
+        self.points, self.infeasible_points = [], []
 
-    def offer(self, x, source):
+    def submit(self, x, source):
         assert source == SOURCE
         self.points.append(x.copy())
         return True
 
-    def take_near(self, x, violated):
-        self.near.append((x.copy(), violated))
+    def take_infeasible(self, x, violated):
+        self.infeasible_points.append((x.copy(), violated))
 
 
 def dives_of(model, kept, seed=0, **more):
     domain = Domain.of(model)
     assert domain.propagate()
-    return LinearDives(model, domain, kept.offer, kept.take_near, seed, **more)
+    return LinearDives(model, domain, kept.submit, kept.take_infeasible, seed, **more)
 
 
 def found_by(model, seed=0, work=WORK, **more):
@@ -90,7 +90,7 @@ def test_the_domain_is_left_as_it_was():
     assert domain.propagate()
     lower, upper = domain.lower.copy(), domain.upper.copy()
     kept = Kept()
-    dives = LinearDives(model, domain, kept.offer, kept.take_near, 0)
+    dives = LinearDives(model, domain, kept.submit, kept.take_infeasible, 0)
     dives.run(Budget(work=WORK))
     dives.close()
     np.testing.assert_array_equal(domain.lower, lower)
@@ -128,8 +128,8 @@ def test_a_dive_without_a_way_hands_on_a_rounded_point():
     kept, dives = found_by(model, work=1e7)
     assert not kept.points
     assert not dives.is_over
-    assert kept.near
-    for x, violated in kept.near:
+    assert kept.infeasible_points
+    for x, violated in kept.infeasible_points:
         np.testing.assert_array_equal(x, np.round(x))
         assert violated >= 1
 

@@ -10,17 +10,17 @@ from solvers.mip.heuristics.diving.linear import LinearDiveTurns
 from solvers.mip.heuristics.diving.linear.heuristic import FIRST_SHARE, FIRST_SHARE_OF_WHOLE, SHARE
 from solvers.mip.heuristics.feasibility_pump import root_relaxation
 from solvers.mip.portfolio.budget import Budget
+from tests.mip.context_of import context_of
 from tests.mip.heuristics.diving.linear.test_dive import magic_rows
 from tests.mip.inference.domain.models import INF, model_of
-from tests.mip.shared_of import shared_of
 
 
 def test_they_are_due_until_there_is_a_point():
-    shared = shared_of(magic_rows(0))
-    turns = LinearDiveTurns(shared)
+    context = context_of(magic_rows(0))
+    turns = LinearDiveTurns(context)
     assert turns.share() == FIRST_SHARE_OF_WHOLE
     turns.work(Budget(work=1e8), 0)
-    best = shared.gate.ledger.pool.best
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == "linear dive"
     assert turns.share() == 0.0
@@ -29,7 +29,7 @@ def test_they_are_due_until_there_is_a_point():
 def test_they_are_due_less_once_the_first_were_in_vain():
     even = 2.0 * np.arange(1, 13)  # an even sum is to be odd
     model = model_of(np.ones(12), [even], 77.0, 77.0, lower=0.0, upper=1.0, integrality=True)
-    turns = LinearDiveTurns(shared_of(model))
+    turns = LinearDiveTurns(context_of(model))
     turns.work(Budget(work=1e6), 0)
     assert turns.share() == FIRST_SHARE_OF_WHOLE
     for _ in range(50):
@@ -39,37 +39,37 @@ def test_they_are_due_less_once_the_first_were_in_vain():
 
 def test_models_with_continuous_columns_leave_them_more():
     mixed = model_of([1, -1], [[2, -1]], 0.5, INF, lower=0.0, upper=[3.0, 4.0], integrality=[1, 0])
-    assert LinearDiveTurns(shared_of(mixed)).share() == FIRST_SHARE > FIRST_SHARE_OF_WHOLE
+    assert LinearDiveTurns(context_of(mixed)).share() == FIRST_SHARE > FIRST_SHARE_OF_WHOLE
 
 
 def test_the_relaxation_that_is_known_is_where_they_begin():
-    shared = shared_of(magic_rows(3))
-    shared.root = root_relaxation(shared.model, Budget(work=1e9))
-    assert shared.root.basis is not None
-    LinearDiveTurns(shared).work(Budget(work=1e8), 0)
-    assert shared.has_point
+    context = context_of(magic_rows(3))
+    context.root = root_relaxation(context.model, Budget(work=1e9))
+    assert context.root.basis is not None
+    LinearDiveTurns(context).work(Budget(work=1e8), 0)
+    assert context.has_point
 
 
 def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatch):
     model = model_of(
         [1.0, -1.0], [[2.0, -1.0]], [0.5], [INF], lower=0.0, upper=[3.0, 4.0], integrality=[1, 0]
     )
-    shared = shared_of(model)
-    monkeypatch.setattr(shared.gate, "offer", lambda x, source: False)
-    LinearDiveTurns(shared).work(Budget(work=1e7), 0)
-    best = shared.gate.ledger.pool.best
+    context = context_of(model)
+    monkeypatch.setattr(context.acceptance, "submit", lambda x, source: False)
+    LinearDiveTurns(context).work(Budget(work=1e7), 0)
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == "linear dive"
 
 
 def test_models_without_integers_are_left_alone():
     model = model_of([1.0], [[1.0]], [0.0], [INF], lower=0.0, upper=1.0, integrality=False)
-    assert LinearDiveTurns(shared_of(model)).share() == 0.0
+    assert LinearDiveTurns(context_of(model)).share() == 0.0
 
 
 def test_who_is_told_another_share_goes_by_it():
-    shared = shared_of(magic_rows(0))
-    assert LinearDiveTurns(shared, lambda: 2.5).share() == 2.5
+    context = context_of(magic_rows(0))
+    assert LinearDiveTurns(context, lambda: 2.5).share() == 2.5
 
 
 def test_a_search_that_has_nothing_to_try_is_over():
@@ -82,21 +82,21 @@ def test_a_search_that_has_nothing_to_try_is_over():
         upper=1,
         integrality=[1, 0, 0],
     )
-    turns = LinearDiveTurns(shared_of(model))
+    turns = LinearDiveTurns(context_of(model))
     turns.work(Budget(work=1e7), 0)
     assert turns.share() == 0.0
 
 
 def test_turns_side_by_side_have_a_search_each():
-    shared = shared_of(magic_rows(5, size=24, rows=4))
-    turns = LinearDiveTurns(shared)
+    context = context_of(magic_rows(5, size=24, rows=4))
+    turns = LinearDiveTurns(context)
     threads = [threading.Thread(target=lambda: turns.work(Budget(work=2e8), 0)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
-    assert shared.has_point
-    best = shared.gate.ledger.pool.best
+    assert context.has_point
+    best = context.acceptance.incumbents.pool.best
     assert best is not None
     np.testing.assert_array_equal(best.x, np.round(best.x))

@@ -14,8 +14,8 @@ from solvers.mip.heuristics.diving.linear.rules import RULES
 from solvers.mip.heuristics.feasibility_pump import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
+from tests.mip.context_of import context_of
 from tests.mip.inference.domain.models import INF, model_of
-from tests.mip.shared_of import shared_of
 
 
 def covering(seed: int, rows: int = 30, columns: int = 40) -> MipModel:
@@ -28,44 +28,44 @@ def covering(seed: int, rows: int = 30, columns: int = 40) -> MipModel:
 
 
 def with_poor_point(seed: int, has_root: bool = True):
-    shared = shared_of(covering(seed))
-    assert shared.gate.offer(np.ones(shared.model.num_columns), "all of them")
+    context = context_of(covering(seed))
+    assert context.acceptance.submit(np.ones(context.model.num_columns), "all of them")
     if has_root:
-        shared.root = root_relaxation(shared.model, Budget(work=1e9))
-        assert shared.root.basis is not None
-    return shared
+        context.root = root_relaxation(context.model, Budget(work=1e9))
+        assert context.root.basis is not None
+    return context
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_poor_point_is_improved(seed):
-    shared = with_poor_point(seed)
-    turns = ImprovingDiveTurns(shared)
+    context = with_poor_point(seed)
+    turns = ImprovingDiveTurns(context)
     assert turns.share() == AT_ONCE
     turns.work(Budget(work=3e7), 0)
-    best = shared.gate.pool.best
+    best = context.acceptance.pool.best
     assert best is not None
     assert best.source == "linear dive"
-    assert shared.root is not None
-    assert best.objective <= 1.3 * shared.root.relaxation.objective
+    assert context.root is not None
+    assert best.objective <= 1.3 * context.root.relaxation.objective
     assert turns.share() < AT_ONCE
 
 
 def test_they_are_due_nothing_without_a_point_a_relaxation_or_a_gap():
-    shared = with_poor_point(0, has_root=False)
-    assert ImprovingDiveTurns(shared).share() == 0.0
-    empty = shared_of(covering(0))
+    context = with_poor_point(0, has_root=False)
+    assert ImprovingDiveTurns(context).share() == 0.0
+    empty = context_of(covering(0))
     empty.root = root_relaxation(empty.model, Budget(work=1e9))
     assert ImprovingDiveTurns(empty).share() == 0.0
     # a row that makes the relaxation whole
-    whole = shared_of(model_of([1.0, 2.0], [[1.0, 1.0]], 1.0, INF, upper=1.0, integrality=True))
+    whole = context_of(model_of([1.0, 2.0], [[1.0, 1.0]], 1.0, INF, upper=1.0, integrality=True))
     whole.root = root_relaxation(whole.model, Budget(work=1e9))
-    assert whole.gate.offer(np.array([1.0, 0.0]), "by hand")
+    assert whole.acceptance.submit(np.array([1.0, 0.0]), "by hand")
     assert ImprovingDiveTurns(whole).share() == 0.0
 
 
 def test_a_first_dive_that_takes_long_is_not_due_most_for_ever():
-    shared = with_poor_point(1)
-    turns = ImprovingDiveTurns(shared)
+    context = with_poor_point(1)
+    turns = ImprovingDiveTurns(context)
     for _ in range(TURNS_AT_ONCE):
         turns.work(Budget(work=1.0), 0)
     assert turns.share() == FIRST
@@ -73,11 +73,11 @@ def test_a_first_dive_that_takes_long_is_not_due_most_for_ever():
 
 def test_no_point_above_the_cutoff_is_offered():
     model = covering(2)
-    shared = shared_of(model)
+    context = context_of(model)
     limit = 1.5 * root_relaxation(model, Budget(work=1e9)).relaxation.objective
     found: list[float] = []
 
-    def offer(x, source):
+    def submit(x, source):
         assert is_feasible(model, model.rounded(x))
         found.append(model.objective_at(x))
         return True
@@ -85,7 +85,7 @@ def test_no_point_above_the_cutoff_is_offered():
     def cutoff() -> float:
         return min([limit, *found])
 
-    dives = LinearDives(model, shared.domain, offer, lambda x, rows: None, 0, cutoff=cutoff)
+    dives = LinearDives(model, context.domain, submit, lambda x, rows: None, 0, cutoff=cutoff)
     dives.run(Budget(work=1e8))
     dives.close()
     assert found

@@ -1,4 +1,4 @@
-"""What a thread runs: offers, the pool, restarts, and the budget."""
+"""What a thread runs: submits, the pool, restarts, and the budget."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tests.mip.heuristics.local_search.cpu.models import (
 
 
 def gathered(found: MipModel, **more: object) -> tuple[Pool, Counts, list[FloatArray]]:
-    """Walk, keep what is feasible in a pool, and list all that was offered."""
-    pool, offered = Pool(8, found.integers), []
+    """Walk, keep what is feasible in a pool, and list all that was submitted."""
+    pool, submitted = Pool(8, found.integers), []
     budget = Budget(work=float(more.pop("work", 3e6)))  # type: ignore[arg-type]
 
-    def offer(x: FloatArray, source: str) -> bool:
-        offered.append(x.copy())
+    def submit(x: FloatArray, source: str) -> bool:
+        submitted.append(x.copy())
         if not is_feasible(found, x):
             return False
         return pool.add(Found(x.copy(), found.objective_at(x), 0.0, source))
 
-    counts = walk(found, offer, budget, int(more.pop("seed", 0)), pool=pool, **more)  # type: ignore
-    return pool, counts, offered
+    counts = walk(found, submit, budget, int(more.pop("seed", 0)), pool=pool, **more)  # type: ignore
+    return pool, counts, submitted
 
 
 @pytest.mark.parametrize("style", ["mixed", "local", "jump"])
@@ -51,9 +51,9 @@ def test_pure_integer_models_are_offered_feasible_points_only(seed):
     found = random_model(seed)
     if found.integers.size < found.num_columns:
         return
-    _, counts, offered = gathered(found, work=1e5)
-    assert counts.near == 0
-    assert all(is_feasible(found, x) for x in offered)
+    _, counts, submitted = gathered(found, work=1e5)
+    assert counts.infeasible_points == 0
+    assert all(is_feasible(found, x) for x in submitted)
 
 
 def test_the_same_seed_offers_the_same_points():
@@ -67,9 +67,9 @@ def test_the_same_seed_offers_the_same_points():
 
 def test_an_infeasible_model_ends_when_the_budget_is_spent():
     found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
-    pool, counts, offered = gathered(found, work=2e6)
+    pool, counts, submitted = gathered(found, work=2e6)
     assert len(pool) == 0
-    assert offered == []
+    assert submitted == []
     assert counts.fewest_violated == 1
     assert 1e6 < counts.work <= 2.1e6
 
@@ -88,7 +88,7 @@ def test_without_an_objective_the_first_point_ends_the_walk():
 def test_nearly_feasible_points_are_handed_out():
     found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
     handed: list[tuple[FloatArray, int]] = []
-    gathered(found, work=2e7, near=lambda x, violated: handed.append((x, violated)))
+    gathered(found, work=2e7, infeasible_points=lambda x, violated: handed.append((x, violated)))
     assert handed
     assert all(violated == 1 for _, violated in handed)
 
@@ -101,9 +101,9 @@ def test_a_point_that_only_an_lp_completes_is_offered():
     A[np.arange(1, size), np.arange(size - 1)] = -0.9
     A[0, size] = 1e-5
     found = model(np.ones(size + 1), A, 1.0, 1.0, upper=100.0, integrality=[False] * size + [True])
-    _, counts, offered = gathered(found, work=3e7)
-    assert offered
-    assert counts.near > 0 or counts.found > 0
+    _, counts, submitted = gathered(found, work=3e7)
+    assert submitted
+    assert counts.infeasible_points > 0 or counts.found > 0
 
 
 def test_a_walk_goes_on_from_what_others_have_found():
@@ -113,10 +113,10 @@ def test_a_walk_goes_on_from_what_others_have_found():
     pool.add(Found(np.zeros(found.num_columns), 0.0, 0.0, "other"))
     seen: list[float] = []
 
-    def offer(x: FloatArray, source: str) -> bool:
+    def submit(x: FloatArray, source: str) -> bool:
         seen.append(found.objective_at(x))
         return pool.add(Found(x.copy(), seen[-1], 0.0, source))
 
-    walk(found, offer, Budget(work=2e6), 0, pool=pool)
+    walk(found, submit, Budget(work=2e6), 0, pool=pool)
     assert pool.objective == optimum
     assert max(seen) < 0.0

@@ -24,7 +24,7 @@ from tests.mip.heuristics.local_search.gpu.cases import (
     start_fleet,
 )
 from tests.mip.heuristics.local_search.gpu.test_emulated import CARRIED
-from tests.mip.heuristics.local_search.gpu.test_run import Gate, optimum
+from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
 
 pytestmark = pytest.mark.gpu
 
@@ -109,11 +109,11 @@ def test_a_row_and_a_column_of_a_hundred_thousand_entries(gpu):
 @pytest.mark.parametrize("name", ["covering", "partition", "single", "no rows"])
 def test_small_optima_are_reached(gpu, name):
     model = CASES[name]()
-    gate, lines, best = Gate(model), [], optimum(model)
-    budget = Budget(seconds=120.0, stop=lambda: gate.pool.objective <= best + 1e-6)
-    counts = run_walkers(model, gpu, gate, budget, 1, pool=gate.pool, log=lines.append)
-    assert gate.pool.objective == pytest.approx(best)
-    assert gate.refused == 0
+    acceptance, lines, best = Acceptance(model), [], optimum(model)
+    budget = Budget(seconds=120.0, stop=lambda: acceptance.pool.objective <= best + 1e-6)
+    counts = run_walkers(model, gpu, acceptance, budget, 1, pool=acceptance.pool, log=lines.append)
+    assert acceptance.pool.objective == pytest.approx(best)
+    assert acceptance.refused == 0
     assert counts.walkers >= 132
     assert len(lines) == 3
 
@@ -122,18 +122,18 @@ def test_untimed_runs_repeat_bit_by_bit(gpu):
     model = CASES["mixed"]()
     found = []
     for _ in range(2):
-        gate = Gate(model)
-        counts = run_walkers(model, gpu, gate, Budget(work=2e5), 1, pool=gate.pool)
-        found.append((counts.moves, [tuple(point.x) for point in gate.pool.points()]))
+        acceptance = Acceptance(model)
+        counts = run_walkers(model, gpu, acceptance, Budget(work=2e5), 1, pool=acceptance.pool)
+        found.append((counts.moves, [tuple(point.x) for point in acceptance.pool.points()]))
     assert found[0] == found[1]
 
 
 def test_a_run_stops_soon_after_it_is_told(gpu):
     model = CASES["long lines"]()
-    gate = Gate(model)
-    run_walkers(model, gpu, gate, Budget(seconds=0.5), 1)  # compiles
+    acceptance = Acceptance(model)
+    run_walkers(model, gpu, acceptance, Budget(seconds=0.5), 1)  # compiles
     budget = Budget(seconds=2.0)
-    run_walkers(model, gpu, gate, budget, 1)
+    run_walkers(model, gpu, acceptance, budget, 1)
     assert budget.seconds < 2.5
 
 
@@ -148,8 +148,8 @@ def test_a_full_memory_means_fewer_walkers(gpu, monkeypatch):
 
     monkeypatch.setattr(run_module, "Fleet", narrow)
     model = CASES["covering"]()
-    gate = Gate(model)
-    counts = run_walkers(model, gpu, gate, Budget(seconds=0.5), 1, pool=gate.pool)
+    acceptance = Acceptance(model)
+    counts = run_walkers(model, gpu, acceptance, Budget(seconds=0.5), 1, pool=acceptance.pool)
     assert tried == [4224, 2112, 1056, 528]
     assert 132 <= counts.walkers <= 528
-    assert len(gate.pool) >= 1
+    assert len(acceptance.pool) >= 1

@@ -1,4 +1,4 @@
-"""Whole runs on the CPU: what is offered holds, small optima are reached, and runs repeat."""
+"""Whole runs on the CPU: what is submitted holds, small optima are reached, and runs repeat."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from solvers.mip.heuristics.local_search.gpu import run_walkers
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.infeasible_points import Near
+from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from solvers.mip.solutions.pool import Found, Pool
 from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
 
 
-class Gate:
-    """Takes points as the real gate does, but checks only."""
+class Acceptance:
+    """Takes points as the real acceptance does, but checks only."""
 
     def __init__(self, model: MipModel) -> None:
         self.model = model
@@ -48,18 +48,20 @@ def optimum(model: MipModel) -> float:
     return float(found.fun)
 
 
-def search(model: MipModel, work: float, seed: int = 1, **more: object) -> tuple[Gate, object]:
-    gate = Gate(model)
+def search(
+    model: MipModel, work: float, seed: int = 1, **more: object
+) -> tuple[Acceptance, object]:
+    acceptance = Acceptance(model)
     counts = run_walkers(
         model,
         cpu(),
-        gate,
+        acceptance,
         Budget(work=work),
         seed,
-        pool=gate.pool,
+        pool=acceptance.pool,
         **more,  # type: ignore[arg-type]
     )
-    return gate, counts
+    return acceptance, counts
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,12 @@ def search(model: MipModel, work: float, seed: int = 1, **more: object) -> tuple
 )
 def test_small_optima_are_reached(name, work):
     model = CASES[name]()
-    gate, counts = search(model, work)
-    assert gate.pool.objective == pytest.approx(optimum(model))
-    assert gate.refused == 0
-    assert gate.sources == {"walkers"}
+    acceptance, counts = search(model, work)
+    assert acceptance.pool.objective == pytest.approx(optimum(model))
+    assert acceptance.refused == 0
+    assert acceptance.sources == {"walkers"}
     assert counts.walkers == 4
-    assert 0 < counts.offered <= counts.found
+    assert 0 < counts.submitted <= counts.found
     assert counts.steps == counts.slices * counts.walkers * run_module.UNTIMED_STEPS
 
 
@@ -80,20 +82,20 @@ def test_general_integers_reach_their_optimum():
     rng = np.random.default_rng(5)
     weights = rng.integers(3, 12, (2, 8)).astype(float)
     model = model_of(-rng.integers(4, 15, 8), weights, [-INF, -INF], [60.0, 55.0], 0.0, 4.0)
-    gate, _ = search(model, 4e6)
-    assert gate.pool.objective == optimum(model)
+    acceptance, _ = search(model, 4e6)
+    assert acceptance.pool.objective == optimum(model)
 
 
 def test_a_run_without_an_objective_ends_at_its_first_point():
-    gate, counts = search(CASES["no objective"](), 1e9)
-    assert len(gate.pool) >= 1
+    acceptance, counts = search(CASES["no objective"](), 1e9)
+    assert len(acceptance.pool) >= 1
     assert counts.visited < 1e8
 
 
 def test_the_same_seed_offers_the_same_points():
     model = CASES["covering"]()
     runs = [search(model, 3e5, seed) for seed in (1, 1, 2)]
-    points = [[tuple(found.x) for found in gate.pool.points()] for gate, _ in runs]
+    points = [[tuple(found.x) for found in acceptance.pool.points()] for acceptance, _ in runs]
     assert points[0] == points[1]
     assert runs[0][1].moves == runs[1][1].moves
     assert runs[0][1].visited == runs[1][1].visited != runs[2][1].visited
@@ -103,9 +105,11 @@ def test_nothing_is_offered_that_does_not_hold():
     """x + y = 1 and x + y = 2 cannot both hold; the least violated point is shown instead."""
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
     shown: list[tuple[np.ndarray, int]] = []
-    gate, counts = search(model, 6e5, near=lambda x, rows: shown.append((x, rows)))
-    assert len(gate.pool) == 0
-    assert counts.offered == 0
+    acceptance, counts = search(
+        model, 6e5, infeasible_points=lambda x, rows: shown.append((x, rows))
+    )
+    assert len(acceptance.pool) == 0
+    assert counts.submitted == 0
     assert counts.epochs >= 1
     assert shown
     assert all(rows >= 1 and set(x) <= {0.0, 1.0} for x, rows in shown)
@@ -118,20 +122,20 @@ def test_nearly_feasible_points_of_mixed_models_are_offered_for_completion():
     model = model_of([1.0, 1.0, 0.0], matrix, sides, sides, 0.0, 9.0, [False, False, True])
     rows = sp.csr_matrix(matrix[:2])
     assert rows.shape == (2, 3)
-    gate, counts = search(model, 2e6)
-    assert counts.near + counts.offered >= 1
-    assert all(is_feasible(model, found.x) for found in gate.pool.points())
+    acceptance, counts = search(model, 2e6)
+    assert counts.infeasible_points + counts.submitted >= 1
+    assert all(is_feasible(model, found.x) for found in acceptance.pool.points())
 
 
 def test_a_better_point_from_elsewhere_is_what_has_to_be_beaten():
     model = CASES["covering"]()
-    gate = Gate(model)
+    acceptance = Acceptance(model)
     best, _ = search(model, 4e6)
     known = best.pool.best
     assert known is not None
-    gate.pool.add(known)
-    counts = run_walkers(model, cpu(), gate, Budget(work=3e5), 2, pool=gate.pool)
-    assert counts.offered == 0
+    acceptance.pool.add(known)
+    counts = run_walkers(model, cpu(), acceptance, Budget(work=3e5), 2, pool=acceptance.pool)
+    assert counts.submitted == 0
 
 
 def test_walkers_go_on_from_the_best_point_of_the_pool(monkeypatch):
@@ -149,8 +153,8 @@ def test_walkers_go_on_from_the_best_point_of_the_pool(monkeypatch):
 
     monkeypatch.setattr(run_module, "Fleet", Watched)
     model = CASES["covering"]()
-    gate, counts = search(model, 2e7)
-    best = gate.pool.best
+    acceptance, counts = search(model, 2e7)
+    best = acceptance.pool.best
     assert best is not None
     assert np.array_equal(shown[-1], Layout.of(model, wide=True).values_of(best.x))
     assert counts.epochs == len(followed) - 1
@@ -166,7 +170,7 @@ def test_a_full_memory_means_fewer_walkers_and_then_none(monkeypatch):
             raise MemoryError
 
     monkeypatch.setattr(run_module, "Fleet", Full)
-    counts = run_walkers(model, cpu(), Gate(model), Budget(work=1e6), 1, log=lines.append)
+    counts = run_walkers(model, cpu(), Acceptance(model), Budget(work=1e6), 1, log=lines.append)
     assert counts.walkers == 0
     assert tried == [4, 2, 1]
     assert "goes on without it" in lines[-1]
@@ -197,31 +201,37 @@ def test_walkers_leave_the_device_the_share_that_is_not_theirs(monkeypatch):
 
     monkeypatch.setattr(run_module, "Fleet", Steady)
     monkeypatch.setattr(run_module.time, "sleep", pauses.append)
-    gate = Gate(CASES["covering"]())
+    acceptance = Acceptance(CASES["covering"]())
     budget = Budget(seconds=600.0, stop=lambda: len(pauses) >= 5)
-    counts = run_walkers(gate.model, cpu(), gate, budget, 1, pool=gate.pool, share=lambda: 0.25)
+    counts = run_walkers(
+        acceptance.model, cpu(), acceptance, budget, 1, pool=acceptance.pool, share=lambda: 0.25
+    )
     assert counts.slices == 5
     assert pauses == [pytest.approx(0.12)] * 5
 
 
 def test_nearly_feasible_points_of_others_are_places_to_restart_from():
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
-    near, asked = Near(), []
-    near(np.array([0.0, 1.0]), 1)
+    infeasible_points, asked = InfeasiblePoints(), []
+    infeasible_points(np.array([0.0, 1.0]), 1)
 
-    class Asked(Near):
+    class Asked(InfeasiblePoints):
         def points(self):
             asked.append(True)
-            return near.points()
+            return infeasible_points.points()
 
-    _, counts = search(model, 6e5, near=Asked())
+    _, counts = search(model, 6e5, infeasible_points=Asked())
     assert asked
     assert counts.restarts >= counts.epochs >= 1
 
 
 def test_a_timed_run_ends_in_time_with_points():
-    gate = Gate(CASES["covering"]())
-    run_walkers(gate.model, cpu(), Gate(gate.model), Budget(work=1e5), 1)  # compiles
-    counts = run_walkers(gate.model, cpu(), gate, Budget(seconds=0.5), 1, pool=gate.pool)
+    acceptance = Acceptance(CASES["covering"]())
+    run_walkers(
+        acceptance.model, cpu(), Acceptance(acceptance.model), Budget(work=1e5), 1
+    )  # compiles
+    counts = run_walkers(
+        acceptance.model, cpu(), acceptance, Budget(seconds=0.5), 1, pool=acceptance.pool
+    )
     assert counts.slices >= 1
-    assert len(gate.pool) >= 1
+    assert len(acceptance.pool) >= 1

@@ -14,7 +14,7 @@ from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.starts import gather_points
 from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
-from solvers.mip.heuristics.local_search.grid_wide.state import WholeState, make_whole
+from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState, make_whole
 from solvers.mip.model import MipModel
 from tests.mip.heuristics.local_search.gpu.cases import CASES as SMALL
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
@@ -48,7 +48,7 @@ class Whole:
     layout: Layout
     device: Device
     model: tuple[Any, ...]
-    state: WholeState
+    state: GridWideState
     launcher: Launcher
     blocks: int
 

@@ -21,7 +21,7 @@ from solvers.mip.heuristics.local_search.grid_wide.choose import (
     WHOLE_KERNEL,
     suits_whole,
 )
-from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet
+from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
 from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
 from solvers.mip.heuristics.local_search.grid_wide.state import (
     TEAMS,
@@ -33,7 +33,7 @@ from solvers.mip.heuristics.local_search.grid_wide.state import (
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.cases import model_of
-from tests.mip.heuristics.local_search.gpu.test_run import Gate, optimum
+from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
 from tests.mip.heuristics.local_search.grid_wide.cases import CASES
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
@@ -114,34 +114,43 @@ def whole_runs(monkeypatch):
         return Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 12))
 
     monkeypatch.setattr(run_module, "plan_for", plan)
-    monkeypatch.setattr(run_module, "WholeFleet", partial(WholeFleet, teams=12))
+    monkeypatch.setattr(run_module, "GridWideFleet", partial(GridWideFleet, teams=12))
 
 
 @pytest.mark.parametrize(("name", "work"), [("covering", 1e6), ("single", 1e5), ("partition", 5e5)])
 def test_runs_reach_small_optima_and_offer_what_holds(whole_runs, name, work):
     model = CASES[name]()
-    gate = Gate(model)
-    counts = run_walkers(model, cpu(), gate, Budget(work=work), 1, pool=gate.pool)
-    assert gate.pool.objective == pytest.approx(optimum(model))
-    assert gate.refused == 0
+    acceptance = Acceptance(model)
+    counts = run_walkers(model, cpu(), acceptance, Budget(work=work), 1, pool=acceptance.pool)
+    assert acceptance.pool.objective == pytest.approx(optimum(model))
+    assert acceptance.refused == 0
     assert counts.walkers == 1
-    assert all(is_feasible(model, found.x) for found in gate.pool.points())
+    assert all(is_feasible(model, found.x) for found in acceptance.pool.points())
 
 
 def test_runs_repeat(whole_runs):
     found = []
     for _ in range(2):
-        gate = Gate(CASES["mixed"]())
-        counts = run_walkers(gate.model, cpu(), gate, Budget(work=3e5), 1, pool=gate.pool)
-        found.append((counts.moves, counts.visited, [tuple(p.x) for p in gate.pool.points()]))
+        acceptance = Acceptance(CASES["mixed"]())
+        counts = run_walkers(
+            acceptance.model, cpu(), acceptance, Budget(work=3e5), 1, pool=acceptance.pool
+        )
+        found.append((counts.moves, counts.visited, [tuple(p.x) for p in acceptance.pool.points()]))
     assert found[0] == found[1]
 
 
 def test_a_run_without_a_feasible_point_offers_none(whole_runs):
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
-    gate, shown = Gate(model), []
-    run_walkers(model, cpu(), gate, Budget(work=2e5), 1, near=lambda x, rows: shown.append(rows))
-    assert len(gate.pool) == 0
+    acceptance, shown = Acceptance(model), []
+    run_walkers(
+        model,
+        cpu(),
+        acceptance,
+        Budget(work=2e5),
+        1,
+        infeasible_points=lambda x, rows: shown.append(rows),
+    )
+    assert len(acceptance.pool) == 0
     assert shown
     assert min(shown) >= 1
 
@@ -149,7 +158,7 @@ def test_a_run_without_a_feasible_point_offers_none(whole_runs):
 def test_a_fleet_of_one_restarts_from_points_and_keeps_what_is_better():
     layout = Layout.of(CASES["covering"](), wide=True)
     plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 8))
-    fleet = WholeFleet(layout, cpu(), plan, 1, teams=8)
+    fleet = GridWideFleet(layout, cpu(), plan, 1, teams=8)
     fleet.set_points(np.ones((1, layout.columns)))
     fleet.restart(np.array([1]), np.array([0]), np.array([0.0]))
     fleet.launch(0)

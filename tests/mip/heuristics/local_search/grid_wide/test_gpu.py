@@ -13,10 +13,10 @@ from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import plan_for
 from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
-from solvers.mip.heuristics.local_search.grid_wide.fleet import WholeFleet, _blocks
+from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet, _blocks
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.local_search.gpu.test_run import Gate
+from tests.mip.heuristics.local_search.gpu.test_run import Acceptance
 from tests.mip.heuristics.local_search.grid_wide.cases import CASES, covering, huge_row, start_whole
 from tests.mip.heuristics.local_search.grid_wide.test_emulated import WIDE_TEAMS, walk_both
 
@@ -83,22 +83,24 @@ def test_long_slices_end_and_what_they_keep_holds(gpu, large):
 
 
 def test_runs_take_the_walker_for_long_rows(gpu, large):
-    gate, lines = Gate(large), []
-    counts = run_walkers(large, gpu, gate, Budget(seconds=5.0), 1, pool=gate.pool, log=lines.append)
+    acceptance, lines = Acceptance(large), []
+    counts = run_walkers(
+        large, gpu, acceptance, Budget(seconds=5.0), 1, pool=acceptance.pool, log=lines.append
+    )
     assert plan_for(Layout.of(large), gpu).kernel == WHOLE_KERNEL
     assert counts.walkers == 1
     assert counts.moves > counts.steps
-    assert gate.refused == 0
-    assert len(gate.pool) >= 1
+    assert acceptance.refused == 0
+    assert len(acceptance.pool) >= 1
     assert "whole-GPU" in lines[0]
 
 
 def test_untimed_runs_repeat_bit_by_bit(gpu, large):
     found = []
     for _ in range(2):
-        gate = Gate(large)
-        counts = run_walkers(large, gpu, gate, Budget(work=4e6), 1, pool=gate.pool)
-        found.append((counts.moves, counts.visited, [tuple(p.x) for p in gate.pool.points()]))
+        acceptance = Acceptance(large)
+        counts = run_walkers(large, gpu, acceptance, Budget(work=4e6), 1, pool=acceptance.pool)
+        found.append((counts.moves, counts.visited, [tuple(p.x) for p in acceptance.pool.points()]))
     assert found[0] == found[1]
 
 
@@ -106,10 +108,10 @@ def test_a_full_memory_ends_the_run_without_an_error(gpu, large, monkeypatch):
     def full(layout, device, plan, seed):
         raise device.xp.cuda.memory.OutOfMemoryError(1, 1, 1)
 
-    monkeypatch.setattr(run_module, "WholeFleet", full)
+    monkeypatch.setattr(run_module, "GridWideFleet", full)
     lines: list[str] = []
-    gate = Gate(large)
-    counts = run_walkers(large, gpu, gate, Budget(seconds=2.0), 1, log=lines.append)
+    acceptance = Acceptance(large)
+    counts = run_walkers(large, gpu, acceptance, Budget(seconds=2.0), 1, log=lines.append)
     assert counts.walkers == 0
     assert "goes on without it" in lines[-1]
 
@@ -117,12 +119,12 @@ def test_a_full_memory_ends_the_run_without_an_error(gpu, large, monkeypatch):
 def test_a_solve_on_the_gpu_uses_it(large, monkeypatch):
     made = []
 
-    class Watched(WholeFleet):
+    class Watched(GridWideFleet):
         def __init__(self, layout, device, plan, seed):
             made.append(plan.kernel)
             super().__init__(layout, device, plan, seed)
 
-    monkeypatch.setattr(run_module, "WholeFleet", Watched)
+    monkeypatch.setattr(run_module, "GridWideFleet", Watched)
     outcome = gpu_bridge.solve(
         large.problem,
         device="cuda",

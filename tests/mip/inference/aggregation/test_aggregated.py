@@ -9,7 +9,7 @@ from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
 from tests.mip.inference.aggregation.schedules import MOST_IN_USE, schedule
-from tests.mip.submip.test_submip import Offers
+from tests.mip.submip.test_submip import Submissions
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -17,10 +17,10 @@ def test_a_walk_finds_a_schedule_and_hands_on_a_whole_point(seed):
     model = schedule(seed, jobs=20, periods=30)
     sub = eliminate(model)
     assert sub is not None
-    offers = Offers(model)
-    Walk(sub.model, sub.offer_to(offers), seed=0).run(Budget(work=2e7))
-    assert offers.points
-    assert is_feasible(model, model.rounded(offers.points[0]))
+    submissions = Submissions(model)
+    Walk(sub.model, sub.submit_to(submissions), seed=0).run(Budget(work=2e7))
+    assert submissions.points
+    assert is_feasible(model, model.rounded(submissions.points[0]))
 
 
 def test_offers_are_points_of_the_whole_model_and_answer_for_it():
@@ -29,13 +29,13 @@ def test_offers_are_points_of_the_whole_model_and_answer_for_it():
     assert sub is not None
     got: list[tuple[np.ndarray, str]] = []
 
-    def offer(x: np.ndarray, source: str) -> bool:
+    def submit(x: np.ndarray, source: str) -> bool:
         got.append((x, source))
         return len(got) == 1
 
     x = sub.model.rounded(np.zeros(sub.model.num_columns))
-    assert sub.offer_to(offer)(x, "walker")
-    assert not sub.offer_to(offer)(x, "walker")
+    assert sub.submit_to(submit)(x, "walker")
+    assert not sub.submit_to(submit)(x, "walker")
     np.testing.assert_array_equal(got[0][0], sub.to_whole(x))
     assert got[0][1] == "walker"
 
@@ -46,7 +46,7 @@ def test_near_points_are_within_their_bounds_and_counted_in_the_whole_model():
     assert sub is not None
     got: list[tuple[np.ndarray, int]] = []
     x = np.ones(sub.model.num_columns)  # every job at every time: far more use than there is room
-    sub.near_to(lambda point, rows: got.append((point, rows)))(x, 1)
+    sub.infeasible_to(lambda point, rows: got.append((point, rows)))(x, 1)
     point, rows = got[0]
     assert np.all(point <= model.upper)
     assert sub.to_whole(x).max() > MOST_IN_USE
@@ -71,6 +71,6 @@ def test_a_view_shows_the_pools_points_and_takes_none():
     assert [one.source for one in view.points()] == ["b", "a"]
     np.testing.assert_array_equal(view.best.x, better[sub.kept])
     np.testing.assert_array_equal(view.points()[1].x, worse[sub.kept])
-    with pytest.raises(TypeError, match="gate"):
+    with pytest.raises(TypeError, match="acceptance"):
         view.add(Found(better, 1.0, 3.0, "c"))
     assert len(pool) == 2

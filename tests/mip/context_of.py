@@ -6,21 +6,23 @@ from solvers.core.device import cpu
 from solvers.core.progress import Progress
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.shared import Shared
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.reduced import unreduced
-from solvers.mip.solutions.acceptance import Gate
-from solvers.mip.solutions.incumbents import Ledger
+from solvers.mip.solutions.acceptance import Acceptance
+from solvers.mip.solutions.incumbents import IncumbentStore
 
 
-def shared_of(model: MipModel, seed: int = 0) -> Shared:
+def context_of(model: MipModel, seed: int = 0) -> HeuristicContext:
     """Return what is shared in a solve of a model that needs no presolve."""
     progress = Progress()
-    ledger = Ledger(model.problem, progress, 1e-6, 10)
+    incumbents = IncumbentStore(model.problem, progress, 1e-6, 10)
     domain = Domain.of(model)
     assert domain.propagate()
-    return Shared(
+    return HeuristicContext(
         model=model,
-        gate=Gate(model, unreduced(model.problem), ledger, progress, is_timed=False),
+        acceptance=Acceptance(
+            model, unreduced(model.problem), incumbents, progress, is_timed=False
+        ),
         domain=domain,
         device=cpu(),
         seed=seed,

@@ -13,15 +13,15 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.feasibility_pump import Root
 from solvers.mip.heuristics.large_neighbourhood import Bandit, make_bandit
-from solvers.mip.inference.aggregation import Substituted, eliminate
+from solvers.mip.inference.aggregation import Aggregated, eliminate
 from solvers.mip.inference.cliques import Cliques, find_cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.probing import ProbingCache
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.credit import Gains
+from solvers.mip.portfolio.credit import Credit
 from solvers.mip.relaxation import Relaxation
-from solvers.mip.solutions.acceptance import Gate
+from solvers.mip.solutions.acceptance import Acceptance
 
 
 def _never() -> bool:
@@ -29,14 +29,14 @@ def _never() -> bool:
 
 
 @dataclass(eq=False)
-class Shared:
-    """The model, the gate for points, and what is known about the model so far.
+class HeuristicContext:
+    """The model, the acceptance for points, and what is known about the model so far.
 
     Parameters
     ----------
     model : MipModel
         The reduced model.
-    gate : Gate
+    acceptance : Acceptance
     domain : Domain
         What the columns are known to be within, propagated; to be copied, not changed.
     device : Device
@@ -59,7 +59,7 @@ class Shared:
     """
 
     model: MipModel
-    gate: Gate
+    acceptance: Acceptance
     domain: Domain
     device: Device
     seed: int
@@ -71,14 +71,14 @@ class Shared:
     root: Root | None = None
     cache: ProbingCache | None = None
     bandit: Bandit = field(init=False)
-    gains: Gains = field(init=False)
-    _substituted: Substituted | None = field(default=None, init=False)
-    _is_substituted: bool = field(default=False, init=False)
-    _substituting: threading.Lock = field(default_factory=threading.Lock, init=False)
+    credit: Credit = field(init=False)
+    _aggregated: Aggregated | None = field(default=None, init=False)
+    _is_aggregated: bool = field(default=False, init=False)
+    _aggregating: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         self.bandit = make_bandit(self.model)
-        self.gains = Gains(self.gate.pool)
+        self.credit = Credit(self.acceptance.pool)
 
     @property
     def cliques(self) -> Cliques:
@@ -90,30 +90,30 @@ class Shared:
         return find_cliques(self.model)
 
     @property
-    def substituted(self) -> Substituted | None:
-        """The model without the columns that its equations define; None if there are none.
+    def aggregated(self) -> Aggregated | None:
+        """The model without the columns that its equations imply; None if there are none.
 
         None, too, while the model is temporary: to find out takes seconds of the interpreter on a
         model with a hundred thousand rows, in which nobody else gets on.
         """
         if self.is_temporary():
             return None
-        with self._substituting:  # whoever comes second would take as long, and the first longer
-            if not self._is_substituted:
-                self._substituted = eliminate(self.model, Budget(stop=self.is_over))
-                self._is_substituted = True
-            return self._substituted
+        with self._aggregating:  # whoever comes second would take as long, and the first longer
+            if not self._is_aggregated:
+                self._aggregated = eliminate(self.model, Budget(stop=self.is_over))
+                self._is_aggregated = True
+            return self._aggregated
 
     @property
-    def defined(self) -> IndexArray | None:
+    def implied(self) -> IndexArray | None:
         """Columns that equations define by the others."""
-        found = self.substituted
-        return None if found is None else found.defined
+        found = self.aggregated
+        return None if found is None else found.implied
 
     @property
     def has_point(self) -> bool:
         """Whether any feasible point is known."""
-        return len(self.gate.ledger.pool) > 0
+        return len(self.acceptance.incumbents.pool) > 0
 
     def relaxation(self) -> Relaxation | None:
         """Return the relaxation's point, or None."""
@@ -125,7 +125,7 @@ class Shared:
 
     def nearest(self) -> FloatArray | None:
         """Return the point (n,) that violates the fewest rows, or None."""
-        points = self.gate.near.points()
+        points = self.acceptance.infeasible_points.points()
         return points[0].x if points else None
 
     def seed_of(self, name: str, number: int) -> int:

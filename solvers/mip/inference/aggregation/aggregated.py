@@ -10,32 +10,32 @@ import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
-from solvers.mip.solutions.pool import Offer
+from solvers.mip.solutions.pool import Submit
 
-NearTaker = Callable[[FloatArray, int], None]
+InfeasibleTaker = Callable[[FloatArray, int], None]
 """Takes a point with whole integers and the number of rows that it violates."""
 
 
 @dataclass(frozen=True, eq=False)
-class Substituted:
+class Aggregated:
     """What is left of a model of n columns when d of them are defined by the other k.
 
     Parameters
     ----------
     model : MipModel
         Of the k columns that stay, with the bounds of the others as rows.
-    kept, defined : (k,), (d,) int32
+    kept, implied : (k,), (d,) int32
         Their numbers in the whole model.
     matrix : (d, k) csr
     constant : (d,) float64
-        The defined columns are ``constant - matrix @ x``.
+        The implied columns are ``constant - matrix @ x``.
     whole : MipModel
         The whole model.
     """
 
     model: MipModel
     kept: IndexArray
-    defined: IndexArray
+    implied: IndexArray
     matrix: sp.csr_array
     constant: FloatArray
     whole: MipModel
@@ -44,7 +44,7 @@ class Substituted:
         """Return the whole model's point (n,) for one of the model (k,)."""
         point = np.empty(self.whole.num_columns)
         point[self.kept] = x
-        point[self.defined] = self.constant - self.matrix @ x
+        point[self.implied] = self.constant - self.matrix @ x
         return point
 
     def from_whole(self, x: FloatArray) -> FloatArray:
@@ -52,25 +52,25 @@ class Substituted:
         part: FloatArray = x[self.kept]
         return part
 
-    def offer_to(self, offer: Offer) -> Offer:
-        """Return an offer for points of the model, which hands whole points on."""
+    def submit_to(self, submit: Submit) -> Submit:
+        """Return a submit for points of the model, which hands whole points on."""
 
-        def whole_offer(x: FloatArray, source: str) -> bool:
-            return offer(self.to_whole(x), source)
+        def full_submit(x: FloatArray, source: str) -> bool:
+            return submit(self.to_whole(x), source)
 
-        return whole_offer
+        return full_submit
 
-    def near_to(self, near: NearTaker) -> NearTaker:
-        """Return what takes nearly feasible points of the model and hands whole points on.
+    def infeasible_to(self, infeasible_points: InfeasibleTaker) -> InfeasibleTaker:
+        """Return what takes infeasible points of the model and hands whole points on.
 
         A defined column out of its bounds is put on the nearest one, and the rows that are
         violated then are counted anew.
         """
 
-        def whole_near(x: FloatArray, violated_rows: int) -> None:
+        def full_infeasible(x: FloatArray, violated_rows: int) -> None:
             point = self.whole.rounded(self.to_whole(x))
             activity = self.whole.activity(point)
             outside = np.maximum(self.whole.row_lower - activity, activity - self.whole.row_upper)
-            near(point, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+            infeasible_points(point, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
 
-        return whole_near
+        return full_infeasible
