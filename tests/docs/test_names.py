@@ -32,6 +32,7 @@ OWN_SOURCES = (".py", ".cpp", ".h", ".cu", ".cuh")
 
 ABOUT = {
     "mip.md": "solvers/mip",
+    "mip-heuristics.md": "solvers/mip",
     "knapsack.md": "solvers/knapsack",
     "pdlp.md": "solvers/pdlp",
     "pdlp-constants.md": "solvers/pdlp",
@@ -183,6 +184,13 @@ def test_tables_of_options_name_options(page):
         if header.strip("`") in options and header.startswith("`"):
             for name in names:
                 make_options({header.strip("`"): name})
+
+
+def test_tables_of_folders_name_folders(page):
+    below = ROOT / ABOUT.get(page.path.name, ".")
+    for header, cells in page.tables():
+        for folder in re.findall(r"`([^`]+)`", " ".join(cells)) if header == "folder" else ():
+            assert [path for path in below.rglob(folder) if path.is_dir()], folder
 
 
 def test_commands_parse(page):
