@@ -39,6 +39,7 @@ ABOUT = {
     "simplex.md": "solvers/simplex",
     "presolve.md": "solvers/presolve",
     "conjugate-gradients.md": "solvers/linalg",
+    "papers.md": "solvers/papers",
     "lu.md": "solvers/papers",
     "sparse.md": "solvers/papers",
 }
