@@ -30,6 +30,16 @@ class ProblemKind(Enum):
     KNAPSACK_ROWS = "multidimensional knapsack problem"
 
 
+KNAPSACKS = frozenset(
+    {
+        ProblemKind.KNAPSACK,
+        ProblemKind.KNAPSACK_CHOICE,
+        ProblemKind.KNAPSACK_MULTIPLE,
+        ProblemKind.KNAPSACK_ROWS,
+    }
+)
+
+
 @dataclass(frozen=True)
 class ProblemClass:
     """The kind of a problem and a sentence that says what was seen."""

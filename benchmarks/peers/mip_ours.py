@@ -8,7 +8,7 @@ import numpy as np
 
 import gpu_bridge
 from benchmarks.peers.mip_solver import MipAnswer, MipSolver, MipTask, Recorder
-from gpu_bridge.pipeline.choose import ENGINES
+from gpu_bridge.pipeline.registry import ENGINES
 from solvers.core.outcome import SolutionStatus
 
 METHOD = "mip" if "mip" in ENGINES else "auto"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.options import Options
+from gpu_bridge.pipeline.choice import PDLP
 from gpu_bridge.pipeline.race import Contender
 from gpu_bridge.pipeline.routes.pdlp import pdlp_route
 from gpu_bridge.report.statistics import memory_needed
@@ -46,7 +47,7 @@ PDLP_CPU_NONZEROS = 1_000_000
 MEMORY_SHARE = 0.5
 """Part of the machine's memory that the engines of a race may need together, by estimate."""
 
-SIMPLEX, IPM, PDLP = "simplex", "ipm", "pdlp"
+SIMPLEX, IPM = "simplex", "ipm"
 
 
 @dataclass(frozen=True)

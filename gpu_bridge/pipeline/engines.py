@@ -11,7 +11,6 @@ is.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +18,14 @@ import numpy as np
 import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
-from gpu_bridge.pipeline.choose import Choice, choose
-from gpu_bridge.pipeline.contenders import make_contenders
-from gpu_bridge.pipeline.deadline import in_time, within_limit
-from gpu_bridge.pipeline.race import better, race
-from gpu_bridge.pipeline.routes.knapsack import knapsack_route
-from gpu_bridge.pipeline.routes.mip import go_on, mip_route
-from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE, pdlp_route
-from gpu_bridge.pipeline.routes.simplex import simplex_route
+from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.choose import choose
+from gpu_bridge.pipeline.deadline import in_time
+from gpu_bridge.pipeline.race import better
+from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.routes.highs import run as run_highs
+from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
+from gpu_bridge.pipeline.routes.race import run as race_route
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.magnitudes import unsafe_reason, without_far_limits
 from gpu_bridge.verify.trust import (
@@ -40,7 +39,7 @@ from gpu_bridge.verify.trust import (
 )
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import expect, look_for
-from solvers.core.errors import DeviceError, EngineError
+from solvers.core.errors import EngineError
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
@@ -51,15 +50,7 @@ if TYPE_CHECKING:
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
 
-MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
-"""Part of the time left that the exact engine may take for a multiple knapsack problem with
-``auto``, and seconds without a limit. Its packings and bounds are better than those of branch and
-bound from the first second, but where a few items go into each knapsack it may not end; then branch
-and bound has the rest, from the best packing."""
-
-KNAPSACK_PATIENCE = 0.9
-"""Seconds after the limit in which the knapsack engine may end a stage and sum up: a limit holds to
-within a second, and what it has is worth it."""
+REFERENCE = Choice("highs", "cpu", "a second opinion")
 
 
 def run_engines(
@@ -189,7 +180,7 @@ def _first_opinion(
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
     exact = None
-    in_doubles = not choice.method.startswith("knapsack")
+    in_doubles = bool(choice.contenders) or ENGINES[choice.method].in_doubles
     if in_doubles and is_doubtful(problem, options):
         exact = exact_answer(problem, options, progress, None if start is None else start.x)
         if exact is not None and exact.solution_status in SETTLED:
@@ -223,7 +214,7 @@ def _second_opinion(
         return answer  # another opinion in doubles would be trusted no more
     careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
     try:
-        second = verify(problem, _run_highs(problem, careful, progress, start), options)
+        second = verify(problem, run_highs(problem, careful, REFERENCE, progress, start), options)
     except EngineError as failure:  # what the first engine has is not lost
         progress.log(f"The reference engine has no answer: {failure}")
         return answer
@@ -246,92 +237,8 @@ def _run(
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
-    if choice.contenders:
-        contenders = make_contenders(choice.contenders, choice.device, problem, options, start)
-        try:
-            return race(problem, contenders, options, progress)
-        except EngineError as failure:  # of every one of them; there is a second opinion
-            progress.log(f"No engine has an answer: {failure}")
-            nothing = SolutionStatus.NOTHING
-            return solvers.core.outcome.Outcome(
-                nothing, StopReason.NUMERICAL_TROUBLE, engine="race"
-            )
-    if choice.method == "pdlp":
-        answer = within_limit(
-            lambda own: _where_chosen(
-                lambda there: pdlp_route(problem, there, own, start),
-                options,
-                choice,
-                own,
-            ),
-            progress,
-            "pdlp",
-        )
-    elif choice.method == "simplex":
-        answer = simplex_route(problem, options, progress, start)
-    elif choice.method.startswith("knapsack"):
-        answer = _run_exactly(problem, options, choice, progress)
-    elif choice.method == "mip":
-        answer = mip_route(problem, options, progress, start)
-    else:
-        answer = _run_highs(problem, options, progress, start)
-    return verify(problem, answer, options)
-
-
-def _run_highs(
-    problem: Problem, options: Options, progress: Progress, start: Start | None
-) -> solvers.core.outcome.Outcome:
-    from solvers import highs
-
-    return highs.solve(problem, options, progress, start)
-
-
-def _run_exactly(
-    problem: Problem, options: Options, choice: Choice, progress: Progress
-) -> solvers.core.outcome.Outcome:
-    """Run a knapsack engine, and branch and bound if that is to go on."""
-    allowed = progress.time_left
-    if choice.then:
-        allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
-    with progress.budget(allowed):
-        answer = within_limit(
-            lambda own: _run_knapsack(problem, options, choice, own),
-            progress,
-            choice.method,
-            KNAPSACK_PATIENCE,
-        )
-    if not choice.then or progress.should_stop() is not None:
-        return answer
-    verified = verify(problem, answer, options)
-    settled = verified.solution_status not in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
-    return answer if settled else go_on(problem, verified, options, progress)
-
-
-def _run_knapsack(
-    problem: Problem, options: Options, choice: Choice, progress: Progress
-) -> solvers.core.outcome.Outcome:
-    return _where_chosen(
-        lambda there: knapsack_route(problem, there, progress),
-        options,
-        choice,
-        progress,
-    )
-
-
-def _where_chosen(
-    run: Callable[[Options], solvers.core.outcome.Outcome],
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-) -> solvers.core.outcome.Outcome:
-    """Run an engine on the device chosen; on the CPU where a GPU that nobody asked for fails."""
-    try:
-        return run(dataclasses.replace(options, device=choice.device))
-    except DeviceError as failure:
-        if options.device != "auto":
-            raise
-        progress.log(f"{failure} The CPU takes over.")
-        return run(dataclasses.replace(options, device="cpu"))
+    route = race_route if choice.contenders else ENGINES[choice.method].run
+    return verify(problem, route(problem, options, choice, progress, start), options)
 
 
 def explain_infeasibility(problem: Problem, progress: Progress) -> Conflict | None:

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge as gb
-from gpu_bridge.classify import classify
-from gpu_bridge.pipeline.choose import KNAPSACKS
+from gpu_bridge.classify import KNAPSACKS, classify
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray, Problem
 from tests.campaign.claims import Claim, claim_of

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.classify import classify
-from gpu_bridge.pipeline.choose import KNAPSACKS
+from gpu_bridge.classify import KNAPSACKS, classify
 from solvers.core.problem import Problem
 from tests.campaign.doors import DOORS, Answers, fits
 

@@ -14,6 +14,8 @@ import gpu_bridge as gb
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import brief, engines
 from gpu_bridge.pipeline.brief import is_worth_a_try
+from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.registry import ENGINES
 from gpu_bridge.report.improvement import Improvement
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
@@ -195,7 +197,8 @@ def test_a_knapsack_problem_is_solved_without_a_gap(monkeypatch: pytest.MonkeyPa
     outcome = gb.solve(problem, device="cpu")
     assert (outcome.objective, outcome.gap) == (exact.objective, 0.0)
     assert outcome.engine == "knapsack"
-    monkeypatch.setattr(engines, "_run_exactly", lambda *_: replace(NOTHING, engine="knapsack"))
+    fruitless = replace(ENGINES["knapsack"], run=lambda *_: replace(NOTHING, engine="knapsack"))
+    monkeypatch.setitem(ENGINES, "knapsack", fruitless)
     within = gb.solve(problem, device="cpu")  # the exact engine comes to nothing
     assert within.solution_status is SolutionStatus.OPTIMAL
     assert (within.objective, within.bound) == (exact.objective, exact.objective + 100.0)
@@ -252,11 +255,17 @@ class Long:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: Outcome | None = None) -> None:
         self.starts: list[Start | None] = []
         self._answer = answer
-        monkeypatch.setattr(engines, "mip_route", self._solve)
-        monkeypatch.setattr(engines, "_run_highs", self._solve)
+        for name in ("mip", "highs"):
+            monkeypatch.setitem(ENGINES, name, replace(ENGINES[name], run=self._solve))
+        monkeypatch.setattr(engines, "run_highs", self._solve)
 
     def _solve(
-        self, problem: Problem, options: Options, progress: Progress, start: Start | None
+        self,
+        problem: Problem,
+        options: Options,
+        choice: Choice,
+        progress: Progress,
+        start: Start | None,
     ) -> Outcome:
         self.starts.append(start)
         if self._answer is not None:

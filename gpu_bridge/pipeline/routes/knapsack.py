@@ -1,41 +1,46 @@
-"""The route of a knapsack problem: which of the exact engines takes which kind."""
+"""The route of ``method='knapsack'``: the exact engines, and branch and bound from there on."""
 
 from __future__ import annotations
 
-from gpu_bridge.classify import ProblemKind, classify
+import dataclasses
+
+import numpy as np
+
 from gpu_bridge.options import Options
-from solvers.core.outcome import Outcome
+from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.deadline import within_limit
+from gpu_bridge.pipeline.routes.knapsack_kinds import solve_exactly
+from gpu_bridge.pipeline.routes.mip import go_on
+from gpu_bridge.verify.verify import verify
+from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
+MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
+"""Part of the time left that the exact engine may take for a multiple knapsack problem with
+``auto``, and seconds without a limit. Its packings and bounds are better than those of branch and
+bound from the first second, but where a few items go into each knapsack it may not end; then branch
+and bound has the rest, from the best packing."""
 
-def knapsack_route(
-    problem: Problem,
-    options: Options,
-    progress: Progress,
-    *,
-    kind: ProblemKind | None = None,
+PATIENCE = 0.9
+"""Seconds after the limit in which the engine may end a stage and sum up: a limit holds to within
+a second, and what it has is worth it."""
+
+
+def run(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
 ) -> Outcome:
-    """Solve a knapsack problem of any kind exactly; the outcome is not yet verified.
-
-    Parameters
-    ----------
-    kind : ProblemKind, optional
-        What :func:`~gpu_bridge.classify.classify` says, if that is known.
-    """
-    kind = classify(problem).kind if kind is None else kind
-    if kind is ProblemKind.KNAPSACK_CHOICE:
-        from solvers.knapsack.multiple_choice.engine import solve as solve_choice
-
-        return solve_choice(problem, options, progress)
-    if kind is ProblemKind.KNAPSACK_MULTIPLE:
-        from solvers.knapsack.multiple.engine import solve as solve_multiple
-
-        return solve_multiple(problem, options, progress)
-    if kind is ProblemKind.KNAPSACK_ROWS:
-        from solvers.knapsack.multidimensional.engine import solve as solve_rows
-
-        return solve_rows(problem, options, progress)
-    from solvers import knapsack
-
-    return knapsack.solve(problem, options, progress)
+    """Run the exact engine of this kind, and branch and bound where ``choice.then`` says so."""
+    there = dataclasses.replace(options, device=choice.device)
+    allowed = progress.time_left
+    if choice.then:
+        allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
+    with progress.budget(allowed):
+        answer = within_limit(
+            lambda own: solve_exactly(problem, there, own), progress, choice.method, PATIENCE
+        )
+    if not choice.then or progress.should_stop() is not None:
+        return answer
+    verified = verify(problem, answer, options)
+    settled = verified.solution_status not in (SolutionStatus.FEASIBLE, SolutionStatus.NOTHING)
+    return answer if settled else go_on(problem, verified, options, progress)

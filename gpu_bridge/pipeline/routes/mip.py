@@ -9,8 +9,9 @@ import numpy as np
 
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import Options
+from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.contender_progress import DetachableProgress
-from gpu_bridge.pipeline.routes.knapsack import knapsack_route
+from gpu_bridge.pipeline.routes.knapsack_kinds import solve_exactly
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
@@ -46,6 +47,13 @@ SETTLED = (
     ProblemKind.KNAPSACK_MULTIPLE,
 )
 """Kinds that are solved exactly where presolve shows them."""
+
+
+def run(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
+) -> Outcome:
+    """Solve a mixed-integer program by heuristics and branch and bound side by side."""
+    return mip_route(problem, options, progress, start)
 
 
 def mip_route(
@@ -175,7 +183,7 @@ def _settled_exactly(reduction: Reduction, options: Options, progress: Progress)
     own.time_limit = min(
         progress.time_limit, progress.seconds + KNAPSACK_SHARE * progress.time_left
     )
-    answer = knapsack_route(reduction.problem, options, own, kind=found.kind)
+    answer = solve_exactly(reduction.problem, options, own, kind=found.kind)
     if answer.solution_status is SolutionStatus.OPTIMAL:
         return reduction.undo(answer)
     return None

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.options import Options
+from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import find_device
+from solvers.core.errors import DeviceError
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -40,6 +43,27 @@ POLISH_ITERATIONS = 10_000
 
 MEMORY_SHARE = 0.9
 """Part of the GPU's free memory that a solve may need; the rest is for what is not counted."""
+
+
+def run(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
+) -> Outcome:
+    """Solve a linear program by PDLP on the device chosen.
+
+    The CPU takes over where a GPU fails that nobody asked for.
+    """
+
+    def work(own: Progress) -> Outcome:
+        there = dataclasses.replace(options, device=choice.device)
+        try:
+            return pdlp_route(problem, there, own, start)
+        except DeviceError as failure:
+            if options.device != "auto":
+                raise
+            own.log(f"{failure} The CPU takes over.")
+            return pdlp_route(problem, dataclasses.replace(options, device="cpu"), own, start)
+
+    return within_limit(work, progress, "pdlp")
 
 
 def pdlp_route(

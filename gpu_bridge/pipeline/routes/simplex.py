@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 
 from gpu_bridge.options import Options
+from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
 from solvers.core.device import find_device
 from solvers.core.errors import DeviceError, EngineError
@@ -36,8 +37,8 @@ DENSE_ROWS = 500
 """Rows from which the GPU is worth its start on a dense model."""
 
 
-def simplex_route(
-    problem: Problem, options: Options, progress: Progress, start: Start | None = None
+def run(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
 ) -> Outcome:
     """Solve a linear program by revised simplex, with presolve as the options say.
 
@@ -46,6 +47,7 @@ def simplex_route(
     problem : Problem
     options : Options
         ``simplex_variant`` and ``device`` say which implementation runs and where.
+    choice : Choice
     progress : Progress
     start : Start, optional
         A basis or a point to start from; with a basis presolve is left out.
@@ -78,7 +80,7 @@ def implementation(problem: Problem, options: Options) -> str:
     return "dense" if dense and find_device(options.device).kind == "cuda" else HIGHS
 
 
-def simplex_place(problem: Problem, options: Options) -> str:
+def place(problem: Problem, options: Options) -> str:
     """Return the device on which the implementation for a problem runs."""
     if implementation(problem, options) == HIGHS:
         return "cpu"

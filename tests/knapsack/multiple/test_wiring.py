@@ -10,8 +10,8 @@ import pytest
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline import engines
 from gpu_bridge.pipeline.choose import choose
+from gpu_bridge.pipeline.routes import knapsack as knapsack_route
 from solvers.core.errors import OptionError
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
@@ -58,7 +58,7 @@ def test_why_the_engine_cannot_be_had_is_said() -> None:
 
 
 def test_branch_and_bound_goes_on_where_the_engine_does_not_end(monkeypatch) -> None:
-    monkeypatch.setattr(engines, "MULTIPLE_SECONDS", 0.0)
+    monkeypatch.setattr(knapsack_route, "MULTIPLE_SECONDS", 0.0)
     small = drawn("weakly", 16, 4, seed=16)
     outcome = gpu_bridge.solve(as_model(small), rel_gap=0.0, abs_gap=0.5, device="cpu")
     assert "branch and bound goes on" in outcome.log

@@ -9,7 +9,7 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.routes.simplex import HIGHS, implementation, simplex_place
+from gpu_bridge.pipeline.routes.simplex import HIGHS, implementation, place
 from solvers.core.problem import Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.dense_gpu import memory_check
@@ -95,4 +95,4 @@ def test_without_a_gpu_auto_is_highs_even_for_dense_models() -> None:
     problem = Problem.from_arrays(np.ones(10), np.ones((600, 10)), row_lower=1.0)
     options = make_options(method="simplex", device="cpu")
     assert implementation(problem, options) == HIGHS
-    assert simplex_place(problem, options) == "cpu"
+    assert place(problem, options) == "cpu"
