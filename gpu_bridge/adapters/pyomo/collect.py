@@ -20,8 +20,10 @@ from pyomo.core.expr.relational_expr import (
     RangedExpression,
 )
 
+from gpu_bridge.adapters.pyomo.products import PRODUCTS
+
 NUMBERS = frozenset({float, int})
-SINGLE_TERMS = frozenset({MonomialTermExpression, ScalarVar, VarData})
+SINGLE_TERMS = frozenset({MonomialTermExpression, ScalarVar, VarData, *PRODUCTS})
 
 
 class RowCollector:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from pyomo.common.numeric_types import native_numeric_types, value
-from pyomo.core.base.var import ScalarVar, VarData
-from pyomo.core.expr.numeric_expr import MonomialTermExpression
+from pyomo.core.base.var import VarData
 
+from gpu_bridge.adapters.pyomo.products import PLAIN_VARIABLES, Scaled, factor_pairs
 from solvers.errors import ProblemError
 from solvers.problem import BoolArray, FloatArray
 
 IndexArray = npt.NDArray[np.int64]
-PLAIN_VARIABLES = frozenset({ScalarVar, VarData})
 
 
 class Numbers:
@@ -34,21 +33,25 @@ class Numbers:
     def __init__(self, values: list[Any], what: Callable[[int], str]) -> None:
         self._what = what
         self._places: list[int] = []
-        self._items: list[Any] = []
+        self._items: dict[int, tuple[Any, int]] = {}
         if not set(map(type, values)) <= native_numeric_types:
             kinds = native_numeric_types
             self._places = [k for k, item in enumerate(values) if item.__class__ not in kinds]
-            self._items = [values[k] for k in self._places]
+            self._keep_items([values[k] for k in self._places])
             values = [item if item.__class__ in kinds else 0.0 for item in values]
         try:
             self._last = np.fromiter(values, np.float64, len(values))
         except OverflowError as error:
             raise ProblemError(f"A number of the model is too large: {error}.") from error
 
-    @property
-    def can_change(self) -> bool:
-        """Whether there is a parameter among them."""
-        return bool(self._items)
+    def _keep_items(self, given: list[Any]) -> None:
+        """Keep what has to be evaluated, each once, with the number of each place's."""
+        parts = [item if item.__class__ is Scaled else (1.0, item) for item in given]
+        for (_, item), place in zip(parts, self._places, strict=True):
+            self._items.setdefault(id(item), (item, place))
+        number = dict(zip(self._items, range(len(self._items)), strict=True))
+        self._number_of = np.array([number[id(item)] for _, item in parts], dtype=np.int64)
+        self._scales = np.array([by for by, _ in parts], dtype=np.float64)
 
     def read(self) -> FloatArray:
         """Return all values; the very array of the last look where none has changed.
@@ -61,10 +64,9 @@ class Numbers:
         if not self._items:
             return self._last
         places = self._places
-        found = [
-            _evaluate(item, k, self._what) for k, item in zip(places, self._items, strict=True)
-        ]
-        if self._last[places].tolist() != found:
+        each = [_evaluate(item, place, self._what) for item, place in self._items.values()]
+        found = np.array(each)[self._number_of] * self._scales
+        if not np.array_equal(self._last[places], found):
             self._last = self._last.copy()  # somebody may have the one before
             self._last[places] = found
         return self._last
@@ -100,11 +102,8 @@ class Terms:
         label: Callable[[int], str],
     ) -> None:
         self._label = label
+        pairs, lengths = factor_pairs(terms, lengths)
         self.rows: IndexArray = np.repeat(rows, lengths)
-        pairs = [
-            term._args_ if term.__class__ is MonomialTermExpression else (1.0, term)
-            for term in terms
-        ]
         flat = list(chain.from_iterable(pairs))
         self._factors, self.variables = flat[0::2], flat[1::2]
         self._constants: list[tuple[int, Any]] = []
@@ -153,7 +152,7 @@ class Terms:
                 continue
             keep[k] = False
             row = int(self.rows[k])
-            if kind in native_numeric_types or not term.is_potentially_variable():
+            if kind in native_numeric_types or kind is Scaled or not term.is_potentially_variable():
                 self._constants.append((row, term))
             else:
                 self.unusual.add(row)
