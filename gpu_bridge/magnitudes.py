@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.problem import BoolArray, FloatArray, Problem
+from solvers.rows import SparseRows
 
 DOUBTFUL = 1e6
 """Span of a row from which small models are proven in rational arithmetic.
@@ -64,16 +66,27 @@ def widest_span(problem: Problem) -> Span:
     A = problem.entries
     if not A.data.all():
         A = A.canonical()
-    filled = np.flatnonzero(np.diff(A.indptr))
+    smallest, largest = A.row_sizes
+    filled = np.flatnonzero(largest)
     if not filled.size:
         return Span(0, 1.0, 1.0)
+    if problem.is_mip:
+        largest = _with_farthest(problem, A, largest, filled)
+    ratio = largest[filled] / smallest[filled]
+    widest = int(filled[np.argmax(ratio)])
+    return Span(widest, float(smallest[widest]), float(largest[widest]))
+
+
+def _with_farthest(
+    problem: Problem, A: SparseRows, largest: FloatArray, filled: npt.NDArray[np.intp]
+) -> FloatArray:
+    """Return the largest term of each row (m,), integer columns at their bounds."""
     farthest = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
     farthest = np.where(problem.integrality & np.isfinite(farthest), farthest, 1.0)
-    size = np.abs(A.data)
-    smallest = np.minimum.reduceat(size, A.indptr[filled])
-    largest = np.maximum.reduceat(size * np.maximum(1.0, farthest)[A.indices], A.indptr[filled])
-    widest = int(np.argmax(largest / smallest))
-    return Span(int(filled[widest]), float(smallest[widest]), float(largest[widest]))
+    terms = np.abs(A.data) * np.maximum(1.0, farthest)[A.indices]
+    largest = largest.copy()
+    largest[filled] = np.maximum.reduceat(terms, A.indptr[filled])
+    return largest
 
 
 def unsafe_reason(problem: Problem) -> str:
@@ -111,7 +124,13 @@ def without_far_limits(problem: Problem) -> Problem:
     It is a relaxation: its bounds and its infeasibility are those of the problem, too. The problem
     itself where there are none.
     """
-    most, side = _farthest(problem, FAR), _farthest_side(problem)
+    side = _farthest_side(problem)
+    limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
+    size = np.abs(np.concatenate(limits))
+    nearest = min(FAR, float(np.min(side, initial=FAR)))
+    if not ((size >= nearest) & (size < np.inf)).any():
+        return problem
+    most = _farthest(problem, FAR)
     columns = _beyond(problem.lower, problem.upper, most)
     rows = _beyond(problem.row_lower, problem.row_upper, side)
     if not any(far.any() for far in (*columns, *rows)):
@@ -135,10 +154,7 @@ def _farthest(problem: Problem, most: float) -> FloatArray:
 
 
 def _farthest_side(problem: Problem) -> FloatArray:
-    largest = np.zeros(problem.num_rows)
-    filled = np.diff(problem.entries.indptr) > 0
-    begins = problem.entries.indptr[:-1][filled]
-    largest[filled] = np.maximum.reduceat(np.abs(problem.entries.data), begins)
+    _, largest = problem.entries.row_sizes
     return FARTHEST * np.where(largest > 0, largest, 1.0)
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -161,10 +162,16 @@ def _nearer(first: Outcome, second: Outcome) -> Outcome:
 
 def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
     """Move values within tolerance of a bound or an integer exactly on to it, if rows allow."""
-    snapped = x.copy()
-    whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
-    snapped[whole] = np.round(x[whole])
+    snapped = x
+    if problem.is_mip:
+        snapped = x.copy()
+        whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
+        snapped[whole] = np.round(x[whole])
     outside = bound_violations(problem, snapped)
+    if snapped is x:
+        if not outside.any():
+            return x
+        snapped = x.copy()
     size = np.maximum(1.0, np.abs(np.where(snapped < problem.lower, problem.lower, problem.upper)))
     near = (outside > 0) & (outside <= options.tolerance * size)
     snapped[near] = np.clip(snapped, problem.lower, problem.upper)[near]
@@ -194,21 +201,21 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     bound = -np.inf
     if dual is not None and found.dual_relative <= tolerance:
         bound = dual.objective
-    outcome = replace(outcome, residuals=found, tolerance=tolerance)
     feasible = found.primal_relative <= tolerance
     if not feasible and found.largest_relative > APPROXIMATE_WITHIN:
-        return _without_point(replace(outcome, bound=bound), candidate=x)
+        outcome = replace(outcome, bound=bound, residuals=found, tolerance=tolerance)
+        return _without_point(outcome, candidate=x)
     objective = problem.objective_at(x)
     if feasible and abs(objective - bound) <= BOUND_AGREEMENT * (1.0 + abs(objective)):
         bound = objective
     optimal = feasible and bound > -np.inf and found.gap_relative <= tolerance
-    answer = _with_point(problem, outcome, x, row_activity, found, bound, optimal)
+    more: dict[str, Any] = {"tolerance": tolerance}
     if not feasible:
-        answer = replace(answer, solution_status=SolutionStatus.APPROXIMATE)
-    if dual is None:
-        return answer
-    reduced_cost = _cleanest(dual.reduced_cost, outcome, tolerance)
-    return replace(answer, row_dual=dual.row_dual, reduced_cost=reduced_cost)
+        more["solution_status"] = SolutionStatus.APPROXIMATE
+    if dual is not None:
+        more["row_dual"] = dual.row_dual
+        more["reduced_cost"] = _cleanest(dual.reduced_cost, outcome, tolerance)
+    return _with_point(problem, outcome, x, row_activity, found, bound, optimal, **more)
 
 
 def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
@@ -280,21 +287,22 @@ def _with_point(
     found: Residuals,
     bound: float,
     optimal: bool,
+    **more: Any,
 ) -> Outcome:
     """Return ``outcome`` with a verified point and the status it has earned, without duals."""
-    return replace(
-        outcome,
-        solution_status=SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
-        stop_reason=_stop_reason(outcome, optimal),
-        objective=problem.objective_at(x),
-        bound=bound,
-        x=x,
-        candidate=None,
-        row_activity=row_activity,
-        row_dual=None,
-        reduced_cost=None,
-        residuals=found,
-    )
+    earned: dict[str, Any] = {
+        "solution_status": SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
+        "stop_reason": _stop_reason(outcome, optimal),
+        "objective": problem.objective_at(x),
+        "bound": bound,
+        "x": x,
+        "candidate": None,
+        "row_activity": row_activity,
+        "row_dual": None,
+        "reduced_cost": None,
+        "residuals": found,
+    }
+    return replace(outcome, **(earned | more))
 
 
 def _claim(outcome: Outcome, proven: bool) -> Outcome:

@@ -78,6 +78,17 @@ class SparseRows:
         """The matrix of absolute values."""
         return SparseRows(np.abs(self.data), self.indices, self.indptr, self.shape)
 
+    @cached_property
+    def row_sizes(self) -> tuple[FloatArray, FloatArray]:
+        """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
+        smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if filled.size:
+            size, begins = np.abs(self.data), self.indptr[filled]
+            smallest[filled] = np.minimum.reduceat(size, begins)
+            largest[filled] = np.maximum.reduceat(size, begins)
+        return smallest, largest
+
     def times(self, x: FloatArray) -> FloatArray:
         """Return A x (m,); each row is summed in its order."""
         if self.nnz > SMALL:

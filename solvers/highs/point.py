@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.highs.measure import dual_objective, lp_errors
+from solvers.highs.measure import Measured, Priced, measured, priced
 from solvers.highs.refine import refined
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Reply
@@ -21,12 +21,17 @@ DUAL_FEASIBLE = 2
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Column values and row duals, their largest relative error, and their basis if any."""
+    """Column values and row duals, their measures where both are finite, their basis if any."""
 
     x: FloatArray | None = None
     row_dual: FloatArray | None = None
-    error: float = np.inf
+    measures: Measured | None = None
     basis: tuple[ByteArray, ByteArray] | None = None
+
+    @property
+    def error(self) -> float:
+        """The largest relative error."""
+        return np.inf if self.measures is None else self.measures.error
 
     @property
     def exact(self) -> bool:
@@ -40,7 +45,7 @@ def held_point(session: Session) -> Point:
     basis = session.basis()
     if x is None or y is None or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return Point(x, y, basis=basis)
-    return Point(x, y, lp_errors(session.model, x, y), basis)
+    return Point(x, y, measured(session.model, x, y), basis)
 
 
 def refined_point(session: Session) -> Point:
@@ -49,7 +54,7 @@ def refined_point(session: Session) -> Point:
     if point.exact or point.x is None or point.row_dual is None or point.basis is None:
         return point
     x, y = refined(session, point.basis[1], point.x, point.row_dual)
-    return Point(x, y, lp_errors(session.model, x, y), point.basis)
+    return Point(x, y, measured(session.model, x, y), point.basis)
 
 
 def reply_with(
@@ -57,12 +62,13 @@ def reply_with(
 ) -> Reply:
     """Return a reply that carries the point, its duals and basis as far as they exist."""
     model = session.model
-    x, y = point.x, point.row_dual
+    x, y, known = point.x, point.row_dual, point.measures
     fields: dict[str, Any] = {"statistics": statistics(session), **more}
     bound = -np.inf
     if y is not None:
-        bound = _bound(session, y)
-        fields.update(row_dual=y, reduced_cost=model.reduced_cost(y), bound=bound)
+        prices = priced(model, y) if known is None else known.prices
+        bound = _bound(session, prices)
+        fields.update(row_dual=y, reduced_cost=prices.reduced_cost, bound=bound)
     if point.basis is not None and x is not None:
         fields.update(column_status=point.basis[0], row_status=point.basis[1])
     if x is None or not np.isfinite(x).all():
@@ -72,9 +78,8 @@ def reply_with(
         return Reply(finding, ending, **fields, candidate=x)
     objective = model.objective_at(x)
     fields["bound"] = objective if finding is Finding.OPTIMAL else min(bound, objective)
-    return Reply(
-        finding, ending, **fields, x=x, row_activity=model.activity(x), objective=objective
-    )
+    activity = model.activity(x) if known is None else known.activity
+    return Reply(finding, ending, **fields, x=x, row_activity=activity, objective=objective)
 
 
 def statistics(session: Session) -> dict[str, float | int | str]:
@@ -91,13 +96,7 @@ def statistics(session: Session) -> dict[str, float | int | str]:
     return used
 
 
-def _bound(session: Session, y: FloatArray) -> float:
+def _bound(session: Session, prices: Priced) -> float:
     """Return the dual objective if HiGHS holds a dual feasible point."""
-    if session.highs.getInfo().dual_solution_status != DUAL_FEASIBLE:
-        return -np.inf
-    model = session.model
-    z = model.reduced_cost(y)
-    z[np.isneginf(model.lower) & (z > 0)] = 0.0
-    z[np.isposinf(model.upper) & (z < 0)] = 0.0
-    value = dual_objective(model.row_lower, model.row_upper, y)
-    return value + dual_objective(model.lower, model.upper, z) + model.offset
+    feasible = session.highs.getInfo().dual_solution_status == DUAL_FEASIBLE
+    return prices.objective + session.model.offset if feasible and not prices.row_wrong else -np.inf

@@ -173,8 +173,8 @@ class Session:
         basis = self.highs.getBasis()
         if not basis.valid:
             return None
-        columns = np.array([int(k) for k in basis.col_status], dtype=np.int8)
-        return columns, np.array([int(k) for k in basis.row_status], dtype=np.int8)
+        columns = np.array([k.value for k in basis.col_status], dtype=np.int8)
+        return columns, np.array([k.value for k in basis.row_status], dtype=np.int8)
 
     def set_point(self, x: FloatArray, row_dual: FloatArray | None) -> None:
         """Hand a point over, with zero duals where there are none."""

@@ -86,6 +86,12 @@ class Model:
         """Number of columns n."""
         return int(self.cost.size)
 
+    @cached_property
+    def sides(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper sides (m + n,) of the rows and, after them, of the columns."""
+        low = np.concatenate((self.row_lower, self.lower))
+        return low, np.concatenate((self.row_upper, self.upper))
+
     @property
     def is_mip(self) -> bool:
         """Whether any column is integer."""
