@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any
 
@@ -116,7 +117,10 @@ class ModelReader:
             rows = self._rows.read()
             free = self._matrix.read(rows)
             constant_rows, kept = _settle_rows(rows, free)
-            if self._kept is None or not self._kept.is_of(free.matrix, kept):
+            last = self._kept
+            if last is not None and last.is_shaped_as(free.matrix, kept):
+                self._kept = last.with_data(free.matrix)
+            else:
                 self._kept = _KeptRows.of(rows.rows, free, kept)
             problem = self._problem(rows, free, self._kept, model.name or "")
             if self._sets:
@@ -184,23 +188,45 @@ class _KeptRows:
 
     @classmethod
     def of(cls, rows: list[Any], free: FreeMatrix, kept: BoolArray) -> _KeptRows:
-        own = slice(0, free.matrix.indptr[1])
-        cost = np.zeros(len(free.columns))
-        cost[free.matrix.indices[own]] = free.matrix.data[own]
         constraints = list(compress(rows, kept))
         return cls(
             whole=free.matrix,
             kept=kept,
-            cost=cost,
+            cost=_cost(free.matrix),
             matrix=free.matrix.select(kept, np.ones(len(free.columns), dtype=bool)),
             constraints=constraints,
             column_names=ComponentNames(free.columns),
             row_names=ComponentNames(constraints),
         )
 
-    def is_of(self, matrix: SparseRows, kept: BoolArray) -> bool:
-        """Whether it was made of these."""
-        return matrix is self.whole and np.array_equal(kept, self.kept)
+    def is_shaped_as(self, matrix: SparseRows, kept: BoolArray) -> bool:
+        """Whether it was made of a matrix with the very same places and of the same rows."""
+        return matrix.indices is self.whole.indices and np.array_equal(kept, self.kept)
+
+    def with_data(self, whole: SparseRows) -> _KeptRows:
+        """Return it with the entries of another such matrix; its own matrix where none differs."""
+        if whole is self.whole:
+            return self
+        changed = replace(self, whole=whole, cost=_cost(whole))
+        changed.__dict__["_entries"] = self._entries
+        data = whole.data[self._entries]
+        if np.array_equal(data, self.matrix.data):
+            return changed
+        return replace(changed, matrix=replace(self.matrix, data=data), is_checked=False)
+
+    @cached_property
+    def _entries(self) -> BoolArray:
+        """Which entries of the whole matrix are kept."""
+        entries: BoolArray = self.kept[self.whole.row]
+        return entries
+
+
+def _cost(whole: SparseRows) -> FloatArray:
+    """Return the first row of a matrix as a vector (n,)."""
+    own = slice(0, whole.indptr[1])
+    cost = np.zeros(whole.shape[1])
+    cost[whole.indices[own]] = whole.data[own]
+    return cost
 
 
 def _settle_rows(rows: ModelRows, free: FreeMatrix) -> tuple[dict[Any, float], BoolArray]:

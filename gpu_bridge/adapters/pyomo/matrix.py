@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from operator import attrgetter
 from typing import Any
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from gpu_bridge.adapters.pyomo.entries import IndexArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.errors import ProblemError
-from solvers.problem import FloatArray
+from solvers.problem import BoolArray, FloatArray
 from solvers.rows import SparseRows
 
 
@@ -54,8 +55,13 @@ class MatrixReader:
             matrix = None
         variables = numbered.variables
         fixed = list(map(attrgetter("_fixed"), variables))
-        if matrix is None or not matrix.is_of(rows.coefficients, fixed):
-            matrix = self._matrix = _Matrix.of(numbered, rows, fixed, self._forced)
+        if matrix is not None and fixed == matrix.fixed:
+            matrix = matrix.with_coefficients(rows.coefficients)
+        else:
+            matrix = None
+        if matrix is None:
+            matrix = _Matrix.of(numbered, rows, fixed, self._forced)
+        self._matrix = matrix
         constants = rows.constants
         if matrix.settled.size:
             values = np.zeros(len(variables))
@@ -82,6 +88,36 @@ class _Numbered:
         return cls(rows.variables, list(known.values()), indices)
 
 
+class _Places:
+    """Where the entries (k,) of a model stand in its matrices, looked for at the second look."""
+
+    def __init__(
+        self,
+        row_of: IndexArray,
+        column_of: npt.NDArray[np.int32],
+        whole: SparseRows,
+        used: BoolArray,
+    ) -> None:
+        self._row_of, self._column_of = row_of, column_of
+        self._whole, self._used = whole, used
+
+    @cached_property
+    def in_whole(self) -> IndexArray | None:
+        """The place of each entry over all variables; None where an entry has none, being zero."""
+        columns = np.int64(self._whole.shape[1])
+        known = self._whole.row * columns + self._whole.indices
+        wanted = self._row_of * columns + self._column_of
+        places = np.minimum(np.searchsorted(known, wanted), max(0, known.size - 1))
+        found = known.size and np.array_equal(known[places], wanted)
+        return places if found else None
+
+    @cached_property
+    def in_free(self) -> BoolArray:
+        """Which entries over all variables are those of free ones, too."""
+        entries: BoolArray = self._used[self._whole.indices]
+        return entries
+
+
 @dataclass(frozen=True, eq=False)
 class _Matrix:
     """The matrix over all variables and over the free ones, and what it was made of.
@@ -95,6 +131,7 @@ class _Matrix:
     free: SparseRows
     columns: list[Any]
     settled: IndexArray
+    places: _Places
 
     @classmethod
     def of(
@@ -114,12 +151,24 @@ class _Matrix:
         if not kept.all():
             free = whole.select(np.ones(shape[0], dtype=bool), kept)
             columns = list(compress(variables, kept))
-        return cls(rows.coefficients, flags, whole, free, columns, settled)
+        places = _Places(rows.row_of, numbered.indices, whole, kept)
+        return cls(rows.coefficients, flags, whole, free, columns, settled, places)
 
-    def is_of(self, coefficients: FloatArray, fixed: list[bool]) -> bool:
-        """Whether it was made of these."""
-        same = coefficients is self.coefficients or np.array_equal(coefficients, self.coefficients)
-        return same and fixed == self.fixed
+    def with_coefficients(self, coefficients: FloatArray) -> _Matrix | None:
+        """Return it with other coefficients (k,); None where not the same entries are zero."""
+        if coefficients is self.coefficients or np.array_equal(coefficients, self.coefficients):
+            return self
+        places = self.places.in_whole
+        if places is None:
+            return None
+        data = np.bincount(places, coefficients, self.whole.nnz).astype(np.float64, copy=False)
+        if not data.all():
+            return None
+        whole = replace(self.whole, data=data)
+        free = whole
+        if self.free is not self.whole:
+            free = replace(self.free, data=data[self.places.in_free])
+        return replace(self, coefficients=coefficients, whole=whole, free=free)
 
 
 def _values(fixed: list[Any]) -> FloatArray:

@@ -391,6 +391,23 @@ def test_a_matrix_is_shared_as_long_as_its_coefficients_stay() -> None:
     assert convert_again(solver, m).problem.entries.data is not before.entries.data
 
 
+def test_a_matrix_is_shared_where_costs_alone_change() -> None:
+    m, solver = make_model(), AnySolver()
+    for index in (m.named, m.product, m.total):
+        index.deactivate()
+    m.price = pyo.Param(mutable=True, initialize=2.0)
+    m.costs = pyo.Objective(expr=m.price * sum(m.x.values()))
+    before = convert_again(solver, m).problem
+    m.price = 3.0
+    again = convert_again(solver, m)
+    assert again.problem.entries.data is before.entries.data
+    assert_same(again, convert(m))
+    m.price = 0.0
+    assert_same(convert_again(solver, m), convert(m))
+    m.price = 1.0
+    assert_same(convert_again(solver, m), convert(m))
+
+
 def test_models_by_turns_are_all_known() -> None:
     solver, models = AnySolver(), [make_model() for _ in range(MOST_MODELS)]
     for _ in range(3):
