@@ -67,7 +67,7 @@ def test_what_is_proven_is_true(seed: int) -> None:
     elif truth.objective is None:
         assert found.x is None
     else:
-        assert Fraction(found.bound) <= truth.objective
+        assert found.bound == -np.inf or Fraction(found.bound) <= truth.objective  # out of time
         if found.x is not None:
             assert problem.objective_at(found.x) >= float(truth.objective) - 1e-9
 
