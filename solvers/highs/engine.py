@@ -10,6 +10,7 @@ from solvers.errors import EngineError
 from solvers.highs.channel import Brief, Offers
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
+from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
@@ -112,14 +113,31 @@ def solve_briefly(
             return _no_integer(problem, prepared.empty_column)
         task = make_task(prepared, options, start)
         task = replace(task, settings={**task.settings, **BRIEF})
-        brief = Brief(channel)
-        reply = in_thread(lambda: run(task, brief, live), channel, OVERSTAY, kept=True)
+        if task.model.is_mip:
+            reply = in_thread(lambda: run(task, Brief(channel)), channel, OVERSTAY, kept=True)
+        else:
+            reply = _lp_briefly(task, channel, live)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
     points = () if reply.points is None else reply.points[::-1]
     now = progress.seconds
     pool = [PoolSolution(x, problem.objective_at(x), now, "highs") for x in points]
     return replace(to_outcome(reply, prepared), pool=tuple(pool))
+
+
+def _lp_briefly(task: Task, channel: HurriedChannel, live: Live | None) -> Reply:
+    """Solve a small linear task; only where HiGHS works is another thread worth its while."""
+    brief = Brief(channel)
+    kept = None if live is None else live.take(task, brief)
+    session = begin(task, brief) if kept is None else kept
+    status = in_thread(session.run, channel, OVERSTAY, kept=True)
+    reply = plain_optimum(session, status, task)
+    if reply is None:
+        begun = (session, status) if kept is None else None  # from the last basis nothing is plain
+        return in_thread(lambda: run(task, brief, begun), channel, OVERSTAY, kept=True)
+    if live is not None:
+        live.keep(session, task, reply)
+    return reply
 
 
 def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:

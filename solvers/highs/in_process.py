@@ -147,8 +147,11 @@ class _Job:
         self._function = function
         self.answers: list[Any] = []
         self.failures: list[BaseException] = []
-        # not Thread.join: before Python 3.13 an interrupted join takes the thread for ended
-        self.finished = threading.Event()
+        # not Thread.join: before Python 3.13 an interrupted join takes the thread for ended; and no
+        # event, which takes longer
+        self._finished = threading.Lock()
+        self._finished.acquire()
+        self._has_ended = False
 
     def do(self) -> None:
         """Call it and keep what it returns or raises."""
@@ -157,7 +160,12 @@ class _Job:
         except BaseException as failure:  # raised by whoever waits
             self.failures.append(failure)
         finally:
-            self.finished.set()
+            self._has_ended = True
+            self._finished.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether it has ended, as soon as it has; only one thread may ask."""
+        return self._finished.acquire(timeout=seconds) or self._has_ended
 
 
 class _KeptThread:
@@ -251,7 +259,7 @@ def in_thread(
         if worker is not None:
             worker.end()
         leave(thread)
-        while not isinstance(reason, OverstayedError) and not job.finished.wait(LOOK_AGAIN):
+        while not isinstance(reason, OverstayedError) and not job.wait(LOOK_AGAIN):
             pass  # in slices, because a sleeping main thread may miss the next Ctrl-C
         raise
     if worker is None:
@@ -269,7 +277,7 @@ def in_thread(
 def _wait(job: _Job, channel: ProgressChannel, patience: float) -> None:
     """Wait for a job, and tell HiGHS when it should stop; raises OverstayedError."""
     waited = 0.0
-    while not job.finished.wait(LOOK_AGAIN):
+    while not job.wait(LOOK_AGAIN):
         if channel.stop() is not None:
             waited += LOOK_AGAIN
             channel.halt()

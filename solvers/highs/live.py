@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solvers.highs.channel import Brief, Channel
 from solvers.highs.session import Session
-from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
+from solvers.highs.task import Model, Reply, Setting, Task
 
 
 class Live:
@@ -44,11 +44,9 @@ class Live:
         return session
 
     def keep(self, session: Session, task: Task, reply: Reply) -> None:
-        """Keep the session of a reply for the next solve, if it holds what that can begin with."""
-        plain = reply.finding is Finding.OPTIMAL and reply.ending is Ending.CONVERGED
-        if plain and not session.was_set and reply.column_status is not None:
-            self._kept = session, task.settings, reply
-            del session.channel  # of a solve that has ended
+        """Keep the session of a plain optimum for the next solve."""
+        self._kept = session, task.settings, reply
+        del session.channel  # of a solve that has ended
 
 
 def _change(session: Session, model: Model) -> bool:

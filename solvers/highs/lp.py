@@ -14,7 +14,6 @@ import numpy as np
 
 from solvers.errors import EngineError
 from solvers.highs.channel import Channel, Quiet
-from solvers.highs.live import Live
 from solvers.highs.measure import violation
 from solvers.highs.point import Point, held_point, refined_point, reply_with
 from solvers.highs.rays import (
@@ -50,29 +49,40 @@ FEASIBLE_POINT = 2
 """HiGHS's number for a primal or dual point that is feasible."""
 
 
-def solve_lp(task: Task, channel: Channel, live: Live | None = None) -> Reply:
-    """Solve a linear task and say honestly what came out, from what is ``live`` of its last solve.
+def solve_lp(task: Task, channel: Channel) -> Reply:
+    """Solve a linear task and say honestly what came out.
 
     Raises
     ------
     EngineError
         HiGHS refuses the model or fails without an answer.
     """
-    session = None if live is None else live.take(task, channel)
-    if session is not None and live is not None and (status := session.run()) in SOLVED:
-        reply = finish(session, status, task, channel)
-        live.keep(session, task, reply)
-        if reply.finding is Finding.OPTIMAL and reply.ending is Ending.CONVERGED:
-            return reply
+    session = begin(task, channel)
+    return settle(session, session.run(), task, channel)
+
+
+def begin(task: Task, channel: Channel) -> Session:
+    """Return a session with a linear task's model and start, ready to run."""
     session = Session(task.model, task.settings, channel)
     give_start(session, task)
-    status = session.run()
+    return session
+
+
+def plain_optimum(session: Session, status: Any, task: Task) -> Reply | None:
+    """Return the reply after a run that left nothing to settle; None where it did."""
+    if status not in SOLVED or task.settings.get("solver") in ("ipm", "pdlp"):
+        return None
+    point = held_point(session)
+    if not point.exact or point.basis is None:
+        return None
+    return reply_with(session, point, Finding.OPTIMAL, Ending.CONVERGED)
+
+
+def settle(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
+    """Return the reply after a session's first run, whatever else that takes."""
     if _needs_simplex(task, status):
         status = start_afresh(session, status)
-    reply = finish(session, status, task, channel)
-    if live is not None:
-        live.keep(session, task, reply)
-    return reply
+    return finish(session, status, task, channel)
 
 
 def _needs_simplex(task: Task, status: Any) -> bool:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from solvers.highs.channel import Channel
-from solvers.highs.live import Live
-from solvers.highs.lp import solve_lp
+from solvers.highs.lp import settle, solve_lp
 from solvers.highs.mip import solve_mip
+from solvers.highs.session import Session
 from solvers.highs.task import Finding, Reply, Task, Work
 
 
-def run(task: Task, channel: Channel, live: Live | None = None) -> Reply:
-    """Do a task with HiGHS in the calling thread; a linear program from where it ended last."""
+def run(task: Task, channel: Channel, begun: tuple[Session, Any] | None = None) -> Reply:
+    """Do a task with HiGHS in the calling thread.
+
+    ``begun`` is the session of a linear program after its first run, with its status.
+    """
     if task.work is Work.CONFLICT:
         from solvers.highs.conflict import find_conflict
 
@@ -23,7 +27,7 @@ def run(task: Task, channel: Channel, live: Live | None = None) -> Reply:
         return move_to_vertex(task, channel)
     if task.model.is_mip:
         return solve_mip(task, channel)
-    reply = solve_lp(task, channel, live)
+    reply = solve_lp(task, channel) if begun is None else settle(*begun, task, channel)
     if not task.crossover or reply.column_status is not None or channel.stop() is not None:
         return reply
     point = reply.candidate if reply.x is None else reply.x

@@ -55,7 +55,6 @@ class Session:
         self.model = model
         self.channel = channel
         self.complaints: list[str] = []
-        self.was_set = False
         self._failure: BaseException | None = None
         self.highs = _core._Highs()
         self._threads = int(settings.get("threads", 0))
@@ -64,14 +63,9 @@ class Session:
         self._keep_tiny_entries()
         self._subscribe()
         self._pass(model)
-        self.was_set = False
 
     def set(self, name: str, value: Setting) -> None:
-        """Set one HiGHS option; ``was_set`` tells whether any was since the session was made."""
-        self.was_set = True
-        self._set(name, value)
-
-    def _set(self, name: str, value: Setting) -> None:
+        """Set one HiGHS option."""
         if self.highs.setOptionValue(name, value) != _core.HighsStatus.kOk:
             raise EngineError(f"The reference engine refuses its option {name} = {value!r}.")
 
@@ -87,7 +81,7 @@ class Session:
     def _set_limit(self) -> None:
         """Set the time left as a limit on HiGHS's clock, which goes on from run to run."""
         limit = self.highs.getRunTime() + self.channel.time_left()
-        self._set("time_limit", min(limit, 1e9))
+        self.set("time_limit", min(limit, 1e9))
 
     def _halt(self) -> None:
         """Stop simplex within an iteration, from any thread: it reads its limit every time.

@@ -60,6 +60,35 @@ class GpuHeurConfig(BranchAndBoundConfig):  # type: ignore[misc]
         )
 
 
+class CallConfig:
+    """The settings of one call: those of a solver, and what the call has set.
+
+    A copy of Pyomo's configuration takes as long to make as HiGHS takes for a small model, so there
+    is one only where settings of the call have to be checked, those that are not None.
+    """
+
+    timer: Any
+    warmstart: bool
+    load_solutions: bool
+    raise_exception_on_nonoptimal_result: bool
+    on_solution: Callable[[Improvement], object] | None
+
+    def __init__(self, config: Any, **checked: Any) -> None:
+        given = {name: value for name, value in checked.items() if value is not None}
+        if given:
+            config = config(value={}, preserve_implicit=True)
+            for name, value in given.items():
+                config[name] = value
+        self._config = config
+        self.solver_options = plain_values(config.solver_options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._config, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+
 def make_bridge_options(config: Any) -> Options:
     """Return the validated options of one solve.
 
@@ -68,7 +97,8 @@ def make_bridge_options(config: Any) -> Options:
     OptionError
         For an unknown name in ``solver_options`` (with the nearest valid one), or a bad value.
     """
-    values = {name: config[name] for name in PYOMO_NAMES if config[name] is not None}
+    found = {name: config[name] for name in PYOMO_NAMES}
+    values = {name: value for name, value in found.items() if value is not None}
     return make_options({**values, **plain_values(config.solver_options)})
 
 

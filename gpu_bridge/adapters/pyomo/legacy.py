@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyomo.contrib.solver.common.base import LegacySolverWrapper
 
-from gpu_bridge.adapters.pyomo.config import plain_values
+from gpu_bridge.adapters.pyomo.config import CallConfig, plain_values
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import option_table, parse_text
@@ -64,7 +64,6 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         warmstart: bool = False,
         logfile: str | None = None,
         suffixes: Sequence[str] = (),
-        symbolic_solver_labels: bool = False,
         raise_exception_on_nonoptimal_result: bool = False,
         report_timing: bool = False,
         on_solution: Callable[[Improvement], object] | None = None,
@@ -98,8 +97,9 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
             Called with an ``Improvement`` for each better point, whose ``values`` map variables to
             values; if it returns True the solve ends with the best point.
         **ignored
-            ``keepfiles``, ``solnfile``, ``solver_io`` and ``file_determinism`` mean nothing to a
-            solver that writes no files. Any other name is an error.
+            ``keepfiles``, ``solnfile``, ``solver_io``, ``file_determinism`` and
+            ``symbolic_solver_labels`` mean nothing to a solver that writes no files. Any other name
+            is an error.
 
         Raises
         ------
@@ -111,23 +111,19 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
 
         _check_ignored(ignored)
         wanted = wanted_suffixes(suffixes, SUFFIXES)
-        config = self.config(value={}, preserve_implicit=True)
-        for name, value in (
-            ("tee", tee),
-            ("time_limit", timelimit if time_limit is None else time_limit),
-            ("threads", threads),
-            ("rel_gap", rel_gap),
-            ("abs_gap", abs_gap),
-        ):
-            if value is not None:
-                config[name] = value
+        config = CallConfig(
+            self.config,
+            tee=tee,
+            time_limit=timelimit if time_limit is None else time_limit,
+            threads=threads,
+            rel_gap=rel_gap,
+            abs_gap=abs_gap,
+        )
         for given in (options, solver_options, options_string):
-            for name, value in read_options(given).items():
-                config.solver_options[name] = value
+            config.solver_options.update(read_options(given))
         if logfile is not None:
             config.solver_options["log_file"] = logfile
         config.warmstart = config.warmstart or warmstart
-        config.symbolic_solver_labels = symbolic_solver_labels
         config.load_solutions = False
         config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
         if on_solution is not None:
@@ -186,6 +182,7 @@ def read_options(given: Any) -> dict[str, Any]:
 def _check_ignored(ignored: Mapping[str, Any]) -> None:
     """Refuse arguments that no solver knows; note those that have no meaning here."""
     meaningless = {"keepfiles", "solnfile", "solver_io", "file_determinism", "writer_config"}
+    meaningless.add("symbolic_solver_labels")
     for name, value in ignored.items():
         if name in meaningless:
             if value:

@@ -63,14 +63,14 @@ def make_legacy_results(
     loader = solved.loader
     outcome = loader.outcome
     statuses = old_statuses(outcome.solution_status, outcome.stop_reason)
-    about = legacy.solver
+    about = legacy.solver.add()
     about.name = solver.name
     about.status = statuses.solver
     about.termination_condition = statuses.condition
     about.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
     about.termination_message = str(outcome.stop_reason)
     about.wallclock_time = solved.seconds
-    _describe_problem(legacy.problem, model, loader)
+    _describe_problem(legacy.problem.add(), model, loader)
     legacy._smap_id = None
     if load and loader.may_be_loaded:
         loader.load_solution()
