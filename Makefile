@@ -14,6 +14,10 @@ GENERATIONS ?= 80 86 89 90 100 120
 comma := ,
 # An import in an editable installation builds what has changed, by the environment's tools.
 export PATH := $(abspath $(VENV))/bin:$(PATH)
+# Unless said otherwise, the path's C++ compiler: scikit-build-core takes the one that made Python.
+ifeq ($(origin CXX),default)
+export CXX := c++
+endif
 
 # The first Python of at least 3.10 on the path.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -93,7 +97,7 @@ $(VENV)/bin/python:
 BUILD_TOOLS = scikit-build-core nanobind cmake ninja
 $(VENV)/build-tools: pyproject.toml | $(VENV)/bin/python
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
-	@if ! command -v c++ >/dev/null; then \
+	@if ! command -v $(firstword $(CXX)) >/dev/null; then \
 		echo "There is no C++ compiler: taking Zig's from PyPI (or: apt install g++)."; \
 		$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check ziglang; \
 		for tool in c++ ar ranlib; do \
