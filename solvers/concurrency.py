@@ -49,7 +49,7 @@ class StopFlag:
         """Let the loops of this thread look at the flag from now on."""
         _own.flag = self
         try:
-            from solvers.native import _core
+            import solvers.native._core as _core
         except (EngineError, ImportError):  # without compiled loops there is nothing to end
             return
         _core.watch(self._byte.ctypes.data)

@@ -41,7 +41,10 @@ def _refuse(reason: str) -> EngineError:
 if _lacking := _missing_instructions():
     raise _refuse(f"the processor has no {', '.join(sorted(_lacking))}")
 try:
-    from solvers.native import _core
+    import solvers.native._core as _core
+except ModuleNotFoundError as error:
+    _here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    raise _refuse(f"this installation has none for {_here}") from error
 except ImportError as error:
     raise _refuse(str(error)) from error
 
