@@ -92,7 +92,7 @@ def _other_points(problem: Problem, answer: Outcome, options: Options) -> tuple[
         x = np.where(problem.integrality, np.rint(entry.x) + 0.0, entry.x)
         if holds(problem, x, options):
             seen.add(key)
-            kept.append(replace(entry, x=x, objective=problem.objective_at(x)))
+            kept.append(PoolSolution(x, problem.objective_at(x), entry.seconds, entry.source))
     return tuple(kept)
 
 

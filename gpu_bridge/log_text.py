@@ -211,7 +211,7 @@ def figure_list(count: int, figures: Figures) -> str:
 
 def in_model_sense(event: Event) -> Event:
     """Turn an event of the minimised problem into one of a model that maximises."""
-    return dataclasses.replace(event, incumbent=-event.incumbent, bound=-event.bound)
+    return Event(event.seconds, -event.incumbent, -event.bound, event.source)
 
 
 def figures_in_model_sense(figures: Figures) -> dict[str, float | int | str]:

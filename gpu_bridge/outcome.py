@@ -28,6 +28,9 @@ class IterationRecord:
     figures: Mapping[str, float | int | str]
 
 
+_SHARED = tuple(item.name for item in dataclasses.fields(solvers.outcome.Outcome))
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome(solvers.outcome.Outcome):
     """An engine's outcome after ``verify.py`` has checked it on the original problem.
@@ -63,10 +66,7 @@ class Outcome(solvers.outcome.Outcome):
         cls, outcome: solvers.outcome.Outcome, problem: Problem, **more: Any
     ) -> Outcome:
         """Turn an engine's minimised answer into one in the sense of ``problem``'s model."""
-        values = {
-            item.name: getattr(outcome, item.name)
-            for item in dataclasses.fields(solvers.outcome.Outcome)
-        }
+        values = {name: getattr(outcome, name) for name in _SHARED}
         if problem.maximize:
             values["objective"] = 0.0 - outcome.objective  # no negative zero
             values["bound"] = 0.0 - outcome.bound
@@ -74,11 +74,11 @@ class Outcome(solvers.outcome.Outcome):
                 if values[name] is not None:
                     values[name] = 0.0 - values[name]
             values["history"] = tuple(
-                dataclasses.replace(event, incumbent=-event.incumbent, bound=-event.bound)
+                Event(event.seconds, -event.incumbent, -event.bound, event.source)
                 for event in outcome.history
             )
             values["pool"] = tuple(
-                dataclasses.replace(entry, objective=0.0 - entry.objective)
+                PoolSolution(entry.x, 0.0 - entry.objective, entry.seconds, entry.source)
                 for entry in outcome.pool
             )
         return cls(**values, problem=problem, **more)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from gpu_bridge.attribution import found_by
@@ -28,7 +26,8 @@ def pool_solutions(outcome: Outcome) -> tuple[PoolSolution, ...]:
             seconds, source = entry.seconds, entry.source
         else:
             x_whole = _whole(entry.x, outcome.problem)
-            others.append(dataclasses.replace(entry, x=x_whole, objective=entry.objective + 0.0))
+            value = entry.objective + 0.0
+            others.append(PoolSolution(x_whole, value, entry.seconds, entry.source))
     return (PoolSolution(x, outcome.objective, seconds, source), *others)
 
 

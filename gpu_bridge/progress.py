@@ -11,7 +11,6 @@ before the footer.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -267,7 +266,7 @@ class BridgeProgress(Progress):
         self._withheld = None
         is_better = self._is_better(event)
         if is_better:  # perhaps withheld until a bound came along
-            event = dataclasses.replace(event, source=self._source)
+            event = Event(event.seconds, event.incumbent, event.bound, self._source)
         self._shown_incumbent = event.incumbent
         if self.maximize:
             event = log_text.in_model_sense(event)
