@@ -73,8 +73,11 @@ def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
     rows = row_violations(problem, activity)
     if rows.any():
         rows = np.maximum(0.0, rows - _resolution(problem, x, rows))
+    outside = bound_violations(problem, x)
+    if not (rows.any() or outside.any()):
+        return 0.0
     relative = _over_side(rows, activity, problem.row_lower, problem.row_upper)
-    columns = _over_side(bound_violations(problem, x), x, problem.lower, problem.upper)
+    columns = _over_side(outside, x, problem.lower, problem.upper)
     return float(max(np.max(relative, initial=0.0), np.max(columns, initial=0.0)))
 
 
