@@ -31,8 +31,8 @@ from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.dp import states
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
-from solvers.knapsack.dp.gpu_lists.kernels.stages import KEY_BYTES, TRAIL_BYTES
-from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, Columns, Lists
+from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES, KEY_BYTES
+from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, Lists
 from solvers.native.knapsack_dp_states import merge
 
 MOST_ON_CPU = 20_000_000
@@ -70,7 +70,7 @@ def device_batches(problem: Problem, device: Device, repeats: int) -> list[dict[
     found = []
     for _ in range(repeats + 1):
         lists[Field.SIDE] = 0
-        lists.fill(Columns(problem.profit, problem.weight, None, None))
+        lists.fill((problem.profit, problem.weight))
         lists.renew()
         lists[Field.LEFT], lists[Field.RIGHT] = problem.middle - 1, problem.middle
         lists[Field.STAGE] = lists[Field.PROFIT] = lists[Field.VISITED] = 0
@@ -114,7 +114,7 @@ def core_batches(problem: Problem, repeats: int) -> list[dict[str, float]]:
 def _figures(seconds: float, visited: int, first: int, last: int) -> dict[str, float]:
     """Return the rates of a batch, from what it visited and the list's length before and after."""
     kept = visited // 2 - first + last
-    moved = KEY_BYTES * visited + (KEY_BYTES + 2 * TRAIL_BYTES) * kept
+    moved = KEY_BYTES * visited + (KEY_BYTES + 2 * HISTORY_BYTES) * kept
     return {
         "stage us": 1e6 * seconds / STAGES_PER_BATCH,
         "states/s": visited / seconds,

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import Watch, copies_to_flags, flags_to_copies
-from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
+from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.tables import MOST_BYTES
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.greedy import first_packing
@@ -71,9 +71,9 @@ def solve_knapsack(
         return stopping.should_stop() is not None
 
     if found.profit < found.bound:
-        elsewhere = Elsewhere(device, stopping.log)
-        items, found = _settle(small, items, found, most_states, table_bytes, watch, elsewhere)
-        elsewhere.end()
+        handover = Handover(device, stopping.log)
+        items, found = _settle(small, items, found, most_states, table_bytes, watch, handover)
+        handover.end()
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
     if weight > given.capacity or packed != form.profit_back(found.profit):
@@ -94,7 +94,7 @@ def _settle(
     most_states: int,
     table_bytes: int,
     watch: Watch,
-    elsewhere: Elsewhere,
+    handover: Handover,
 ) -> tuple[Ordered, Found]:
     """Search, at last with every copy as an item of its own; return the items and what was found.
 
@@ -113,5 +113,5 @@ def _settle(
         items = by_efficiency(knapsack, single=True)
         found = replace(found, flags=copies_to_flags(items, copies))
     return items, search_in_rounds(
-        items, found, most_states, watch, table_bytes=table_bytes, elsewhere=elsewhere
+        items, found, most_states, watch, table_bytes=table_bytes, handover=handover
     )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from solvers.knapsack.dp.clusters import climb_clusters
 from solvers.knapsack.dp.core import CoreSearch, Watch
-from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
+from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.heavy_first import descend_from_heaviest
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
@@ -79,7 +79,7 @@ def search_in_rounds(
     rounds: int = len(SIDES),
     nested: bool = False,
     table_bytes: int = MOST_BYTES,
-    elsewhere: Elsewhere | None = None,
+    handover: Handover | None = None,
 ) -> Found:
     """Search, and between its first pieces look for bounds and packings in other ways.
 
@@ -87,7 +87,7 @@ def search_in_rounds(
     ``nested`` says that the problem is a relaxation of another. The search ends after fewer than
     all ``rounds``.
     """
-    search = CoreSearch(items, found.profit, found.bound, most_states, elsewhere)
+    search = CoreSearch(items, found.profit, found.bound, most_states, handover)
     tables = Tables(items, table_bytes)
     path = "core"
     brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items

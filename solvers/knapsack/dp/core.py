@@ -17,8 +17,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
-from solvers.knapsack.dp.gpu_lists.parts import Given
+from solvers.knapsack.dp.gpu_lists.handover import Handover
+from solvers.knapsack.dp.gpu_lists.list_search import Given
+from solvers.knapsack.dp.history import History, ItemStages, item_stages
 from solvers.knapsack.dp.states import (
     ANCESTOR,
     CHECKPOINT,
@@ -30,15 +31,15 @@ from solvers.knapsack.dp.states import (
     PROFIT,
     RIGHT,
     STAGE,
-    STAGES,
     TARGET,
     VISITED,
-    States,
     copy_states,
     empty_states,
     first_states,
+    larger_lists,
     relaxed_bounds,
 )
+from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_states import advance, keep_promising, put_aside
@@ -53,36 +54,15 @@ WORK = 4_000_000
 SAMPLE = 10_000
 """States, or up to twice as many, from whose bounds the middle one of a list is guessed."""
 
-
-STATES_ELSEWHERE = 100
+STATES_ON_GPU = 100
 """States that a GPU visits in the time of one here, or more (``benchmarks.knapsack_lists``)."""
 
 
+PLACE = [LEFT, RIGHT, STAGE]
+"""What a part that waits has of its own in the array that controls the search."""
+
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """Up to 64 stages that are over: each state's history then, and its ancestor before them."""
-
-    history: npt.NDArray[np.uint64]
-    ancestor: npt.NDArray[np.int32]
-    treated: npt.NDArray[np.int32]
-    before: Segment | None
-
-
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A part of a list that waits for its turn, and the largest bound of its states."""
-
-    states: States
-    bound: float
-    left: int
-    right: int
-    stage: int
-    treated: npt.NDArray[np.int32]
-    before: Segment | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +78,8 @@ class CoreResult:
 class CoreSearch:
     """One search for a packing better than ``profit``, which ends where one is worth ``bound``.
 
-    ``room`` is the number of states that a list may have, and ``elsewhere`` where longer ones may
-    go on.
+    ``room`` is the number of states that a list may have, and ``handover`` takes longer ones to a
+    GPU.
     """
 
     def __init__(
@@ -108,17 +88,16 @@ class CoreSearch:
         profit: int,
         bound: int,
         room: int,
-        elsewhere: Elsewhere | None = None,
+        handover: Handover | None = None,
     ) -> None:
         self._items = items
-        self._elsewhere = elsewhere
-        self._visited_elsewhere = 0
+        self._handover = handover
+        self._visited_there = 0
         self._opposite = np.full(items.num_items, -1, dtype=np.int64)
         self._most = max(room, FIRST_ROOM)
         self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
-        self._treated = np.zeros(STAGES, dtype=np.int32)
-        self._before: Segment | None = None
-        self._waiting: list[Waiting] = []
+        self._history = History(item_stages())
+        self._waiting: WaitingList[ItemStages] = WaitingList()
         self._settled = False
         self._flags: npt.NDArray[np.bool_] | None = None
         b = items.break_item
@@ -132,23 +111,23 @@ class CoreSearch:
             self._flags = np.arange(items.num_items) < b
 
     def improve(self, profit: int, flags: npt.NDArray[np.bool_]) -> None:
-        """Take a packing from elsewhere, against which states are pruned from now on."""
+        """Take a packing found in another way, against which states are pruned from now on."""
         if profit > self._control[PROFIT]:
             self._control[PROFIT] = profit
             self._flags = flags
 
     @property
     def spent(self) -> float:
-        """States visited, those elsewhere for as many as this core visits in their time."""
-        there = self._visited_elsewhere
-        return float(self._control[VISITED]) - there + there / STATES_ELSEWHERE
+        """States visited, those on a GPU for as many as this core visits in their time."""
+        there = self._visited_there
+        return float(self._control[VISITED]) - there + there / STATES_ON_GPU
 
     def count_states(self, states: int) -> None:
         """Count states that another search for the same packing has visited."""
         self._control[VISITED] += states
 
     def lower(self, bound: int) -> None:
-        """Take a bound from elsewhere, at which the search ends."""
+        """Take a bound found in another way, at which the search ends."""
         self._control[TARGET] = min(bound, self.target)
 
     @property
@@ -171,9 +150,9 @@ class CoreSearch:
         items, control = self._items, self._control
         until = control[VISITED] + work
         while control[VISITED] < until and not watch(int(control[PROFIT]), int(control[TARGET])):
-            if self._elsewhere is not None and self._elsewhere.search is not None:
-                self._go_on_elsewhere(self._elsewhere, watch, until - control[VISITED])
-                if self._elsewhere.search is not None:
+            if self._handover is not None and self._handover.search is not None:
+                self._go_on_there(self._handover, watch, until - control[VISITED])
+                if self._handover.search is not None:
                     return False  # told to stop
             best = int(control[PROFIT])
             reason = advance(
@@ -186,17 +165,19 @@ class CoreSearch:
                 items.break_item,
                 self._one,
                 self._other,
-                self._treated,
+                self._history.stages.treated,
                 control,
                 int(min(WORK, until - control[VISITED])),
             )
             if control[PROFIT] > best:
                 self._flags = self._packing()
-            if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
+            if control[PROFIT] >= control[TARGET] or (
+                reason == EMPTY and not self._waiting.resume(self._restore)
+            ):
                 self._settled = True
                 return True
             if reason == CHECKPOINT:
-                self._remember()
+                self._checkpoint()
             elif reason == FULL and not self._hand_over():
                 self._make_room()
         return False
@@ -210,24 +191,16 @@ class CoreSearch:
     def _packing(self) -> npt.NDArray[np.bool_]:
         """Return flags of the items of the best state, from its history and its ancestors'."""
         flags = np.arange(self._items.num_items) < self._items.break_item
-        history, ancestor = np.int64(self._control[HISTORY]).view(np.uint64), 0
-        ancestor = int(self._control[ANCESTOR])
-        treated, segment = self._treated, self._before
-        while True:
-            bits = (np.uint64(history) >> np.arange(STAGES, dtype=np.uint64)) & np.uint64(1)
-            changed = treated[bits.astype(bool)]
-            flags[changed] = ~flags[changed]
-            if segment is None:
-                return flags
-            history, treated = segment.history[ancestor], segment.treated
-            ancestor, segment = int(segment.ancestor[ancestor]), segment.before
+        changed = self._history.chosen(int(self._control[HISTORY]), int(self._control[ANCESTOR]))
+        flags[changed] = ~flags[changed]
+        return flags
 
     def _hand_over(self) -> bool:
-        """Let the list go on elsewhere, if it is long; it stays here as well."""
+        """Let the list go on on a GPU, if it is long; it stays here as well."""
         control, count = self._control, int(self._control[COUNT])
-        if self._elsewhere is None or not self._elsewhere.takes(count):
+        if self._handover is None or not self._handover.takes(count):
             return False
-        self._remember()
+        self._checkpoint()
         given = Given(
             self._one.profit[:count],
             self._one.weight[:count],
@@ -246,17 +219,17 @@ class CoreSearch:
             items.break_item,
             self._opposite,
         )
-        return self._elsewhere.begin(items, self._opposite, given)
+        return self._handover.begin(items, self._opposite, given)
 
-    def _go_on_elsewhere(self, elsewhere: Elsewhere, watch: Watch, work: float) -> None:
+    def _go_on_there(self, handover: Handover, watch: Watch, work: float) -> None:
         """Search where the list has gone; when it is done, nothing of it is left here."""
-        search, control = elsewhere.search, self._control
+        search, control = handover.search, self._control
         assert search is not None
         search.told(int(control[PROFIT]), int(control[TARGET]))
         visited, best = search.visited, search.profit
-        done = elsewhere.run(watch, work)
+        done = handover.run(watch, work)
         control[VISITED] += search.visited - visited
-        self._visited_elsewhere += search.visited - visited
+        self._visited_there += search.visited - visited
         if search.profit > best and search.found is not None:
             state, changed = search.found
             control[[PROFIT, HISTORY, ANCESTOR]] = search.profit, 0, state
@@ -264,27 +237,18 @@ class CoreSearch:
             self._flags[changed] = ~self._flags[changed]
         if done:
             control[COUNT] = 0
-            elsewhere.end()
+            handover.end()
 
-    def _remember(self) -> None:
-        """Begin a new history: today's states are the ancestors of those to come."""
-        count = int(self._control[COUNT])
-        one = self._one
-        self._before = Segment(
-            one.history[:count].copy(), one.ancestor[:count].copy(), self._treated, self._before
-        )
-        self._treated = np.zeros(STAGES, dtype=np.int32)
-        one.history[:count] = 0
-        one.ancestor[:count] = np.arange(count, dtype=np.int32)
+    def _checkpoint(self) -> None:
+        """Begin new words for the list."""
+        self._history.close(self._one, int(self._control[COUNT]))
         self._control[STAGE] = 0
 
     def _make_room(self) -> None:
         """Take more memory for the list, or put the less promising half of it aside."""
         count, room = int(self._control[COUNT]), self._one.profit.size
         if room < self._most:
-            larger = empty_states(min(2 * room, self._most))
-            copy_states(self._one, count, larger)
-            self._one, self._other = larger, empty_states(larger.profit.size)
+            self._one, self._other = larger_lists(self._one, count, min(2 * room, self._most))
             return
         prices, aside = self._prices(), empty_states(count)
         capacity = self._items.capacity
@@ -294,38 +258,23 @@ class CoreSearch:
         if left == count:
             half = count // 2
             left, bound = put_aside(self._one, count, capacity, *prices, -np.inf, half, aside)
-        self._waiting.append(
-            Waiting(
-                first_states(aside, count - left),
-                bound,
-                int(self._control[LEFT]),
-                int(self._control[RIGHT]),
-                int(self._control[STAGE]),
-                self._treated.copy(),
-                self._before,
-            )
-        )
+        states = first_states(aside, count - left)
+        self._waiting.add(Part(states, self._control[PLACE], self._history.copy(), bound))
         self._control[COUNT] = left
 
-    def _next(self) -> bool:
-        """Go on with a part that waits; False when there is none left."""
-        while self._waiting:
-            part = self._waiting.pop()
-            count = part.states.profit.size
-            copy_states(part.states, count, self._one)
-            self._control[[LEFT, RIGHT, STAGE]] = part.left, part.right, part.stage
-            self._treated, self._before = part.treated, part.before
-            right, left = self._sides(part.left, part.right)
-            self._control[COUNT] = keep_promising(
-                self._one, count, self._items.capacity, int(self._control[PROFIT]), right, left
-            )
-            if self._control[COUNT]:
-                return True
-        return False
+    def _restore(self, part: Part[ItemStages]) -> int:
+        """Make a part that waited the list; return how many of its states may still be of use."""
+        count = part.states.profit.size
+        copy_states(part.states, count, self._one)
+        self._control[PLACE], self._history = part.place, part.history
+        self._control[COUNT] = keep_promising(
+            self._one, count, self._items.capacity, int(self._control[PROFIT]), *self._sides()
+        )
+        return int(self._control[COUNT])
 
-    def _sides(self, left: int, right: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _sides(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return profit and weight of the next item on the right and on the left."""
-        items = self._items
+        items, (left, right) = self._items, self._control[[LEFT, RIGHT]]
         comes, goes = (0, 1), (1, 0)
         if right < items.num_items:
             comes = int(items.profit[right]), int(items.weight[right])
@@ -335,7 +284,7 @@ class CoreSearch:
 
     def _prices(self) -> tuple[float, float]:
         """Return what a unit of capacity is worth to states below it and costs those beyond it."""
-        comes, goes = self._sides(int(self._control[LEFT]), int(self._control[RIGHT]))
+        comes, goes = self._sides()
         return comes[0] / comes[1], goes[0] / goes[1] if goes[1] else np.inf
 
     def _bound(self) -> int:
@@ -343,9 +292,9 @@ class CoreSearch:
         count = int(self._control[COUNT])
         capacity, prices = self._items.capacity, self._prices()
         now = relaxed_bounds(self._one, count, 1, capacity, *prices).max(initial=-np.inf)
-        if self._elsewhere is not None and self._elsewhere.search is not None:
-            now = self._elsewhere.bound()
-        largest = max([float(now), *(part.bound for part in self._waiting)])
+        if self._handover is not None and self._handover.search is not None:
+            now = self._handover.bound()
+        largest = self._waiting.bound(float(now))
         if not np.isfinite(largest):
             return int(self._control[PROFIT])
         return min(int(largest * (1.0 + 1e-14)) + 1, int(self._control[TARGET]))

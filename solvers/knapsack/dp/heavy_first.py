@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.core import Segment, Watch
+from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.dp.heavy_first_stages import (
     CONTROL,
     FULL,
@@ -27,16 +27,18 @@ from solvers.knapsack.dp.heavy_first_stages import (
     set_suffix,
     suffixes,
 )
+from solvers.knapsack.dp.history import History, ItemStages, item_stages
 from solvers.knapsack.dp.states import (
     ANCESTOR,
     HISTORY,
     PROFIT,
     STAGES,
     VISITED,
-    States,
     copy_states,
     empty_states,
+    larger_lists,
 )
+from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_heavy_first_stages import descend
@@ -77,18 +79,8 @@ class Descent:
     states: int
 
 
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A part of a list, the next item's place, and its history."""
-
-    states: States
-    place: int
-    treated: npt.NDArray[np.int32]
-    before: Segment | None
-
-
 class _Search:
-    """The state of a descent: the list, its history, and the best packing."""
+    """The state of a search: the list, its history, and the best packing."""
 
     def __init__(self, items: Ordered, profit: int, most: int) -> None:
         order = np.argsort(-items.weight, kind="stable")
@@ -105,12 +97,11 @@ class _Search:
         for values in self.one:
             values[0] = 0
         self.count = 1
-        self.treated = np.zeros(STAGES, dtype=np.int32)
-        self.before: Segment | None = None
+        self.history = History(item_stages())
         self.flags: npt.NDArray[np.bool_] | None = None
         self.place = 0
         self.is_cut = False
-        self.waiting: list[Waiting] = []
+        self.waiting: WaitingList[ItemStages] = WaitingList()
 
     def stage(self, most: int, stop: Callable[[], bool]) -> int:
         """Treat the next item; return FULL where its list has more states than allowed.
@@ -120,11 +111,12 @@ class _Search:
         place = self.place
         bit = place % STAGES
         if place and bit == 0 and not self.is_cut:
-            self._remember()
+            self.history.close(self.one, self.count)
         if self.one.profit.size < min(2 * self.count, most):
-            self._grow(min(4 * self.count, most))
+            room = min(4 * self.count, most)
+            self.one, self.other = larger_lists(self.one, self.count, room)
         set_suffix(self.known, 0, place + 1, self.profit, self.weight, self.efficient)
-        self.treated[bit] = place
+        self.history.stages.treated[bit] = place
         begin_stage(self.known, self.control)
         length = self._part_of_stage()
         while length == PAUSED and not stop():
@@ -160,7 +152,7 @@ class _Search:
         half = self.count // 2
         aside = empty_states(half)
         copy_states(self.one, half, aside)
-        self.waiting.append(Waiting(aside, self.place, self.treated.copy(), self.before))
+        self.waiting.add(Part(aside, np.array([self.place]), self.history.copy()))
         for values in self.one:
             values[: self.count - half] = values[half : self.count].copy()
         self.count -= half
@@ -168,48 +160,20 @@ class _Search:
 
     def next_part(self) -> bool:
         """Go on with a part put aside; False when there is none left."""
-        if not self.waiting:
-            return False
-        part = self.waiting.pop()
-        self.count = part.states.profit.size
+        return self.waiting.resume(self._restore)
+
+    def _restore(self, part: Part[ItemStages]) -> int:
+        """Make a part that waited the list; return how many states it has."""
+        self.count = int(part.states.profit.size)
         copy_states(part.states, self.count, self.one)
-        self.place, self.treated, self.before = part.place, part.treated, part.before
+        self.place, self.history = int(part.place[0]), part.history
         self.is_cut = True
-        return True
-
-    @property
-    def num_waiting(self) -> int:
-        """States of all parts put aside."""
-        return sum(part.states.profit.size for part in self.waiting)
-
-    def _remember(self) -> None:
-        """Begin a new history: today's states are the ancestors of those to come."""
-        count, one = self.count, self.one
-        self.before = Segment(
-            one.history[:count].copy(), one.ancestor[:count].copy(), self.treated, self.before
-        )
-        self.treated = np.zeros(STAGES, dtype=np.int32)
-        one.history[:count] = 0
-        one.ancestor[:count] = np.arange(count, dtype=np.int32)
-
-    def _grow(self, room: int) -> None:
-        larger = empty_states(room)
-        copy_states(self.one, self.count, larger)
-        self.one, self.other = larger, empty_states(room)
+        return self.count
 
     def _packing(self) -> npt.NDArray[np.bool_]:
         """Return flags of the best state's items, and of those that fill it up."""
         packed = np.zeros(self.order.size, dtype=np.bool_)  # by falling weight
-        history, ancestor = np.int64(self.control[HISTORY]).view(np.uint64), 0
-        ancestor = int(self.control[ANCESTOR])
-        treated, segment = self.treated, self.before
-        while True:
-            bits = (np.uint64(history) >> np.arange(STAGES, dtype=np.uint64)) & np.uint64(1)
-            packed[treated[bits.astype(bool)]] = True
-            if segment is None:
-                break
-            history, treated = segment.history[ancestor], segment.treated
-            ancestor, segment = int(segment.ancestor[ancestor]), segment.before
+        packed[self.history.chosen(int(self.control[HISTORY]), int(self.control[ANCESTOR]))] = True
         start = self.known.start[self.control[SUFFIX]]
         later = self.efficient[self.efficient >= start]
         packed[later[: self.control[PLACES]]] = True
@@ -252,7 +216,7 @@ def descend_from_heaviest(
         if ending == PAUSED:
             break
         if ending == FULL:
-            if search.count < 2 or search.num_waiting > WAITING * most_states:
+            if search.count < 2 or search.waiting.num_states > WAITING * most_states:
                 break
             search.cut()
     settled = settled or bool(control[PROFIT] >= bound)

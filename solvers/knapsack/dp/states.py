@@ -5,12 +5,13 @@ list is sorted by weight, and profits rise with it, because a state that weighs 
 and brings no more is dominated. Treating an item merges the list with a shifted copy of itself.
 
 Each state remembers the last 64 stages as bits and its ancestor before those by number, so that a
-packing can be read off at the end without solving anything again (``core`` keeps the ancestors).
+packing can be read back at the end (``history`` keeps the ancestors).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ UintArray = npt.NDArray[np.uint64]
 
 
 class States(NamedTuple):
-    """Arrays of a list; only the first entries are in use."""
+    """Arrays of a list, on the host or on a device; only the first entries are in use."""
 
     profit: IntArray
     weight: IntArray
@@ -52,6 +53,12 @@ def empty_states(room: int) -> States:
     )
 
 
+def map_states(change: Callable[[Any], Any], states: States) -> States:
+    """Return a list with every array changed."""
+    profit, weight, history, ancestor = map(change, states)
+    return States(profit, weight, history, ancestor)
+
+
 def copy_states(source: States, count: int, target: States) -> None:
     """Copy the first ``count`` states into the arrays of another list."""
     target.profit[:count] = source.profit[:count]
@@ -62,12 +69,19 @@ def copy_states(source: States, count: int, target: States) -> None:
 
 def first_states(states: States, count: int) -> States:
     """Return the first ``count`` states, without a copy."""
-    return States(
-        states.profit[:count],
-        states.weight[:count],
-        states.history[:count],
-        states.ancestor[:count],
-    )
+    return map_states(lambda values: values[:count], states)
+
+
+def chosen_states(states: States, count: int, flags: npt.NDArray[np.bool_]) -> States:
+    """Return copies of those of the first ``count`` states whose flag is set."""
+    return map_states(lambda values: values[:count][flags], states)
+
+
+def larger_lists(states: States, count: int, room: int) -> tuple[States, States]:
+    """Return a list with the first ``count`` states and more room, and one for its other side."""
+    larger = empty_states(room)
+    copy_states(states, count, larger)
+    return larger, empty_states(room)
 
 
 def relaxed_bounds(

@@ -14,8 +14,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.states import copy_states, empty_states
+from solvers.knapsack.dp.history import History
+from solvers.knapsack.dp.states import chosen_states, copy_states, empty_states, larger_lists
+from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.multiple_choice.bounds import (
+    BROAD,
+    less_promising,
+    outside_steps,
+    state_bounds,
+)
 from solvers.knapsack.multiple_choice.congruence import Congruence
 from solvers.knapsack.multiple_choice.control import (
     ANCESTOR,
@@ -42,17 +50,8 @@ from solvers.knapsack.multiple_choice.control import (
     VISITED,
 )
 from solvers.knapsack.multiple_choice.core_order import Core
-from solvers.knapsack.multiple_choice.history import Past, chosen_at, remembered
 from solvers.knapsack.multiple_choice.pairs import find_pair
-from solvers.knapsack.multiple_choice.parts import (
-    BROAD,
-    Waiting,
-    less_promising,
-    outside_steps,
-    state_bounds,
-)
 from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
-from solvers.knapsack.multiple_choice.states import chosen_states
 from solvers.native.knapsack_multiple_choice_stages import advance
 from solvers.native.knapsack_multiple_choice_states import copy_promising
 
@@ -73,7 +72,7 @@ MOST_PARTNERS = 1_000_000
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
 
-PART = [PLACE, STAGE, SHIFT, ITEMS]
+ITS_PLACE = [PLACE, STAGE, SHIFT, ITEMS]
 """What a part of a list that waits has of its own in the array that controls the search."""
 
 
@@ -101,9 +100,8 @@ class ChoiceSearch:
         self._most = max(room, FIRST_ROOM, largest)
         first_room = max(FIRST_ROOM, largest)
         self._one, self._other = empty_states(first_room), empty_states(first_room)
-        self._stages = empty_stages(core)
-        self._past: Past | None = None
-        self._waiting: list[Waiting] = []
+        self._history = History(empty_stages(core))
+        self._waiting: WaitingList[Stages] = WaitingList()
         self._chosen: IntArray | None = None
         self._settled = False
         self._portion, self._paired = FIRST_WORK, 0
@@ -131,7 +129,9 @@ class ChoiceSearch:
             reason = self._advance(int(min(self._portion, until - control[VISITED])))
             if control[PROFIT] > best:
                 self._chosen = self._selection()
-            if control[PROFIT] >= control[TARGET] or (reason == EMPTY and not self._next()):
+            if control[PROFIT] >= control[TARGET] or (
+                reason == EMPTY and not self._waiting.resume(self._restore)
+            ):
                 self._settled = True
                 return True
             if control[STOP]:
@@ -141,7 +141,7 @@ class ChoiceSearch:
             if control[COUNT] == 0:
                 continue
             if reason == CHECKPOINT:
-                self._remember()
+                self._checkpoint()
             elif reason == FULL:
                 self._make_room()
             if watch(int(control[PROFIT]), int(control[TARGET])):
@@ -164,7 +164,7 @@ class ChoiceSearch:
             self._capacity,
             self._one,
             self._other,
-            self._stages,
+            self._history.stages,
             self._control,
             work,
         )
@@ -175,18 +175,14 @@ class ChoiceSearch:
     def _selection(self) -> IntArray:
         """Return the items of the best state, from its history and its ancestors'."""
         control = self._control
-        items = chosen_at(
-            self._stages,
-            int(control[BEST_STAGE]),
-            np.int64(control[HISTORY]).view(np.uint64),
-            int(control[ANCESTOR]),
-            self._past,
+        items = self._history.chosen(
+            int(control[HISTORY]), int(control[ANCESTOR]), int(control[BEST_STAGE])
         )
-        return self._with_items([*items, int(control[BEST_ITEM])])
+        return self._with_items(items, control[[BEST_ITEM]])
 
-    def _with_items(self, items: list[int]) -> IntArray:
+    def _with_items(self, *chosen_items: IntArray) -> IntArray:
         """Return the break solution with items that were chosen instead of its own."""
-        chosen = self._core.break_item.copy()
+        chosen, items = self._core.break_item.copy(), np.concatenate(chosen_items)
         groups = np.searchsorted(self._core.first, items, side="right") - 1
         chosen[groups] = items
         return chosen
@@ -212,25 +208,14 @@ class ChoiceSearch:
             return
         control[PROFIT] = pair.profit
         stage = int(control[STAGE])
-        history, ancestor = one.history[pair.state], int(one.ancestor[pair.state])
-        past = chosen_at(self._stages, stage, history, ancestor, self._past)
-        self._chosen = self._with_items([*past, *pair.items])
+        word, ancestor = int(one.history[pair.state]), int(one.ancestor[pair.state])
+        self._chosen = self._with_items(self._history.chosen(word, ancestor, stage), pair.items)
 
-    def _remember(self) -> None:
-        """Begin a new history: today's states are the ancestors of those to come."""
-        count = int(self._control[COUNT])
-        one = self._one
-        self._past = remembered(
-            one.history[:count],
-            one.ancestor[:count],
-            self._stages,
-            int(self._control[STAGE]),
-            self._past,
-        )
-        self._stages = empty_stages(self._core)
-        one.history[:count] = 0
-        one.ancestor[:count] = np.arange(count, dtype=np.int32)
-        self._control[[STAGE, SHIFT, ITEMS]] = 0
+    def _checkpoint(self) -> None:
+        """Begin new words for the list."""
+        control = self._control
+        self._history.close(self._one, int(control[COUNT]), int(control[STAGE]))
+        control[[STAGE, SHIFT, ITEMS]] = 0
 
     def _make_room(self) -> None:
         """Take more memory for the list, or put the less promising part of it aside.
@@ -239,41 +224,27 @@ class ChoiceSearch:
         """
         count, room = int(self._control[COUNT]), self._one.profit.size
         if room < self._most:
-            larger = empty_states(min(2 * room, self._most))
-            copy_states(self._one, count, larger)
-            self._one, self._other = larger, empty_states(larger.profit.size)
+            self._one, self._other = larger_lists(self._one, count, min(2 * room, self._most))
             return
         bound = self._bounds()
         staying = min(count // 2, room // max(int(self._control[KEPT]), 1))
         later = less_promising(bound, max(staying, 1))
-        self._waiting.append(
-            Waiting(
-                chosen_states(self._one, count, later),
-                float(bound[later].max()),
-                self._control[PART],
-                Stages(*(values.copy() for values in self._stages)),
-                self._past,
-            )
-        )
+        states, place = chosen_states(self._one, count, later), self._control[ITS_PLACE]
+        part = Part(states, place, self._history.copy(), float(bound[later].max()))
+        self._waiting.add(part)
         kept = chosen_states(self._one, count, ~later)
         copy_states(kept, kept.profit.size, self._one)
         self._control[COUNT] = kept.profit.size
 
-    def _next(self) -> bool:
-        """Go on with a part that waits; False when there is none left."""
-        control = self._control
-        while self._waiting:
-            part = self._waiting.pop()
-            control[PART] = part.control
-            self._stages, self._past = part.stages, part.past
-            up, down = outside_steps(self._core, int(control[PLACE]))
-            count = part.states.profit.size
-            control[COUNT] = copy_promising(
-                part.states, count, self._one, self._capacity, up, down, control
-            )
-            if control[COUNT]:
-                return True
-        return False
+    def _restore(self, part: Part[Stages]) -> int:
+        """Make a part that waited the list; return how many of its states may still be of use."""
+        control, states = self._control, part.states
+        control[ITS_PLACE], self._history = part.place, part.history
+        steps = outside_steps(self._core, int(control[PLACE]))
+        control[COUNT] = copy_promising(
+            states, states.profit.size, self._one, self._capacity, *steps, control
+        )
+        return int(control[COUNT])
 
     def _bounds(self) -> npt.NDArray[np.float64]:
         """Return the bounds of the states of the list."""
@@ -283,7 +254,7 @@ class ChoiceSearch:
     def _bound(self) -> int:
         """Return a bound on what the states left can become."""
         now = self._bounds().max(initial=-np.inf)
-        largest = max([float(now), *(part.bound for part in self._waiting)])
+        largest = self._waiting.bound(float(now))
         if not np.isfinite(largest):
             return int(self._control[PROFIT])
         return min(int(largest * BROAD) + 1, int(self._control[TARGET]))

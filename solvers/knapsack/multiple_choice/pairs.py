@@ -18,7 +18,6 @@ from solvers.knapsack.dp.states import States, empty_states
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.control import CONTROLS, HISTORY_BITS, ITEMS, SHIFT, STAGE
 from solvers.knapsack.multiple_choice.core_order import Core
-from solvers.knapsack.multiple_choice.history import chosen_at
 from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
 from solvers.native.knapsack_multiple_choice_stages import (
     bits_for,
@@ -39,7 +38,7 @@ class Pair:
         Of the pair, or what was to be beaten.
     state : int
         Its number in the list; -1 where no pair is better.
-    items : list of int
+    items : int64 array
         What the partner has of the classes outside the core.
     is_last : bool
         Whether partners had all classes outside the core, so that nothing better is left.
@@ -47,7 +46,7 @@ class Pair:
 
     profit: int
     state: int
-    items: list[int]
+    items: IntArray
     is_last: bool
 
 
@@ -70,10 +69,9 @@ def find_pair(
     others = _partners(core, capacity, place, best, room)
     arguments = states, count, others.states, others.count, capacity, best
     profit, state, partner = best_pair(*arguments)
-    items = []
+    items = np.empty(0, dtype=np.int64)
     if state >= 0:
-        history = others.states.history[partner]
-        items = chosen_at(others.stages, others.num_stages, history, 0, None)
+        items = others.stages.chosen(int(others.states.history[partner]), others.num_stages)
     return Pair(profit, state, items, others.are_all)
 
 

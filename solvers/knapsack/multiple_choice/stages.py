@@ -6,6 +6,7 @@ any more, and merging the shifted lists in pairs.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,23 @@ class Stages(NamedTuple):
     shift: IntArray
     item: IntArray
     run: IntArray
+
+    def chosen(self, word: int, num_stages: int) -> IntArray:
+        """Return the items that a word stands for."""
+        numbers = [
+            (word >> low) & ((1 << (high - low)) - 1)
+            for low, high in pairwise(self.shift[: num_stages + 1].tolist())
+        ]
+        items: IntArray = self.item[self.begin[:num_stages] + np.array(numbers, dtype=np.int64)]
+        return items
+
+    def copy(self) -> Stages:
+        """Return the same stages in arrays of their own."""
+        return Stages(*(values.copy() for values in self))
+
+    def fresh(self) -> Stages:
+        """Return arrays for the stages of the next words."""
+        return Stages(*(np.zeros_like(values) for values in self))
 
 
 def empty_stages(core: Core) -> Stages:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.dp.clusters.completions import Completions, Lists
-from solvers.knapsack.dp.core import Segment
-from solvers.knapsack.dp.states import STAGES, copy_states, empty_states
+from solvers.knapsack.dp.history import History, item_stages
+from solvers.knapsack.dp.states import STAGES, empty_states, larger_lists
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_clusters_stages import add_to_packings
 
@@ -71,8 +71,7 @@ class Climb:
         for values in self._one:
             values[0] = 0
         self.count = 1
-        self._treated = np.zeros(STAGES, dtype=np.int32)
-        self._before: Segment | None = None
+        self._history = History(item_stages())
 
     def run(self) -> bool:
         """Treat all items; False where time, work or memory is up."""
@@ -90,15 +89,9 @@ class Climb:
         """Return flags of the most profitable state's items."""
         flags = np.zeros(self._items.profit.size, dtype=np.bool_)
         last = self.count - 1
-        history, ancestor = self._one.history[last], int(self._one.ancestor[last])
-        treated, segment = self._treated, self._before
-        while True:
-            bits = (np.uint64(history) >> np.arange(STAGES, dtype=np.uint64)) & np.uint64(1)
-            flags[treated[bits.astype(bool)]] = True
-            if segment is None:
-                return flags
-            history, treated = segment.history[ancestor], segment.treated
-            ancestor, segment = int(segment.ancestor[ancestor]), segment.before
+        word, ancestor = int(self._one.history[last]), int(self._one.ancestor[last])
+        flags[self._history.chosen(word, ancestor)] = True
+        return flags
 
     def _treat_cluster(self, cluster: int) -> bool:
         """Treat a cluster's items.
@@ -125,11 +118,12 @@ class Climb:
         """Treat one item."""
         bit = place % STAGES
         if place and bit == 0:
-            self._remember()
-        self._treated[bit] = place
+            self._history.close(self._one, self.count)
+        self._history.stages.treated[bit] = place
         length = self._add(place, above)
         while length < 0 and self._one.profit.size < self._most:
-            self._grow()
+            room = min(GROWTH * self._one.profit.size, self._most)
+            self._one, self._other = larger_lists(self._one, self.count, room)
             length = self._add(place, above)
         if length < 0:
             return False
@@ -151,19 +145,3 @@ class Climb:
             above.weight,
             above.profit,
         )
-
-    def _remember(self) -> None:
-        """Begin a new history: today's states are the ancestors of those to come."""
-        count, one = self.count, self._one
-        self._before = Segment(
-            one.history[:count].copy(), one.ancestor[:count].copy(), self._treated, self._before
-        )
-        self._treated = np.zeros(STAGES, dtype=np.int32)
-        one.history[:count] = 0
-        one.ancestor[:count] = np.arange(count, dtype=np.int32)
-
-    def _grow(self) -> None:
-        room = min(GROWTH * self._one.profit.size, self._most)
-        larger = empty_states(room)
-        copy_states(self._one, self.count, larger)
-        self._one, self._other = larger, empty_states(room)

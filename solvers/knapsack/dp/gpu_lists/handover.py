@@ -8,13 +8,12 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.knapsack.dp.gpu_lists.choose import LONG_LIST, device_for
-from solvers.knapsack.dp.gpu_lists.list_search import ListSearch
-from solvers.knapsack.dp.gpu_lists.parts import Given
+from solvers.knapsack.dp.gpu_lists.list_search import Given, ListSearch
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 
 
-class Elsewhere:
+class Handover:
     """Takes the list of one search at a time, from the first that is long.
 
     The search keeps its list until the GPU is done with it, so that it can go on itself where the

@@ -1,31 +1,20 @@
-"""What packings are read off from: the histories of stages that are over."""
+"""Histories on a device: segments stay there while there is memory set aside for them."""
 
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
-from solvers.knapsack.dp.gpu_lists.kernels.stages import TRAIL_BYTES
-from solvers.knapsack.dp.gpu_lists.memory import STAGES, Lists, copy
+from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES
+from solvers.knapsack.dp.gpu_lists.memory import Lists, copy
+from solvers.knapsack.dp.history import History, ItemStages, Segment, read_back
+from solvers.knapsack.dp.states import STAGES
 from solvers.knapsack.items import IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """Up to 64 stages that are over: each state's history then, and its ancestor before them."""
-
-    history: Any
-    ancestor: Any
-    treated: IntArray
-    before: Segment | None
-
-
 class Budget:
-    """Bytes of the device left for histories; apart from the trail, which would else stay too."""
+    """Bytes of the device left for segments; no part of the history, which would else stay too."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -35,61 +24,60 @@ class Budget:
         self.left += size
 
 
-class Trail:
-    """Keeps histories on the device while there is memory set aside, then on the host."""
+class DeviceHistory:
+    """Keeps segments on the device while there is memory set aside, then on the host."""
 
     def __init__(self, lists: Lists, device_bytes: int) -> None:
         self._lists = lists
         self._budget = Budget(device_bytes)
-        self.last: Segment | None = None
+        self.before: Segment | None = None
 
-    def remember(self) -> None:
-        """Put the history of the list's states away, and begin a new one."""
+    def on_host(self) -> History[ItemStages]:
+        """Return the history of a part that waits."""
+        return History(ItemStages(self._lists.treated()), self.before)
+
+    def put_back(self, history: History[ItemStages]) -> None:
+        """Go on with the history of a part that waited."""
+        self._lists.set_treated(history.stages.treated)
+        self.before = history.before
+
+    def close(self) -> None:
+        """Begin new words: the list's states are the ancestors of those to come."""
         lists = self._lists
         count = lists[Field.COUNT]
         states = lists.view(0, count)
-        kept: tuple[Any, ...] | None = None
-        if count * TRAIL_BYTES <= self._budget.left:
+        kept: tuple[Any, Any] | None = None
+        if count * HISTORY_BYTES <= self._budget.left:
             kept = self._on_device(states.history, states.ancestor)
         there = kept is not None
         if kept is None:
-            kept = tuple(map(lists.device.to_host, (states.history, states.ancestor)))
-        self.last = Segment(kept[0], kept[1], lists.treated(), self.last)
+            to_host = lists.device.to_host
+            kept = to_host(states.history), to_host(states.ancestor)
+        self.before = Segment(kept[0], kept[1], ItemStages(lists.treated()), STAGES, self.before)
         if there:
-            self._budget.add(-count * TRAIL_BYTES)
+            self._budget.add(-count * HISTORY_BYTES)
             # it goes when no list is left that came of it
-            weakref.finalize(self.last, self._budget.add, count * TRAIL_BYTES).atexit = False
+            weakref.finalize(self.before, self._budget.add, count * HISTORY_BYTES).atexit = False
         lists[Field.STAGE] = 0
         lists.renew()
 
     def packing(self) -> tuple[int, IntArray]:
         """Return the best packing, as ``ListSearch.found`` tells it."""
         lists = self._lists
-        history, ancestor = lists[Field.HISTORY], lists[Field.ANCESTOR]
-        changed = [_changed(history, lists.treated())]
-        segment = self.last
-        while segment is not None:
-            history, there = int(segment.history[ancestor]), int(segment.ancestor[ancestor])
-            changed.append(_changed(history, segment.treated))
-            ancestor, segment = there, segment.before
-        return ancestor, np.concatenate(changed)
+        word, ancestor = lists[Field.HISTORY], lists[Field.ANCESTOR]
+        stages = ItemStages(lists.treated())
+        items, first = read_back(word, ancestor, stages, STAGES, self.before)
+        return first, items
 
-    def _on_device(self, *arrays: Any) -> tuple[Any, ...] | None:
+    def _on_device(self, words: Any, ancestors: Any) -> tuple[Any, Any] | None:
         xp = self._lists.device.xp
         try:
-            kept = tuple(xp.empty(array.size, dtype=array.dtype) for array in arrays)
+            kept = xp.empty(words.size, words.dtype), xp.empty(ancestors.size, ancestors.dtype)
         except Exception as error:
             if not self._lists.device.is_out_of_memory(error):
                 raise
             self._budget = Budget(0)
             return None
-        for target, source in zip(kept, arrays, strict=True):
-            copy(target, source)
+        copy(kept[0], words)
+        copy(kept[1], ancestors)
         return kept
-
-
-def _changed(history: int, treated: IntArray) -> IntArray:
-    """Return the items whose bits are set in a history."""
-    bits = np.int64(history).view(np.uint64) >> np.arange(STAGES, dtype=np.uint64)
-    changed: IntArray = treated[(bits & np.uint64(1)).astype(bool)]
-    return changed

@@ -8,14 +8,17 @@ stop after so much work, and tells the host how it stands after every batch of s
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.knapsack.dp.gpu_lists.history import Trail
+from solvers.knapsack.dp.gpu_lists.bounds import middle_bound, see_sides
+from solvers.knapsack.dp.gpu_lists.history import DeviceHistory
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
-from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, Columns, Lists
-from solvers.knapsack.dp.gpu_lists.parts import Given, Waiting, middle_bound, see_sides
+from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, Lists
+from solvers.knapsack.dp.history import ItemStages
+from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 
@@ -28,8 +31,26 @@ GROWTH = 4
 WORK = 10**10
 """States between two looks at the clock: a tenth of a second or two."""
 
-MEMORY_SHARE, TRAIL_SHARE = 0.5, 0.25
+PLACE = [Field.LEFT, Field.RIGHT, Field.STAGE]
+"""What a part that waits has of its own in the array that controls the search."""
+
+MEMORY_SHARE, HISTORY_SHARE = 0.5, 0.25
 """Parts of the free memory for lists, and for the histories of stages that are over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A list to go on with: its states, the next items to the left and right, and two limits.
+
+    ``best`` is the profit to beat, and ``target`` what no packing exceeds.
+    """
+
+    profit: IntArray
+    weight: IntArray
+    left: int
+    right: int
+    best: int
+    target: int
 
 
 class ListSearch:
@@ -65,12 +86,13 @@ class ListSearch:
         self._most = max(min(self._most, LARGEST_ROOM), 2 * given.profit.size)
         room = min(max(FIRST_ROOM, 2 * given.profit.size), self._most)
         self._lists = Lists(device, items.profit, items.weight, opposite, room)
-        self._trail = Trail(self._lists, int(TRAIL_SHARE * free) if device.kind == "cuda" else 0)
-        self._waiting: list[Waiting] = []
+        kept_bytes = int(HISTORY_SHARE * free) if device.kind == "cuda" else 0
+        self._history = DeviceHistory(self._lists, kept_bytes)
+        self._waiting: WaitingList[ItemStages] = WaitingList()
         self._settled = False
         self._found: tuple[int, IntArray] | None = None
         lists = self._lists
-        lists.fill(Columns(given.profit, given.weight, None, None))
+        lists.fill((given.profit, given.weight))
         lists[Field.LEFT], lists[Field.RIGHT] = given.left, given.right
         lists[Field.PROFIT], lists[Field.TARGET] = given.best, given.target
         lists[Field.CAPACITY] = items.capacity
@@ -101,7 +123,7 @@ class ListSearch:
         return self._found
 
     def told(self, best: int, target: int) -> None:
-        """Take profit and bound from elsewhere."""
+        """Take profit and bound from the search that handed the list over."""
         if best > self.profit:
             self._lists[Field.PROFIT], self._found = best, None
         self._lists[Field.TARGET] = min(target, self._lists[Field.TARGET])
@@ -115,10 +137,12 @@ class ListSearch:
         while self.visited < until and not self._settled:
             reason = self._advance(int(min(WORK, until - self.visited)))
             target = self._lists[Field.TARGET]
-            if self.profit >= target or (reason == Reason.EMPTY and not self._next()):
+            if self.profit >= target or (
+                reason == Reason.EMPTY and not self._waiting.resume(self._restore)
+            ):
                 self._settled = True
             elif reason == Reason.CHECKPOINT:
-                self._trail.remember()
+                self._history.close()
             elif reason == Reason.FULL:
                 self._make_room()
             if watch(self.profit, target):
@@ -130,8 +154,8 @@ class ListSearch:
         if self._settled:
             return self.profit
         lists = self._lists
-        parts = [self.profit, *(part.bound for part in self._waiting)]
-        low, high = max(parts), max(max(parts), lists[Field.TARGET])
+        low = int(self._waiting.bound(self.profit))
+        high = max(low, lists[Field.TARGET])
         see_sides(lists, self._items)
         while low < high:  # the largest bound of a state, rounded down
             middle = (low + high + 1) // 2
@@ -149,7 +173,7 @@ class ListSearch:
         lists.run_batch()
         if self.profit > best:
             self._found = None
-            self._found = self._trail.packing()
+            self._found = self._history.packing()
         return Reason(lists[Field.REASON])
 
     def _make_room(self) -> None:
@@ -172,37 +196,22 @@ class ListSearch:
             lists[Field.LEVEL] = self.count // 2
             bound, mode = lists[Field.TARGET], Mode.PLACES
             later = lists.choose(mode | Mode.BELOW)
-        self._waiting.append(
-            Waiting(
-                lists.to_host(later, other=True),
-                bound,
-                lists[Field.LEFT],
-                lists[Field.RIGHT],
-                lists[Field.STAGE],
-                lists.treated(),
-                self._trail.last,
-            )
-        )
+        states = lists.to_host(later, other=True)
+        self._waiting.add(Part(states, lists.control[PLACE], self._history.on_host(), bound))
         lists.choose(mode)
         lists.take_over()
 
-    def _next(self) -> bool:
-        """Go on with a part that waits; False when there is none left."""
+    def _restore(self, part: Part[ItemStages]) -> int:
+        """Make a part that waited the list; return how many of its states may still be of use."""
         lists = self._lists
-        while self._waiting:
-            part = self._waiting.pop()
-            lists.fill(part.states)
-            lists[Field.LEFT], lists[Field.RIGHT] = part.left, part.right
-            lists[Field.STAGE] = part.stage
-            lists.set_treated(part.treated)
-            self._trail.last = part.before
-            see_sides(lists, self._items)
-            lists[Field.LEVEL] = self.profit + 1
-            lists.choose(0)
-            lists.take_over()
-            if self.count:
-                return True
-        return False
+        lists.fill(part.states)
+        lists.control[PLACE] = part.place
+        self._history.put_back(part.history)
+        see_sides(lists, self._items)
+        lists[Field.LEVEL] = self.profit + 1
+        lists.choose(0)
+        lists.take_over()
+        return self.count
 
 
 def room_for(device: Device) -> int:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.knapsack.dp.gpu_lists.kernels.fields import CONTROL_SIZE, Field
-from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY, KEY_BYTES, TRAIL_BYTES, tiles
+from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY, HISTORY_BYTES, KEY_BYTES, tiles
+from solvers.knapsack.dp.states import STAGES, States, map_states
 from solvers.knapsack.items import IntArray
 
-STATE_BYTES = 2 * (KEY_BYTES + TRAIL_BYTES)
+STATE_BYTES = 2 * (KEY_BYTES + HISTORY_BYTES)
 """Bytes for each state that there is room for, on both sides."""
 
 LARGEST_ROOM = 2**31 - 1
 """Ancestors are numbers of 32 bits."""
-
-STAGES = 64
-"""Stages that a history holds, one for each of its bits."""
 
 BLOCKS_PER_PROCESSOR = 5
 """Blocks of a merge that a H200's processor runs at once; more would wait for a ticket in vain."""
@@ -30,16 +28,8 @@ STAGES_PER_BATCH = 16
 where the list ends within a batch, what is left of it runs empty, for 3 us each."""
 
 
-class Columns(NamedTuple):
-    """The arrays of a list: on a device both sides, on the host one."""
-
-    profit: Any
-    weight: Any
-    history: Any
-    ancestor: Any
-
-
-TYPES = Columns(np.int64, np.int64, np.int64, np.int32)
+TYPES = (np.int64, np.int64, np.int64, np.int32)
+"""Of the arrays of ``States`` on a device."""
 
 
 class Lists:
@@ -58,7 +48,7 @@ class Lists:
         self._items = tuple(map(device.to_device, (profit, weight, opposite)))
         self._control = xp.zeros(CONTROL_SIZE, dtype=np.int64)
         self._treated = xp.zeros(STAGES, dtype=np.int64)
-        self._columns = Columns(*(xp.empty(2 * room, dtype=kind) for kind in TYPES))
+        self._columns = States(*(xp.empty(2 * room, dtype=kind) for kind in TYPES))
         self._words = xp.zeros(tiles(room) + 1, dtype=np.int64)
         self._blocks = _blocks(device)
         self._batch: Callable[[], None] | None = None
@@ -107,22 +97,21 @@ class Lists:
         """Put back the items of a history's stages."""
         write(self._treated, items)
 
-    def view(self, first: int, count: int, *, other: bool = False) -> Columns:
+    def view(self, first: int, count: int, *, other: bool = False) -> States:
         """Return ``count`` states from number ``first`` of the list, or of the other side."""
         side = self[Field.SIDE] ^ int(other)
         here = slice(side * self.room + first, side * self.room + first + count)
-        return Columns(*(column[here] for column in self._columns))
+        return map_states(lambda column: column[here], self._columns)
 
-    def fill(self, given: Columns) -> None:
-        """Make arrays of the host the list; their history and ancestor may be None."""
-        self[Field.COUNT] = int(given.profit.size)
-        for column, values in zip(self.view(0, int(given.profit.size)), given, strict=True):
-            if values is not None:
-                write(column, values)
+    def fill(self, given: tuple[Any, ...]) -> None:
+        """Make arrays of the host the list; without words and ancestors these stay as they are."""
+        self[Field.COUNT] = count = int(given[0].size)
+        for column, values in zip(self.view(0, count), given, strict=False):
+            write(column, values)
 
-    def to_host(self, count: int, *, other: bool = False) -> Columns:
+    def to_host(self, count: int, *, other: bool = False) -> States:
         """Return a copy of the first ``count`` states."""
-        return Columns(*map(self.device.to_host, self.view(0, count, other=other)))
+        return map_states(self.device.to_host, self.view(0, count, other=other))
 
     def grow(self, room: int) -> None:
         """Take more memory, an array at a time; the list stays.
@@ -138,7 +127,7 @@ class Lists:
         for old, kind in zip(self.view(0, count), TYPES, strict=True):
             larger.append(xp.empty(2 * room, dtype=kind))
             copy(larger[-1][:count], old)
-        self._columns, self._words = Columns(*larger), words
+        self._columns, self._words = States(*larger), words
         self.room, self._batch = room, None
         self[Field.SIDE] = 0
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from solvers.core.device import Device, cpu
 from solvers.knapsack.dp.gpu_lists import memory
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
-from solvers.knapsack.dp.gpu_lists.memory import Columns, Lists
+from solvers.knapsack.dp.gpu_lists.memory import Lists
+from solvers.knapsack.dp.states import States
 
 LARGEST = 2**62 - 1
 BLIND = {Field.TICKET}
@@ -23,7 +24,7 @@ BLIND = {Field.TICKET}
 class Case:
     """A list, the items to come (the first ``broken`` are packed), and what prunes."""
 
-    states: Columns
+    states: States
     item_profit: npt.NDArray[np.int64]
     item_weight: npt.NDArray[np.int64]
     opposite: npt.NDArray[np.int64]
@@ -49,7 +50,7 @@ def front(
     item_profit = np.maximum(item_weight // scale * rng.integers(60, 140, items) // 100, 1) * scale
     order = np.argsort(-item_profit / item_weight, kind="stable")
     return Case(
-        Columns(
+        States(
             profit,
             weight,
             rng.integers(0, 2, count),
@@ -117,7 +118,7 @@ def awkward() -> dict[str, Case]:
         "items skipped": changed(some, opposite=skipping),
         "all items skipped": changed(some, opposite=np.zeros(12, dtype=np.int64)),
         "more items than lanes": front(2000, 8, items=90, best=0.9999),
-        "empty": changed(some, states=Columns(*(column[:0] for column in some.states))),
+        "empty": changed(some, states=States(*(column[:0] for column in some.states))),
         "full": changed(some, room=5999),
         "target reached": changed(some, target=some.best + 1),
         "history full": changed(some, stage=64),

@@ -9,7 +9,7 @@ from solvers.core.device import cpu, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import handover, list_search, memory
-from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
+from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.knapsack.brute import CLASSES, instance
@@ -121,11 +121,11 @@ def test_searches_are_those_of_the_twin(kind, room, gpu, monkeypatch):
 
 @pytest.mark.parametrize("trail", [0.0, 0.25])
 def test_histories_are_followed(trail, gpu, monkeypatch):
-    monkeypatch.setattr(list_search, "TRAIL_SHARE", trail)
+    monkeypatch.setattr(list_search, "HISTORY_SHARE", trail)
     items = ordered("circle", 2000, 10**6, 2)
     there = start(items, device=gpu)
     assert there.run(go_on)
-    assert there._trail.last is not None
+    assert there._history.before is not None
     assert packing(items, there.found) == there.profit
 
 
@@ -151,7 +151,7 @@ def test_whole_solves(kind, monkeypatch):
 
 def test_a_search_of_the_cpu_goes_on_there():
     items, said = ordered("circle", 1000, 10**7, 1), []
-    place = Elsewhere("cuda", said.append)
+    place = Handover("cuda", said.append)
     helped = CoreSearch(items, poor_start(items) - 1, items.dantzig_bound, 10**6, place)
     assert helped.run(go_on)
     result = helped.result()
@@ -169,7 +169,7 @@ def test_without_memory_on_the_gpu_the_cpu_goes_on(gpu, monkeypatch):
     monkeypatch.setattr(handover, "LONG_LIST", 100)
     items, said = ordered("almost", 1000, 10**5, 2), []
     start = poor_start(items) - 1
-    helped = CoreSearch(items, start, items.dantzig_bound, 10**6, Elsewhere("cuda", said.append))
+    helped = CoreSearch(items, start, items.dantzig_bound, 10**6, Handover("cuda", said.append))
     assert helped.run(go_on)
     assert len(said) == 1
     assert "out of memory" in said[0]

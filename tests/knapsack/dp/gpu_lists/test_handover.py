@@ -12,7 +12,7 @@ from solvers.core.progress import Progress
 from solvers.knapsack import engine
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import choose, handover, list_search, memory
-from solvers.knapsack.dp.gpu_lists.handover import Elsewhere
+from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.knapsack.brute import instance
 from tests.knapsack.dp.gpu_lists.emulated import EmulatedGpu
@@ -21,7 +21,7 @@ from tests.knapsack.dp.gpu_lists.test_search import go_on, ordered, poor_start
 GPU = EmulatedGpu("cuda", "a GPU", memory_free=2**28)
 
 
-class Place(Elsewhere):
+class Place(Handover):
     """Notes how many lists it took."""
 
     begun = 0
@@ -122,12 +122,12 @@ def test_memory_that_ends_midway_brings_the_list_back(monkeypatch):
 def test_the_device_option_reaches_the_search(monkeypatch):
     wanted = []
 
-    class Noted(Elsewhere):
+    class Noted(Handover):
         def __init__(self, device, say):
             wanted.append(device)
             super().__init__(device, say)
 
-    monkeypatch.setattr("solvers.knapsack.exact_search.Elsewhere", Noted)
+    monkeypatch.setattr("solvers.knapsack.exact_search.Handover", Noted)
     hard = instance("circle", 300, 10**5, 2)
     problem = Problem.from_arrays(
         -hard.profit.astype(float),
@@ -160,8 +160,8 @@ def test_lists_stay_with_the_cpu_where_there_is_no_gpu(monkeypatch):
 def test_a_gpu_is_asked_for_only_where_a_list_is_long(monkeypatch):
     monkeypatch.setattr(handover, "device_for", choose.device_for)
     monkeypatch.setattr("solvers.core.device._gpus", lambda: ())
-    place = Elsewhere("cuda", print)
+    place = Handover("cuda", print)
     assert not place.takes(99)
     with pytest.raises(DeviceError, match="no NVIDIA GPU"):
         place.takes(100)
-    assert not Elsewhere("cpu", print).takes(10**9)
+    assert not Handover("cpu", print).takes(10**9)

@@ -10,8 +10,7 @@ from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import list_search, memory
 from solvers.knapsack.dp.gpu_lists.history import Budget
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
-from solvers.knapsack.dp.gpu_lists.list_search import ListSearch
-from solvers.knapsack.dp.gpu_lists.parts import Given
+from solvers.knapsack.dp.gpu_lists.list_search import Given, ListSearch
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.normal_form import normal_form
@@ -134,7 +133,7 @@ def test_histories_longer_than_a_word_are_followed(device_code, monkeypatch):
     items = ordered("almost", 1000, 10**5, 2)
     here = start(items)
     assert here.run(go_on)
-    assert here._trail.last is not None  # a history was full
+    assert here._history.before is not None  # a history was full
     assert packing(items, here.found) == here.profit
     monkeypatch.setattr(memory, "FAMILY", device_code)
     there = start(items, device=EmulatedGpu("cuda", "", memory_free=2**33))
@@ -177,7 +176,7 @@ def test_histories_that_nobody_needs_make_room_for_others():
     items = ordered("almost", 1000, 10**5, 2)
     gpu = EmulatedGpu("cpu", "")
     there = start(items, device=gpu)
-    budget = there._trail._budget = Budget(10**6)
+    budget = there._history._budget = Budget(10**6)
     assert there.run(go_on)
     assert budget.left < 10**6
     del there

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from solvers.knapsack.dp import states
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
 from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY
-from solvers.knapsack.dp.gpu_lists.memory import Columns
+from solvers.knapsack.dp.states import States
 from solvers.native.knapsack_dp_states import merge
 from tests.knapsack.dp.gpu_lists import emulated
 from tests.knapsack.dp.gpu_lists.cases import (
@@ -77,7 +77,7 @@ def assert_as_defined(case, found):
         assert (seen_after["PROFIT"], seen_after["COUNT"]) == (best, len(kept))
         assert (seen_after["LEFT"], seen_after["RIGHT"]) == (left, right)
         assert seen_after["STAGE"] == stage
-        columns = [seen_after[name].tolist() for name in Columns._fields]
+        columns = [seen_after[name].tolist() for name in States._fields]
         columns[2] = [bits % 2**64 for bits in columns[2]]
         assert list(zip(*columns, strict=True)) == kept
     return after
@@ -96,7 +96,7 @@ def merged_by_the_search(before, after):
     """Merge the list of ``before`` by the search on the CPU, as ``after`` says how."""
     count = len(before["profit"])
     now, then = states.empty_states(max(count, 1)), states.empty_states(2 * count + 1)
-    for target, name in zip(now, Columns._fields, strict=True):
+    for target, name in zip(now, States._fields, strict=True):
         target[:count] = np.asarray(before[name]).astype(target.dtype)
     control = np.zeros(9, dtype=np.int64)
     control[states.PROFIT] = after["BEFORE"]
@@ -121,7 +121,7 @@ def test_stages_are_those_of_the_search_on_the_cpu(name):
     for after in stages(CASES[name]):
         if after["STAGE"] > before["STAGE"]:
             columns, control = merged_by_the_search(before, after)
-            for column, field in zip(columns, Columns._fields, strict=True):
+            for column, field in zip(columns, States._fields, strict=True):
                 np.testing.assert_array_equal(column, after[field].astype(column.dtype))
             assert control[states.PROFIT] == after["PROFIT"]
             if after["PROFIT"] > after["BEFORE"]:

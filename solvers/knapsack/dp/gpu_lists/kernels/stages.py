@@ -32,7 +32,7 @@ TILE = THREADS * EACH
 
 LANES = 32
 
-KEY_BYTES, TRAIL_BYTES = 16, 12
+KEY_BYTES, HISTORY_BYTES = 16, 12
 """Bytes of a state's profit and weight, and of its history and ancestor."""
 
 BLOCKS = (Argument("blocks", "int"), Argument("room", "int"))
@@ -56,7 +56,7 @@ def tiles(states: int) -> int:
 
 def stage_bytes(states: int, kept: int) -> int:
     """Return the bytes that a stage has to move: ``states`` before it, ``kept`` after it."""
-    return 2 * KEY_BYTES * states + (KEY_BYTES + 2 * TRAIL_BYTES) * kept
+    return 2 * KEY_BYTES * states + (KEY_BYTES + 2 * HISTORY_BYTES) * kept
 
 
 def _everywhere(values: Values) -> Launch:
@@ -109,7 +109,7 @@ CHOOSE = Kernel(
     "say, side by side and in their order to the other side; NEXT_COUNT is their number. Exact.",
     launch=_everywhere,
     work=_one_after_the_other,
-    bytes_moved=lambda values: 2 * (KEY_BYTES + TRAIL_BYTES) * int(values["room"]),
+    bytes_moved=lambda values: 2 * (KEY_BYTES + HISTORY_BYTES) * int(values["room"]),
 )
 
 RENEW = Kernel(
@@ -124,7 +124,7 @@ RENEW = Kernel(
     "ancestor is the state itself.",
     launch=_everywhere,
     work=_one_after_the_other,
-    bytes_moved=lambda values: TRAIL_BYTES * int(values["room"]),
+    bytes_moved=lambda values: HISTORY_BYTES * int(values["room"]),
 )
 
 FAMILY = Family(

@@ -1,48 +1,16 @@
-"""Parts of lists: what one begins with, what waits, and the bound at which one is cut in two."""
+"""Bounds of a list's states, and the one at which it is cut in two."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.gpu_lists.history import Segment
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
-from solvers.knapsack.dp.gpu_lists.memory import Columns, Lists
+from solvers.knapsack.dp.gpu_lists.memory import Lists
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.items import IntArray
 
 SAMPLES, SAMPLE = 64, 512
 """Places of a list, and states at each of them, from which its middle bound is taken."""
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """A list to go on with: its states, the next items to the left and right, and two limits.
-
-    ``best`` is the profit to beat, and ``target`` what no packing exceeds.
-    """
-
-    profit: IntArray
-    weight: IntArray
-    left: int
-    right: int
-    best: int
-    target: int
-
-
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A part of the list on the host; no packing that comes of it is worth more than ``bound``."""
-
-    states: Columns
-    bound: int
-    left: int
-    right: int
-    stage: int
-    treated: IntArray
-    before: Segment | None
 
 
 def see_sides(lists: Lists, items: Ordered) -> None:

@@ -1,31 +1,15 @@
-"""Parts of a list that wait for their turn, and bounds on what states can become."""
+"""Bounds on what states can become, by which a list is cut in two."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.dp.states import States
-from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.core_order import Core
-from solvers.knapsack.multiple_choice.history import Past
-from solvers.knapsack.multiple_choice.stages import Stages
 
 BROAD = 1.0 + 1e-14
 """Factor that makes a bound computed in double precision too large rather than too small."""
-
-
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A part of a list that waits for its turn, and the largest bound of its states."""
-
-    states: States
-    bound: float
-    control: IntArray
-    stages: Stages
-    past: Past | None
 
 
 def outside_steps(core: Core, place: int) -> tuple[tuple[int, int], tuple[int, int]]:
