@@ -9,9 +9,9 @@ name and size) and ``all``; ``--instances`` names models one by one.
 
 Every run has a process of its own that is killed when it overstays. The clock starts when the model
 is in memory (Local-MIP: in a file) and a first solve of ``--warm-up`` seconds has loaded what the
-process needs; compile everything once before with ``gpu-bridge warm-up``. Points are judged on the
-model of the file by ``mip_check.py``, which shares nothing with any solver; measures are in
-``mip_measures.py``. A model without a known objective is measured against the best found here.
+process needs. Points are judged on the model of the file by ``mip_check.py``, which shares nothing
+with any solver; measures are in ``mip_measures.py``. A model without a known objective is measured
+against the best found here.
 
 ``--stop-after`` ends the benchmark between two runs and records what there is; ``--resume`` adds
 the rows of earlier records and runs what is missing. ``--recorded`` puts figures from a file

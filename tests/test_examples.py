@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = ROOT / "examples"
 KEY_LINE = {
+    "gallery.py": "gallery-price-scenarios.png drawn",
     "files_and_matrices.py": "The first-order engine with crossover agrees",
     "papers/angiogenesis_imex.py": "All checks hold.",
     "papers/dense_lu.py": "Both solutions agree",

@@ -1,9 +1,12 @@
-"""Tables that the code declares, put into the pages where a mark asks for them."""
+"""What pages take from outside their folder: tables that the code declares, and the notebooks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from mkdocs.structure.files import File, Files
 
 from gpu_bridge.cli.exit_codes import SENTENCES
 from gpu_bridge.report.option_docs import markdown_table
@@ -21,9 +24,20 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "files.md": ("<!-- exit codes -->", exit_code_table),
 }
 
+NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
+IN_REPOSITORY, IN_SITE = "../examples/notebooks/", "notebooks/"
+
+
+def on_files(files: Files, *, config: Any, **_: Any) -> Files:
+    """Add the notebooks to the site; MkDocs calls this once."""
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        files.append(File.generated(config, IN_SITE + path.name, abs_src_path=str(path)))
+    return files
+
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Replace the mark of a page by its table; MkDocs calls this for every page."""
+    """Replace a page's mark by its table, and mend links; MkDocs calls this for every page."""
+    markdown = markdown.replace(f"]({IN_REPOSITORY}", f"]({IN_SITE}")
     if page.file.src_uri not in TABLES:
         return markdown
     mark, table = TABLES[page.file.src_uri]
