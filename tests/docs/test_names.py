@@ -210,6 +210,12 @@ def test_make_targets_exist(page):
             assert {word for word in words[1:2] if "=" not in word} <= targets, line
 
 
+def test_every_page_is_in_the_contents():
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    pages_there = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert {name for name in pages_there if f": {name}\n" not in contents} == set()
+
+
 def test_links_lead_somewhere(page):
     for target in page.links():
         if target.startswith(("http://", "https://")) or target in PLANNED:
