@@ -1,7 +1,7 @@
 """Dense LU, inverses and solutions of many small matrices of one size.
 
 On a GPU one block takes each matrix from its first column to its last, in shared memory
-(``dense/kernels/batched.py``), while it fits there: 169 rows with the 227 KB of a Hopper GPU.
+(``dense_lu/kernels/batched.py``), while it fits there: 169 rows with the 227 KB of a Hopper GPU.
 Larger ones are inverted by cuBLAS and factorised one by one, as are on a CPU those from
 :data:`LAPACK_FROM` rows on. No matrix spoils the others: each has a verdict of its own.
 """

@@ -2,7 +2,7 @@
 
 For models whose rows and columns are too long for a warp, or too many for thousands of walkers to
 carry a state of their own. Moves, scores, weights and targets are those of the other walkers
-(``walkers/kernels/walk.py``: Local-MIP and Feasibility Jump); what differs is that a round makes
+(``gpu/kernels/walk.py``: Local-MIP and Feasibility Jump); what differs is that a round makes
 all moves that do not stand in each other's way:
 
 1. *Propose.* Each team, a warp, looks at one violated row, drawn from its own part of all of them,
