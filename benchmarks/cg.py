@@ -263,7 +263,7 @@ def finishes(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
             yield mean
 
 
-WITHOUT = pdlp.Settings(compaction=False)
+WITHOUT = pdlp.Settings().changed(shrinking={"enabled": False})
 """The engine with all columns throughout, so that the points seen are those of the whole model."""
 
 
@@ -275,12 +275,12 @@ class _Watch:
         self.tries = self.cg = self.next = 0
         self.hit: int | None = None
 
-    def __call__(self, solve: Any) -> Any:
-        outcome = self.original(solve)
-        iterations = solve.record.iterations
+    def __call__(self, loop: Any) -> Any:
+        outcome = self.original(loop)
+        iterations = loop.record.iterations
         if outcome is None and self.hit is None and iterations >= self.next:
-            solve.windows.drain()
-            state = solve.state
+            loop.blocks.drain()
+            state = loop.state
             point = on_original(state, state.x.projection, state.y.projection)
             asked = Outcome(
                 SolutionStatus.NOTHING,
@@ -288,7 +288,7 @@ class _Watch:
                 candidate=point.x,
                 row_dual=point.row_dual,
             )
-            self._ask(state.problem.original, asked, solve.criteria.primal, iterations)
+            self._ask(state.problem.original, asked, loop.criteria.primal, iterations)
         return outcome
 
     def _ask(self, problem: Problem, asked: Outcome, tolerance: float, iterations: int) -> None:
@@ -309,9 +309,9 @@ class _Watch:
 
 def _finish_row(name: str, problem: Problem, tolerance: float, limit: float) -> Row | None:
     loop = importlib.import_module("solvers.pdlp.loop")
-    watch = _Watch(loop._consider)
+    watch = _Watch(loop._after_check)
     options = EngineOptions(device="cpu", tolerance=tolerance)
-    with mock.patch.object(loop, "_consider", watch):
+    with mock.patch.object(loop, "_after_check", watch):
         outcome = pdlp.solve(problem, options, Progress(limit), settings=WITHOUT)
     iterations = int(outcome.statistics.get("iterations", 0))
     if watch.hit is None and outcome.stop_reason.name != "CONVERGED":

@@ -7,8 +7,8 @@ Bytes are those that have to travel at least once (the declaration's ``bytes_mov
 gathered vector once, the owner's vectors), so that rereads of the gathered vector show as
 bandwidth lost; models that fit into a cache may beat the copy. ``banded`` matrices have their
 entries near the diagonal, ``random`` ones anywhere; ``--values`` says whether coefficients are
-few (codes), exact as float32, or neither. ``window`` columns are one iteration's share of a
-window of 200, for each way of running it; the ways agree in all they compute. Times are medians
+few (codes), exact as float32, or neither. ``block`` columns are one iteration's share of a
+block of 200, for each execution mode; the modes agree in all they compute. Times are medians
 of repeated launches after a warm-up: by events on a GPU, each repeat long enough for the clock
 on a CPU.
 """
@@ -19,7 +19,6 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,14 +35,14 @@ from solvers.pdlp.execution.kernel_arguments import (
     dual_arguments,
     primal_arguments,
     row_measure_arguments,
-    window_arguments,
+    staying_arguments,
 )
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.kernels.barrier import BARRIER
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_NONE, STEP
-from solvers.pdlp.kernels.window import WINDOW
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
@@ -100,8 +99,8 @@ def measure(
         moved = kernel.bytes_moved(kernel.by_name(arguments))
         row[f"{name} us"] = 1e6 * seconds
         row[f"{name} of copy"] = moved / seconds / copy
-    for title, seconds in window_seconds(device, state).items():
-        row[f"{title} us/iteration"] = 1e6 * seconds / state.settings.check_interval
+    for title, seconds in block_seconds(device, state).items():
+        row[f"{title} us/iteration"] = 1e6 * seconds / state.settings.restart.check_interval
     return row
 
 
@@ -119,18 +118,18 @@ def single_kernels(state: State) -> list[tuple[Family, str, tuple[Any, ...]]]:
     ]
 
 
-def window_seconds(device: Device, state: State) -> dict[str, float]:
-    """Return the seconds of a whole window for each way of running it."""
-    count = state.settings.check_interval
+def block_seconds(device: Device, state: State) -> dict[str, float]:
+    """Return the seconds of a whole block for each execution mode."""
+    count = state.settings.restart.check_interval
     if device.kind == "cpu":
-        windows = WindowsOnCpu(state, Progress())
-        return {"window": median_seconds(device, lambda: windows.submit(count))}
-    ways = {
-        "window of launches": _graph(device, _single_launches(state, count)),
-        "window with barriers": _barrier_window(device, state, count),
-        "window without barriers": _flow_window(device, state, count),
+        blocks = BlocksOnCpu(state, Progress())
+        return {"block": median_seconds(device, lambda: blocks.submit(count))}
+    modes = {
+        "block of launches": _graph(device, _single_launches(state, count)),
+        "block with barriers": _barrier_block(device, state, count),
+        "block without barriers": _flow_block(device, state, count),
     }
-    return {title: median_seconds(device, work) for title, work in ways.items()}
+    return {title: median_seconds(device, work) for title, work in modes.items()}
 
 
 def _single_launches(state: State, count: int) -> Callable[[], None]:
@@ -154,11 +153,11 @@ def _blocks(device: Device, state: State, units_of_block: int) -> int:
     return max(1, min(processors, -(-units // units_of_block)))
 
 
-def _barrier_window(device: Device, state: State, count: int) -> Callable[[], None]:
+def _barrier_block(device: Device, state: State, count: int) -> Callable[[], None]:
     arrivals = device.xp.zeros(1, dtype=np.int32)
     blocks = _blocks(device, state, 4)
-    arguments = window_arguments(state, count, blocks, (arrivals,), reflected=True)
-    steps = WINDOW.bind("window_steps", *arguments)
+    arguments = staying_arguments(state, count, blocks, (arrivals,), reflected=True)
+    steps = BARRIER.bind("barrier_steps", *arguments)
 
     def launch() -> None:
         arrivals.fill(0)
@@ -167,10 +166,10 @@ def _barrier_window(device: Device, state: State, count: int) -> Callable[[], No
     return launch
 
 
-def _flow_window(device: Device, state: State, count: int) -> Callable[[], None]:
+def _flow_block(device: Device, state: State, count: int) -> Callable[[], None]:
     tagged = tuple(device.xp.zeros((side.point.size, 2)) for side in (state.x, state.y))
     blocks = _blocks(device, state, 1)
-    arguments = window_arguments(state, count, blocks, tagged, reflected=False)
+    arguments = staying_arguments(state, count, blocks, tagged, reflected=False)
     steps = FLOW.bind("flow_steps", *arguments)
 
     def launch() -> None:
@@ -218,9 +217,9 @@ def state_with(device: Device, nonzeros: int, pattern: str, values: str, seed: i
         entries = entries.astype(np.float32).astype(np.float64)
     matrix = sp.coo_array((entries, (rows, columns.ravel())), shape=(size, size)).tocsr()
     problem = Problem.from_arrays(generator.standard_normal(size), matrix, -1.0, 1.0, upper=1.0)
-    settings = replace(DEFAULT, power_iterations=0, pack_from=0)
+    settings = DEFAULT.changed(step={"power_iterations": 0}, execution={"pack_from": 0})
     state = prepare(problem, EngineOptions(), device, Progress(), settings=settings)
-    state.write_control(primal_tolerance=-1.0)  # no window may end because all is solved
+    state.write_control(primal_tolerance=-1.0)  # no block may end because all is solved
     return state
 
 

@@ -35,8 +35,8 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
 from solvers.mip.solutions.pool import Found, Pool, Submit
-from solvers.pdlp.shared_matrix import Together
-from solvers.pdlp.warm_started import Sequence
+from solvers.pdlp.shared_matrix import SharedMatrix
+from solvers.pdlp.warm_started import WarmStarted
 
 Row = dict[str, Any]
 
@@ -62,11 +62,11 @@ def products(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
     for rows in arguments.rows:
         problem = made_up(rows, 0)
         costs = np.random.default_rng(1).standard_normal((max(WIDTHS), problem.num_columns))
-        sequence = Sequence(problem, options, device, Progress())
+        sequence = WarmStarted(problem, options, device, Progress())
         alone = _median(lambda s=sequence, c=costs: _alone(s, c[0], arguments.iterations))
         row: Row = {"rows": rows, "nonzeros": problem.num_nonzeros, "us, one": 1e6 * alone}
         for width in WIDTHS:
-            together = Together(problem, width, options, device, Progress())
+            together = SharedMatrix(problem, width, options, device, Progress())
             spent = _median(
                 lambda t=together, c=costs[:width]: _together(t, c, arguments.iterations)
             )
@@ -140,13 +140,13 @@ def _submit(polisher: Polisher, pool: Pool) -> Submit:
     return submit
 
 
-def _alone(sequence: Sequence, cost: FloatArray, iterations: int) -> float:
+def _alone(sequence: WarmStarted, cost: FloatArray, iterations: int) -> float:
     began = time.perf_counter()
     found = sequence.solve(cost=cost, x=0.0 * cost, iterations=iterations)
     return (time.perf_counter() - began) / found.iterations
 
 
-def _together(together: Together, costs: FloatArray, iterations: int) -> float:
+def _together(together: SharedMatrix, costs: FloatArray, iterations: int) -> float:
     began = time.perf_counter()
     found = together.solve(cost=costs, x=0.0 * costs, iterations=iterations)
     return (time.perf_counter() - began) / max(point.iterations for point in found)

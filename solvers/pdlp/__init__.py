@@ -3,9 +3,9 @@
 The method is that of cuPDLPx (Lu, Peng, Yang: "cuPDLPx: a further enhanced GPU-based first-order
 solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. ``kernels/step.py``
 has the iteration, ``kernels/decide.py`` termination, restarts and the primal weight; ``scaling``,
-``step_size``, ``termination`` and ``certificate`` are nouns of the paper with files of their own.
-``run`` is the loop: it submits windows of iterations (``windows_cpu``, ``windows_gpu``) and reads
-what came of them.
+``step_size``, ``termination`` and ``certificates`` are nouns of the paper with files of their own.
+``loop.run`` is the main loop: it submits blocks of iterations (``execution``) and reads what came
+of them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
-from solvers.pdlp.alternate_scalings import run_in_turns
+from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
 from solvers.pdlp.empty_matrix import solve_without_coefficients
-from solvers.pdlp.intermediate_points import Keeping
+from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone
 from solvers.pdlp.loop import run
-from solvers.pdlp.milestone import Milestone
-from solvers.pdlp.norms import Norms
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
-from solvers.pdlp.warm_start_filter import worthwhile
+from solvers.pdlp.statistics import Norms
+from solvers.pdlp.warm_start import filtered
 
-__all__ = ["Keeping", "Milestone", "Norms", "Settings", "memory_needed", "prepare", "run", "solve"]
+__all__ = [
+    "IntermediatePoints",
+    "Milestone",
+    "Norms",
+    "Settings",
+    "memory_needed",
+    "prepare",
+    "run",
+    "solve",
+]
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -43,7 +51,7 @@ def solve(
     settings: Settings = DEFAULT,
     norms: Norms | None = None,
     milestone: Milestone | None = None,
-    keeping: Keeping | None = None,
+    points: IntermediatePoints | None = None,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -64,8 +72,8 @@ def solve(
         original, if this is a reduced problem.
     milestone : Milestone, optional
         A looser tolerance at which to hand out a point and go on.
-    keeping : Keeping, optional
-        Is given points on the way, for a caller who may not wait for the end.
+    points : IntermediatePoints, optional
+        Are given points on the way, for a caller who may not wait for the end.
 
     Returns
     -------
@@ -83,11 +91,11 @@ def solve(
     device = _choose_device(problem, options, settings)
     if problem.num_nonzeros == 0:
         return solve_without_coefficients(problem, device.kind)
-    start = worthwhile(problem, start)
+    start = filtered(problem, start)
     outcome = None
     try:
-        outcome = run_in_turns(
-            device, problem, options, progress, start, settings, norms, milestone, keeping
+        outcome = run_with_alternate_scalings(
+            device, problem, options, progress, start, settings, norms, milestone, points
         )
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
@@ -95,8 +103,8 @@ def solve(
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = run_in_turns(
-            cpu(), problem, options, progress, start, settings, norms, milestone, keeping
+        outcome = run_with_alternate_scalings(
+            cpu(), problem, options, progress, start, settings, norms, milestone, points
         )
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
@@ -104,7 +112,7 @@ def solve(
 
 
 def _choose_device(problem: Problem, options: EngineOptions, settings: Settings) -> Device:
-    if options.device == "auto" and problem.num_nonzeros < settings.gpu_from_nonzeros:
+    if options.device == "auto" and problem.num_nonzeros < settings.execution.gpu_from_nonzeros:
         return cpu()
     return find_device(options.device)
 

@@ -10,10 +10,8 @@ import numpy as np
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.vectors import euclidean, inner
-from solvers.pdlp.norms import Norms
-from solvers.pdlp.start import allowed_duals
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.statistics import Norms, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
 
 
@@ -49,7 +47,7 @@ def judge(
     """
     norms = Norms.of(problem) if norms is None else norms
     x = np.clip(x, problem.lower, problem.upper)
-    y = allowed_duals(problem, row_dual)
+    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
     activity = product(problem.matrix, x)
     violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
     reduced = problem.cost - product(problem.matrix.T, y)
@@ -122,3 +120,10 @@ def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float
     leaning = multiplier != 0
     side = np.where(multiplier > 0, low, high)
     return inner(multiplier[leaning], side[leaning])
+
+
+def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatArray) -> FloatArray:
+    """Return row duals without the parts that lean on an infinite side."""
+    y = np.where(np.isfinite(row_lower), row_dual, np.minimum(row_dual, 0.0))
+    allowed: FloatArray = np.where(np.isfinite(row_upper), y, np.maximum(y, 0.0))
+    return allowed

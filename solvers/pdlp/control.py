@@ -18,7 +18,7 @@ class Control(IntEnum):
     TAU = 0  # primal step size, step / weight
     SIGMA = 1  # dual step size, step * weight
     REFLECTION = 2
-    EPOCH_ITERATIONS = 3  # since the last restart, before the window
+    ITERATIONS_SINCE_RESTART = 3  # before the block
     STOP = 4  # a Stop; other than zero makes every kernel return at once
     STEP = 5  # geometric mean of the step sizes
     WEIGHT = 6  # primal weight
@@ -27,7 +27,7 @@ class Control(IntEnum):
     RESTARTS = 8
     CHECKS = 9
     # The memory of the restart tests
-    FIRST_METRIC = 10  # of the epoch's first iteration
+    FIRST_METRIC = 10  # of the first iteration since the restart
     PREVIOUS_METRIC = 11  # at the check before
     # The memory of the controller of the primal weight
     ERROR_SUM = 12

@@ -1,99 +1,169 @@
-"""What the main loop remembers from window to window, and the windows that it has under way."""
+"""What the main loop remembers from block to block, and the blocks that it has under way."""
 
 from __future__ import annotations
 
-import math
+import time
 from dataclasses import dataclass
 
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.pdlp.execution.iteration_blocks import Windows
-from solvers.pdlp.intermediate_points import Keeping
-from solvers.pdlp.milestone import Milestone
-from solvers.pdlp.one_sided_weight import OneSided
-from solvers.pdlp.polishing_schedule import Finishing
-from solvers.pdlp.scaling_stagnation import Patience
+from solvers.pdlp.certificates import CertificateSchedule
+from solvers.pdlp.execution.iteration_blocks import IterationBlocks, iteration_blocks
+from solvers.pdlp.intermediate_points import IntermediatePoints, MilestoneWatch
+from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.shrinking import Compaction
-from solvers.pdlp.stagnation import Stalling
+from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 from solvers.pdlp.termination import Criteria
-from solvers.pdlp.weight_correction import Balance
+from solvers.pdlp.weight_correction import WeightCorrection
 
 TRIALS = 2
-"""Windows of a state whose records are waited for before a queue is kept: a GPU tries its ways of
-running a window in them, and whatever were queued behind would run in the first way, which on some
-models takes four times as long as the other (``windows_gpu``)."""
+"""Blocks of a state whose records are waited for before a queue is kept: a GPU tries its execution
+modes in them, and whatever were queued behind would run in the first mode, which on some models
+takes four times as long as the other (``execution/on_gpu.py``)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Supervision:
+    """What a run takes from the solve that it is a part of; by default it is all of the solve.
+
+    Parameters
+    ----------
+    earlier : int
+        Iterations in other states: they are added to those that are told, and are none of the
+        limit's.
+    stagnation : Stagnation, optional
+        May end the run by numerical trouble.
+    scaling_stagnation : ScalingStagnation, optional
+        May end the run as at a limit on iterations.
+    polishing : PolishingSchedule, optional
+        May end the run by a feasible point near by.
+    milestone : MilestoneWatch, optional
+    points : IntermediatePoints, optional
+        Are given points on the way.
+    """
+
+    earlier: int = 0
+    stagnation: Stagnation | None = None
+    scaling_stagnation: ScalingStagnation | None = None
+    polishing: PolishingSchedule | None = None
+    milestone: MilestoneWatch | None = None
+    points: IntermediatePoints | None = None
 
 
 @dataclass(eq=False)
-class Course:
-    """What the loop remembers from window to window.
+class LoopState:
+    """What the loop remembers from block to block.
 
-    ``windows`` may run on a part of the problem only (``compaction``); ``state`` is that of the
-    whole, and is brought up to date before anybody looks at a point in it. Of ``windows``,
-    ``tried`` counts the first records that were taken, up to ``TRIALS``. ``error_then`` is the
-    error when a look for a certificate was due last, and before that of the first window.
+    ``blocks`` may run on a part of the problem only (``shrinking``); ``state`` is that of the
+    whole, and is brought up to date before anybody looks at a point in it. Of ``blocks``, ``tried``
+    counts the first records that were taken, up to ``TRIALS``. ``record`` is the last one, and
+    ``submitted`` the iterations after the last block under way.
     """
 
     state: State
     options: EngineOptions
     progress: Progress
-    whole_windows: Windows
-    windows: Windows
-    compaction: Compaction
-    balance: Balance
-    one_sided: OneSided
+    supervision: Supervision
     criteria: Criteria
-    began: float
+    whole_blocks: IterationBlocks
+    blocks: IterationBlocks
+    shrinking: Compaction
+    correction: WeightCorrection
+    certificates: CertificateSchedule
     record: Record
-    submitted: int = 0
+    submitted: int
+    began: float
     tried: int = 0
-    next_certificate: float = 0.0
-    error_then: float = math.inf
+    polishing_iterations: int = 0
     breakdowns: int = 0
     rejections: int = 0
-    milestone: Milestone | None = None
-    next_milestone: float = math.inf
-    keeping: Keeping | None = None
-    earlier: int = 0
-    patience: Patience | None = None
-    finishing: Finishing | None = None
-    stalling: Stalling | None = None
+    has_stagnated: bool = False
 
+    @classmethod
+    def begin(
+        cls, state: State, options: EngineOptions, progress: Progress, supervision: Supervision
+    ) -> LoopState:
+        """Go on from a prepared state, wherever it stands."""
+        record = Record(state.read_control())
+        made, settings = record.iterations, state.settings
+        blocks = iteration_blocks(state, progress)
+        if supervision.milestone is not None:
+            supervision.milestone.begin()
+        return cls(
+            state=state,
+            options=options,
+            progress=progress,
+            supervision=supervision,
+            criteria=Criteria.uniform(options.tolerance),
+            whole_blocks=blocks,
+            blocks=blocks,
+            shrinking=Compaction(state, options, progress, made),
+            correction=WeightCorrection(settings, options.tolerance, made),
+            certificates=CertificateSchedule(settings.certificate),
+            record=record,
+            submitted=made,
+            began=time.perf_counter(),
+        )
 
-def submit(course: Course) -> None:
-    """Keep as many windows under way as the device takes, within the iteration limit."""
-    limit = course.options.iteration_limit
-    depth = course.windows.depth
-    if course.tried < TRIALS:
-        depth = min(depth, TRIALS - course.tried)
-    while course.windows.pending < depth:
-        count = course.state.settings.check_interval
-        if limit is not None:
-            count = min(count, limit - course.submitted)
-        if count <= 0:
-            return
-        course.windows.submit(count)
-        course.submitted += count
+    @property
+    def total_iterations(self) -> int:
+        """Iterations of the whole solve, those of other states and of polishing too."""
+        return self.supervision.earlier + self.polishing_iterations + self.record.iterations
 
+    @property
+    def iteration_limit(self) -> int | None:
+        """Iterations of this state at the most: polishing counts for the caller's limit."""
+        limit = self.options.iteration_limit
+        return None if limit is None else limit - self.polishing_iterations
 
-def take(course: Course) -> None:
-    """Wait for the record of the next window."""
-    course.record = course.windows.take()
-    course.tried = min(TRIALS, course.tried + 1)
+    def submit(self) -> None:
+        """Keep as many blocks under way as the device takes, within the iteration limit."""
+        limit, depth = self.iteration_limit, self.blocks.depth
+        if self.tried < TRIALS:
+            depth = min(depth, TRIALS - self.tried)
+        while self.blocks.pending < depth:
+            count = self.state.settings.restart.check_interval
+            if limit is not None:
+                count = min(count, limit - self.submitted)
+            if count <= 0:
+                return
+            self.blocks.submit(count)
+            self.submitted += count
 
+    def take(self) -> None:
+        """Wait for the record of the next block."""
+        self.record = self.blocks.take()
+        self.tried = min(TRIALS, self.tried + 1)
 
-def settle(course: Course) -> None:
-    """Wait for the windows under way, and take the last one's record."""
-    course.windows.drain()
-    while course.windows.pending:
-        take(course)
+    def finish_blocks(self) -> None:
+        """Wait for the blocks under way, and take the last one's record."""
+        self.blocks.drain()
+        while self.blocks.pending:
+            self.take()
 
+    def discard_blocks(self) -> None:
+        """Take the records of blocks that did nothing because the one before said stop."""
+        self.blocks.drain()
+        while self.blocks.pending:
+            self.blocks.take()
+        self.submitted = self.record.iterations
 
-def flush(course: Course) -> None:
-    """Take the records of windows that did nothing because the one before said stop."""
-    course.windows.drain()
-    while course.windows.pending:
-        course.windows.take()
-    course.submitted = course.record.iterations
+    def bring_home(self) -> State:
+        """Wait for the blocks under way; return the whole problem's state, brought up to date."""
+        self.blocks.drain()
+        self.shrinking.bring_home()
+        return self.state
+
+    def move(self) -> None:
+        """Go on in the state that shrinking has gone to."""
+        here = self.shrinking.here
+        if here is self.state:
+            self.blocks = self.whole_blocks
+        else:
+            self.blocks = iteration_blocks(here, self.progress)
+            self.tried = 0
+        self.record = Record(here.read_control())
+        self.submitted = self.record.iterations
+        self.correction = WeightCorrection(here.settings, self.options.tolerance, self.submitted)

@@ -1,12 +1,12 @@
-"""Finishing a long solve: where one residual is all that is left, a feasible point near by ends it.
+"""Feasibility polishing within a long solve: where one residual is all that is left.
 
 On some models duals and gap are within the tolerance while the rows' residual stands still decades
 above it for hundreds of thousands of iterations (or the rows hold and the duals do not): the weight
 that served the one is wrong for the other. Then the method without the objective finds a feasible
-point close by in a tenth of the iterations (``feasibility``), and where the gap bears the move it
-is an answer. Applegate et al. (2025, section 4.5) alternate so between steps, with an eighth of
-the iterations for each try; here a try comes at one and a half times the iterations of the last,
-with a tenth of them, so that tries that fail cost less than a third of a solve.
+point near by in a tenth of the iterations (``feasibility_problems``), and where the gap bears the
+move it is an answer. Applegate et al. (2025, section 4.5) alternate so between steps, with an
+eighth of the iterations for each try; here a try comes at one and a half times the iterations of
+the last, with a tenth of them, so that tries that fail cost less than a third of a solve.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ from solvers.core.progress import Progress
 from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.matrix import Coefficients
-from solvers.pdlp.norms import Norms
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.statistics import Norms, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 
 AIM = 0.5
 """Part of the tolerance that a try aims at: the way back from a presolve costs some."""
 
+NEVER = 2**62
+"""An iteration that never comes."""
+
 Run = Callable[[State, EngineOptions, Progress], Outcome]
 """Iterates on a prepared state until a tolerance or a limit is reached."""
 
 
-class Finishing:
-    """Decides when to try for a feasible point near by, and tries.
+class PolishingSchedule:
+    """Decides when to look for a feasible point near by, and looks.
 
     Parameters
     ----------
     settings : Settings
-        ``finish_from``, ``finish_beyond``, ``finish_growth`` and ``finish_share`` say when and how
-        long.
+        ``polishing`` says when and how long.
     tolerance : float
         On the three relative errors.
     nonzeros : int
@@ -56,19 +57,19 @@ class Finishing:
         self._settings = settings
         self._run = run
         self._tolerance = tolerance
-        decades = -math.log10(tolerance) / settings.first_turn_decades
-        size = 1.0 + nonzeros / settings.finish_entries
-        self._next_try = settings.finish_from * max(1.0, decades) * size
+        decades = -math.log10(tolerance) / settings.alternation.tolerance_decades
+        size = 1.0 + nonzeros / settings.polishing.entries
+        self._next_try = settings.polishing.from_iterations * max(1.0, decades) * size
 
     def is_due(self, iterations: int, statistics: Statistics) -> bool:
         """Whether it is time for a try: all within the tolerance but one residual, far off."""
         if iterations < self._next_try or not statistics.relative_gap <= self._tolerance:
             return False
         least = min(statistics.relative_primal, statistics.relative_dual)
-        beyond = self._settings.finish_beyond * self._tolerance
+        beyond = self._settings.polishing.beyond * self._tolerance
         return least <= self._tolerance and beyond < statistics.worst_residual
 
-    def try_at(
+    def polish(
         self,
         state: State,
         answer: Answer,
@@ -85,14 +86,14 @@ class Finishing:
         answer : Answer
             The point and duals to start from, one of them feasible.
         iterations : int
-            So far in all turns.
+            So far, with all scalings.
         options : EngineOptions
             Its ``iteration_limit`` is what is left.
         progress : Progress
         """
         settings = self._settings
-        self._next_try = settings.finish_growth * iterations
-        budget = max(settings.check_interval, round(settings.finish_share * iterations))
+        self._next_try = settings.polishing.growth * iterations
+        budget = max(settings.restart.check_interval, round(settings.polishing.share * iterations))
         if options.iteration_limit is not None:
             budget = min(budget, options.iteration_limit)
         if budget < 1:
@@ -138,7 +139,9 @@ class Finishing:
         own = Norms.of(sought).sides
         aim = AIM * self._tolerance * (1.0 + norm) / (1.0 + min(own, norm))
         options = dataclasses.replace(options, tolerance=aim)
-        settings = dataclasses.replace(self._settings, compaction=False, certificate_from=2**62)
+        settings = self._settings.changed(
+            shrinking={"enabled": False}, certificate={"from_iterations": NEVER}
+        )
         watch = UntilFeasible(progress, aim)
         device, norms, start = state.problem.device, Norms(norm, 0.0), Start(point)
         try:

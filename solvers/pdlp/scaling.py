@@ -19,7 +19,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
+from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.sparse.slices import Slices
 
@@ -62,19 +62,12 @@ def find_scaling(
 
     balance_rows = prepared("balance", *by_row.arguments, column, row, threads=threads)
     balance_columns = prepared("balance", *by_column.arguments, row, column, threads=threads)
-    for _ in range(settings.curtis_reid_passes):
+    for _ in range(settings.scaling.curtis_reid_passes):
         if progress.should_stop():
             break
         balance_rows()
         balance_columns()
-    for _ in range(settings.geometric_passes):
-        if progress.should_stop():
-            break
-        rescale(by_row, GEOMETRIC, row, column, next_row)
-        row, next_row = next_row, row
-        rescale(by_column, GEOMETRIC, column, row, next_column)
-        column, next_column = next_column, column
-    for mode in [LARGEST] * settings.ruiz_passes + [TOTAL]:
+    for mode in [LARGEST] * settings.scaling.ruiz_passes + [TOTAL]:
         if mode == LARGEST and progress.should_stop():
             continue
         rescale(by_row, mode, row, column, next_row)

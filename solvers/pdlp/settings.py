@@ -1,4 +1,4 @@
-"""The constants of the method, each with its meaning and where it comes from.
+"""The constants of the method by subject, each with its meaning and where it comes from.
 
 They are those of cuPDLPx (Lu, Peng, Yang, arXiv 2507.14051) unless said otherwise; what was
 changed, and why, stands in ``docs/pdlp-constants.md``.
@@ -7,40 +7,46 @@ changed, and why, stands in ``docs/pdlp-constants.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What steers a solve beside the caller's options."""
+class ScalingSettings:
+    """Diagonal scaling (``scaling.py``)."""
 
-    # Scaling
     curtis_reid_passes: int = 20
     """Passes that divide rows, then columns, by the geometric mean of their entries."""
-    geometric_passes: int = 0
-    """Passes that divide rows, then columns, by the geometric mean of their extremes."""
     ruiz_passes: int = 10
     """Passes that divide rows and columns at once by the root of their greatest magnitude."""
 
-    first_turn: int | None = 20_000
-    """Iterations after which the solve may go on with Ruiz's scaling alone (``turns``), or None."""
-    first_turn_decades: float = 4.0
+
+@dataclass(frozen=True)
+class AlternationSettings:
+    """Alternate scalings (``alternate_scalings.py``)."""
+
+    iterations: int | None = 20_000
+    """Iterations after which the solve may go on with Ruiz's scaling alone, or None for never."""
+    tolerance_decades: float = 4.0
     """They are for a tolerance of so many decades; for a tighter one they grow in proportion."""
-
-    turn_progress: float = 0.5
-    """It stays while the least error, or the least residual, falls to this part in the last third
-    of its iterations;"""
-    turn_decades: float = 6.0
-    """and for good with a scaling that has come nearer to the end than the one before by so many
-    decades, the three errors' added up."""
-
-    hopeless_after: float = math.inf
-    """Iterations after which a turn that ends is the last, as at a limit on iterations,"""
+    progress: float = 0.5
+    """A scaling stays while the least error, or the least residual, falls to this part in the last
+    third of its iterations,"""
+    decades_to_keep: float = 6.0
+    """and for good if it has come nearer to the end than the one before by so many decades, the
+    three errors' added up."""
+    hopeless_from: float = math.inf
+    """Iterations after which a scaling that stagnates is the last, as at an iteration limit,"""
     hopeless_error: float = 1e-2
-    """if the least error is more than this still: for those who have another way."""
+    """if the least error is more than this still: for those who have a fallback."""
 
-    # Step size
-    step_fraction: float = 0.998
+
+@dataclass(frozen=True)
+class StepSettings:
+    """The step size, and recovery when an iteration goes wrong."""
+
+    fraction: float = 0.998
     """Step size as a part of 1 / ||A||, the largest for which the iteration converges."""
     power_iterations: int = 60
     """Most power iterations spent on ||A||, which the scaling bounds by 1 (cuPDLPx: 5000)."""
@@ -51,14 +57,26 @@ class Settings:
     GPU takes longer than ten iterations."""
     norm_growth: float = 1.05
     """Factor on the estimate of ||A|| when the fixed-point metric proves it too small."""
+    breakdowns_allowed: int = 3
+    """Times that a solve may go on from its best point after numbers ceased to be finite."""
+    breakdown_factor: float = 0.5
+    """Factor on the step size then."""
+    rejection_factor: float = 0.8
+    """Factor on the inner tolerance when a point that seemed optimal is not on the host."""
 
-    # Iteration
+
+@dataclass(frozen=True)
+class RestartSettings:
+    """The reflected Halpern iteration and its restarts.
+
+    A restart is decided by the fixed-point metric against its value at the first iteration since
+    the last restart.
+    """
+
     reflection: float = 1.0
     """1 takes the fully reflected point, 1/2 would be plain Halpern PDHG."""
     check_interval: int = 200
-    """Iterations between two checks of termination and restart."""
-
-    # Restarts: the metric against its value at the first iteration since the last restart
+    """Iterations of a block, between two checks of termination and restart."""
     sufficient_decrease: float = 0.2
     """Restart when the metric has fallen to this part."""
     necessary_decrease: float = 0.5
@@ -67,11 +85,15 @@ class Settings:
     """Restart when this part of all iterations has passed since the last restart;"""
     artificial_share_if_loose: float = 0.2
     """when this part has, if the tolerance is a loose one, soon reached: the sooner the weight is
-    right the better, and long epochs pay later on only."""
+    right the better, and rare restarts pay later on only."""
     loose_from: float = 1e-5
     """Least tolerance that is a loose one."""
 
-    # Primal weight: a PID controller on the logarithm of dual over primal distance
+
+@dataclass(frozen=True)
+class WeightSettings:
+    """The primal weight: a PID controller on the logarithm of dual over primal distance."""
+
     proportional: float = 0.99
     integral: float = 0.01
     derivative: float = 0.0
@@ -83,109 +105,123 @@ class Settings:
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
-    # Correcting the primal weight where only one side moves (``solvers/pdlp/one_sided_weight.py``)
+
+@dataclass(frozen=True)
+class WeightCorrectionSettings:
+    """Corrections of the primal weight from outside the controller (``weight_correction.py``)."""
+
+    period: int = 5000
+    """Iterations from one look at the residuals to the next,"""
+    growth: float = 1.5
+    """or so many times the iterations, whichever is later, since restarts become rarer as well;"""
+    decades: float = 3.0
+    """the weight is corrected if they were as many decades apart in the mean of a period,"""
+    decades_if_tight: float = 2.0
+    """(as many, if the tolerance is tighter than ``small_residual``)"""
+    progress: float = 0.5
+    """the smaller one within the tolerance, and the least that the larger one was has not fallen to
+    this of the period before's."""
+    small_residual: float = 3e-7
+    """A residual as small as that counts as within a tighter tolerance, too."""
+    most_decades: float = 2.0
+    """Decades by which a correction changes the weight at the most."""
     one_sided_checks: int = 2
     """Checks in a row that have to find one side where it was,"""
     one_sided_factor: float = 10.0
     """and the factor on the weight then."""
 
-    # Correcting the primal weight by the residuals (``solvers/pdlp/weight_correction.py``)
-    balance_period: int = 5000
-    """Iterations from one look at the residuals to the next,"""
-    balance_growth: float = 1.5
-    """or so many times the iterations, whichever is later, since epochs grow as well;"""
-    balance_decades: float = 3.0
-    """the weight is corrected if they were as many decades apart in the mean of a period,"""
-    balance_decades_if_tight: float = 2.0
-    """(as many, if the tolerance is tighter than ``balance_done``)"""
-    balance_progress: float = 0.5
-    """the smaller one within the tolerance, and the least that the larger one was has not fallen to
-    this of the period before's."""
-    balance_done: float = 3e-7
-    """A residual as small as that counts as within a tighter tolerance, too."""
-    balance_most: float = 2.0
-    """Decades by which a correction changes the weight at the most."""
 
-    # Certificates of infeasibility and unboundedness
-    certificate_from: int = 800
-    """Iterations before the first look for one: hardly anything drifts in a straight line sooner,
-    and a look costs as much as some hundred iterations of a GPU."""
-    certificate_growth: float = 2.0
-    """The next look for a certificate comes when the iterations have grown by this factor."""
-    certificate_error: float = 1e-2
-    """With a largest relative error below this there is no look for one,"""
-    certificate_patience: int = 20_000
-    """while there were fewer iterations than this;"""
-    certificate_progress: float = 0.5
-    """nor where that error has fallen to this part since the last time that a look was due."""
+@dataclass(frozen=True)
+class CertificateSettings:
+    """When to look for a certificate of infeasibility or unboundedness (``certificates.py``)."""
 
-    # Ending a long solve by a feasible point near by (``solvers/pdlp/polishing_schedule.py``)
-    finish_from: float = 20_000
-    """Iterations before the first try, for a tolerance of ``first_turn_decades`` (infinite for
-    none),"""
-    finish_entries: int = 100_000
+    from_iterations: int = 800
+    """Iterations before the first look: hardly any iterates move in a straight line sooner, and a
+    look costs as much as some hundred iterations of a GPU."""
+    growth: float = 2.0
+    """The next look comes when the iterations have grown by this factor."""
+    error: float = 1e-2
+    """With a largest relative error below this there is no look,"""
+    progress: float = 0.5
+    """nor where that error has fallen to this part since the last time that a look was due,"""
+    always_from: int = 20_000
+    """while there were fewer iterations than this."""
+
+
+@dataclass(frozen=True)
+class PolishingSettings:
+    """Feasibility polishing within a long solve (``polishing_schedule.py``)."""
+
+    from_iterations: float = 20_000
+    """Iterations before the first try (infinite for none), for a tolerance of
+    ``AlternationSettings.tolerance_decades``,"""
+    entries: int = 100_000
     """and as many again for each so many nonzeros, since to set a try up takes longer then."""
-    finish_beyond: float = 10.0
+    beyond: float = 10.0
     """What is left has to be so many tolerances: what is nearer comes by itself as soon."""
-    finish_growth: float = 1.5
+    growth: float = 1.5
     """The next try comes when the iterations have grown by this factor."""
-    finish_share: float = 0.1
+    share: float = 0.1
     """A try may take this part of the iterations before it."""
 
-    # Giving up (``solvers/pdlp/stagnation.py``)
-    stall_from: float = 1_000_000
+
+@dataclass(frozen=True)
+class StagnationSettings:
+    """When a solve is given up (``stagnation.py``)."""
+
+    from_iterations: float = 1_000_000
     """Iterations in all before which a solve is not given up (infinite for never),"""
-    stall_growth: float = 3.0
+    growth: float = 3.0
     """nor before so many times those at which it had last come nearer to the end"""
-    stall_decades: float = 0.5
+    decades: float = 0.5
     """by so many decades, the three errors' added up."""
 
-    # Leaving out columns and rows that take no part (``solvers/pdlp/shrinking``)
-    compaction: bool = True
+
+@dataclass(frozen=True)
+class ShrinkingSettings:
+    """Leaving out columns and rows that take no part (``shrinking``)."""
+
+    enabled: bool = True
     """Whether it is tried at all."""
-    compaction_from: int = 30_000
+    from_nonzeros: int = 30_000
     """Nonzeros from which it is tried on a CPU,"""
-    compaction_from_on_gpu: int = 100_000
+    from_nonzeros_on_gpu: int = 100_000
     """and on a GPU, where an iteration of fewer costs about the same whatever they are."""
-    compaction_after: int = 400
+    first_look: int = 400
     """Iterations before the first look at what is idle, and at least between two."""
-    compaction_growth: float = 1.5
+    growth: float = 1.5
     """The next look comes when the iterations have grown by this factor."""
-    compaction_margin: float = 1.0
+    margin: float = 1.0
     """By how much more than things have moved a column or row has to be off to be left out."""
-    compaction_rows: bool = True
+    rows: bool = True
     """Whether rows are left out, too."""
-    compaction_share: float = 0.3
+    share: float = 0.3
     """Part of the entries that may be left for it to begin."""
-    compaction_again: float = 0.5
+    share_of_part: float = 0.5
     """Part of a part's entries that may be left for a smaller part to be made."""
-    compaction_far: float = 2.0
+    far: float = 2.0
     """With more entries than so many times that, the next look comes"""
-    compaction_wait: float = 1.7
+    wait_if_far: float = 1.7
     """later by this factor, because a look costs as much as some ten iterations."""
-    compaction_wait_on_gpu: float = 2.0
+    wait_on_gpu: float = 2.0
     """The same on a GPU for the whole problem, however far it is: there a look of the host costs as
     much as hundreds of iterations (10 ms with half a million entries)."""
-    compaction_hidden: float = 2.0
+    hidden_error: float = 2.0
     """What is left out wrongly returns when the whole's error is so many times the part's,"""
-    compaction_progress: float = 0.7
+    progress: float = 0.7
     """or when the part's error has not fallen to this of what it was at the look before."""
-    compaction_returns: int = 5
+    returns: int = 5
     """Times that something may return before the whole problem takes over for good."""
-    compaction_flat_on_gpu: int = 200_000
+    entries_of_launch: int = 200_000
     """What an iteration on an H200 costs beside its entries, in entries (4 us),"""
-    compaction_cost_on_gpu: float = 1e9
+    entries_of_part: float = 1e9
     """and the preparation of a part (20 ms): iterations have to cost as much before it."""
 
-    # When something goes wrong
-    rejection_factor: float = 0.8
-    """Factor on the inner tolerance when a point that seemed optimal is not on the host."""
-    breakdowns_allowed: int = 3
-    """Times that a solve may go on from its best point after numbers ceased to be finite."""
-    breakdown_factor: float = 0.5
-    """Factor on the step size then."""
 
-    # Running
+@dataclass(frozen=True)
+class ExecutionSettings:
+    """How a problem is laid out and its iterations are run."""
+
     slice_seconds: float = 0.1
     """About how long to compute between two looks at the clock and the interruption flag."""
     gpu_from_nonzeros: int = 10_000
@@ -202,12 +238,34 @@ class Settings:
     spread_up_to: int = 50_000
     """Nonzeros up to which threads are spread over as many multiprocessors as they can be."""
     flow_up_to: int = 600_000
-    """Nonzeros up to which a window is tried without barriers (``execution/modes.py``)."""
+    """Nonzeros up to which a block is tried without barriers (``execution/on_gpu.py``)."""
     barrier_from: int = 20_000
     barrier_up_to: int = 30_000_000
     """Nonzeros between which it is tried with barriers."""
     launches_from: int = 1_000_000
     """Nonzeros from which it is tried with launches of their own for each iteration."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What steers a solve beside the caller's options."""
+
+    scaling: ScalingSettings = ScalingSettings()
+    alternation: AlternationSettings = AlternationSettings()
+    step: StepSettings = StepSettings()
+    restart: RestartSettings = RestartSettings()
+    weight: WeightSettings = WeightSettings()
+    correction: WeightCorrectionSettings = WeightCorrectionSettings()
+    certificate: CertificateSettings = CertificateSettings()
+    polishing: PolishingSettings = PolishingSettings()
+    stagnation: StagnationSettings = StagnationSettings()
+    shrinking: ShrinkingSettings = ShrinkingSettings()
+    execution: ExecutionSettings = ExecutionSettings()
+
+    def changed(self, **subjects: Mapping[str, Any]) -> Settings:
+        """Return settings with other values: ``changed(restart={"check_interval": 40})``."""
+        groups = {name: replace(getattr(self, name), **new) for name, new in subjects.items()}
+        return replace(self, **groups)
 
 
 DEFAULT = Settings()

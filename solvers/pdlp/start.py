@@ -14,15 +14,16 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
-from solvers.pdlp.execution.speed import Pace
+from solvers.pdlp.execution.speed import Speed
 from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.matrix import Coefficients, to_device
-from solvers.pdlp.norms import Norms
 from solvers.pdlp.scaling import find_scaling
-from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import DeviceProblem, Iterate, State
+from solvers.pdlp.statistics import Norms
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
+from solvers.pdlp.warm_start import first_x, first_y
 from solvers.sparse.slices import Plan, Slices
 
 THREADS_TRIED_FROM = 20_000
@@ -83,7 +84,7 @@ def prepare(
         column_partial=xp.zeros((_slots(coefficients.by_column), SUMS)),
         threads=options.threads,
         norm=norm,
-        pace=Pace(_ways(there, options.threads)),
+        speed=Speed(_thread_counts(there, options.threads)),
     )
 
 
@@ -100,7 +101,8 @@ def place(
     own = Norms.of(problem)
     limit = own if norms is None else norms
     if coefficients is None:
-        coefficients = to_device(problem, device, _plan(problem, settings), settings.pack_from)
+        pack_from = settings.execution.pack_from
+        coefficients = to_device(problem, device, _plan(problem, settings.execution), pack_from)
     scaling = find_scaling(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
     )
@@ -134,7 +136,7 @@ def _squared(scale: Any, device: Device) -> Any:
     return device.to_device(device.to_host(scale) ** 2)
 
 
-def _plan(problem: Problem, settings: Settings) -> Plan:
+def _plan(problem: Problem, settings: ExecutionSettings) -> Plan:
     """Give a row more lanes while there are more threads than work for them."""
     if problem.num_nonzeros <= settings.latency_up_to:
         return Plan(steps=settings.steps_if_small, unit_from=64 * settings.steps_if_small)
@@ -144,15 +146,15 @@ def _plan(problem: Problem, settings: Settings) -> Plan:
 def _control(
     problem: DeviceProblem, norm: float, settings: Settings, criteria: Criteria
 ) -> FloatArray:
-    """Return the control array before the first window."""
-    weight = _first_weight(problem)
-    step = settings.step_fraction / max(norm, 1e-300)
-    loose = min(criteria.primal, criteria.dual, criteria.gap) >= settings.loose_from
-    artificial = settings.artificial_share_if_loose if loose else settings.artificial_share
+    """Return the control array before the first block."""
+    weight, step = _first_weight(problem), settings.step.fraction / max(norm, 1e-300)
+    restart, controller = settings.restart, settings.weight
+    loose = min(criteria.primal, criteria.dual, criteria.gap) >= restart.loose_from
+    artificial = restart.artificial_share_if_loose if loose else restart.artificial_share
     values = {
         Control.TAU: step / weight,
         Control.SIGMA: step * weight,
-        Control.REFLECTION: settings.reflection,
+        Control.REFLECTION: restart.reflection,
         Control.STEP: step,
         Control.WEIGHT: weight,
         Control.PREVIOUS_METRIC: np.inf,
@@ -166,17 +168,17 @@ def _control(
         Control.SIDE_NORM: problem.side_norm,
         Control.COST_NORM: problem.cost_norm,
         Control.OFFSET: problem.original.offset,
-        Control.SUFFICIENT: settings.sufficient_decrease,
-        Control.NECESSARY: settings.necessary_decrease,
+        Control.SUFFICIENT: restart.sufficient_decrease,
+        Control.NECESSARY: restart.necessary_decrease,
         Control.ARTIFICIAL: artificial,
-        Control.PROPORTIONAL: settings.proportional,
-        Control.INTEGRAL: settings.integral,
-        Control.DERIVATIVE: settings.derivative,
-        Control.INTEGRAL_MEMORY: settings.integral_memory,
-        Control.SHORTEST_DISTANCE: settings.shortest_distance,
-        Control.LONGEST_DISTANCE: settings.longest_distance,
-        Control.LARGEST_IMBALANCE: math.log10(settings.largest_imbalance),
-        Control.STEP_SHRINK: 1.0 / settings.norm_growth,
+        Control.PROPORTIONAL: controller.proportional,
+        Control.INTEGRAL: controller.integral,
+        Control.DERIVATIVE: controller.derivative,
+        Control.INTEGRAL_MEMORY: controller.integral_memory,
+        Control.SHORTEST_DISTANCE: controller.shortest_distance,
+        Control.LONGEST_DISTANCE: controller.longest_distance,
+        Control.LARGEST_IMBALANCE: math.log10(controller.largest_imbalance),
+        Control.STEP_SHRINK: 1.0 / settings.step.norm_growth,
     }
     control = np.zeros(SIZE)
     control[list(values)] = list(values.values())
@@ -184,12 +186,17 @@ def _control(
 
 
 def _first_weight(there: DeviceProblem) -> float:
-    """Return the weight to begin with: (1 + ||c||) / (1 + ||b||) of the scaled problem."""
+    """Return the weight to begin with, (1 + ||c||) / (1 + ||b||) of the scaled problem."""
     problem = there.original
     cost = problem.cost * there.columns_to_host(there.scaling.column)
     sides = side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
     norm = euclidean(sides * there.rows_to_host(there.scaling.row))
-    return (1.0 + euclidean(cost)) / (1.0 + norm)
+    return float(suggested_weight(euclidean(cost), norm))
+
+
+def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:
+    """Return the primal weight that the norms of scaled cost and sides suggest."""
+    return (1.0 + cost_norm) / (1.0 + side_norm)
 
 
 def _slots(matrix: Slices) -> int:
@@ -197,7 +204,7 @@ def _slots(matrix: Slices) -> int:
     return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
 
 
-def _ways(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
+def _thread_counts(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
     """Return the numbers of CPU threads worth a trial."""
     if problem.device.kind != "cpu":
         return (1,)
@@ -219,34 +226,3 @@ def memory_needed(problem: Problem) -> int:
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = 16 * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)
-
-
-def first_x(problem: Problem, start: Start | None) -> FloatArray:
-    """Return the start's values where known, else the point of the bounds nearest to zero.
-
-    A column without coefficients moves by its own cost alone, a little at each iteration: it
-    starts at the bound that its cost prefers, if there is one.
-    """
-    x = np.zeros(problem.num_columns)
-    alone = np.diff(problem.matrix_csc.indptr) == 0
-    preferred = np.where(problem.cost > 0, problem.lower, problem.upper)
-    settled = alone & (problem.cost != 0) & np.isfinite(preferred)
-    x[settled] = preferred[settled]
-    if start is not None and start.x is not None:
-        known = np.isfinite(start.x) & ~settled
-        x[known] = start.x[known]
-    return np.clip(x, problem.lower, problem.upper)
-
-
-def first_y(problem: Problem, start: Start | None) -> FloatArray:
-    """Return the start's row duals with allowed signs, or zeros."""
-    if start is None or start.row_dual is None:
-        return np.zeros(problem.num_rows)
-    return allowed_duals(problem, np.where(np.isfinite(start.row_dual), start.row_dual, 0.0))
-
-
-def allowed_duals(problem: Problem, row_dual: FloatArray) -> FloatArray:
-    """Return row duals (m,) without the parts that lean on an infinite side."""
-    y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
-    allowed: FloatArray = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
-    return allowed

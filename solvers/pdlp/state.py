@@ -10,7 +10,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
 from solvers.pdlp.control import Control
-from solvers.pdlp.execution.speed import Pace
+from solvers.pdlp.execution.speed import Speed
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
@@ -71,7 +71,7 @@ class DeviceProblem:
 class Iterate:
     """One side of the iteration, primal (n,) or dual (m,), on the device.
 
-    ``point`` is the Halpern average. The last iteration of a window writes ``projection``, the
+    ``point`` is the Halpern average. The last iteration of a block writes ``projection``, the
     answer, and ``difference``, reflected minus current point; the first one
     ``first_difference``. ``best`` is the projection with the least error so far.
     """
@@ -112,7 +112,7 @@ class State:
         CPU threads at most; 0 for all.
     norm : float
         What was found of the spectral norm of the scaled matrix.
-    pace : Pace
+    speed : Speed
         How fast iterations go.
     """
 
@@ -127,14 +127,14 @@ class State:
     column_partial: Any
     threads: int = 0
     norm: float = 1.0
-    pace: Pace = field(default_factory=Pace)
+    speed: Speed = field(default_factory=Speed)
 
     def read_control(self) -> FloatArray:
         """Bring the control array to the host; waits for the device."""
         return self.problem.device.to_host(self.control)
 
     def write_control(self, **values: float) -> None:
-        """Put figures into the control array by name, between windows."""
+        """Put figures into the control array by name, between blocks."""
         control = self.read_control()
         for name, value in values.items():
             control[Control[name.upper()]] = value

@@ -1,4 +1,7 @@
-"""What a check knows: residuals and objectives on the original problem, distances, the metric."""
+"""What a check knows: residuals and objectives on the original problem, distances, the metric.
+
+Errors are relative to the sizes of the problem's sides and costs (:class:`Norms`).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.problem import FloatArray
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.vectors import euclidean
 from solvers.pdlp.control import Control, Stop
+
+
+@dataclass(frozen=True)
+class Norms:
+    """2-norms of the finite sides, an equation's counted once, and of the cost.
+
+    Presolve changes both: a column with an upper bound of 1e6 that becomes slack leaves a side of
+    that size, and what is a small error beside it may be a large one on the original problem. So
+    who stops on a reduced problem measures against the norms of the original where these are
+    smaller.
+    """
+
+    sides: float
+    cost: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Norms:
+        """Return the norms of a problem."""
+        sides = side_sizes(problem.row_lower, problem.row_upper)
+        return cls(euclidean(sides), euclidean(problem.cost))
 
 
 @dataclass(frozen=True)
@@ -15,7 +39,7 @@ class Statistics:
     """The figures of one check, of the projected point (xh, yh).
 
     Residuals are 2-norms on the original problem; objectives include the offset. Distances are
-    from the epoch's anchor, in the scaled space.
+    from the anchor, in the scaled space.
     """
 
     primal_residual: float
@@ -56,7 +80,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a window left behind: the control array (``Control``) as it was after its check."""
+    """What a block left behind: the control array (``Control``) as it was after its check."""
 
     control: FloatArray
 

@@ -56,15 +56,15 @@ def spectral_norm(
         )
 
     steps, steps_back = product(q, image), product(image, q)
-    for count in range(1, settings.power_iterations + 1):
+    for count in range(1, settings.step.power_iterations + 1):
         for step in steps:
             step()
-        if count % settings.power_check == 0:
+        if count % settings.step.power_check == 0:
             if progress.should_stop():
                 return NORM_AFTER_SCALING
             before, after = device.to_host(q), device.to_host(image)
             eigenvalue, residual = _quotient(before, after, row_metric)
-            if residual < settings.power_tolerance * min(1.0, eigenvalue):
+            if residual < settings.step.power_tolerance * min(1.0, eigenvalue):
                 return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.

@@ -14,8 +14,6 @@ error, and does not claim to be converged.
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,55 +21,20 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean, inner
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.execution.iteration_blocks import Windows
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
-from solvers.pdlp.execution.on_gpu import WindowsOnGpu
+from solvers.pdlp.execution.iteration_blocks import iteration_blocks
+from solvers.pdlp.repeated import Clock, OwnStream, Point, near_suggested, within_limits
 from solvers.pdlp.restarts import go_back_to_best
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.start import prepare
+from solvers.pdlp.start import prepare, suggested_weight
 from solvers.pdlp.state import Iterate, overwrite
 from solvers.pdlp.statistics import Record
 
-WEIGHT_RANGE = 1e3
-"""How far the primal weight carried over may be from the one that the new data suggest, as a
-factor: a solve that ended badly leaves an absurd one behind."""
 
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Where a solve of a sequence ended.
-
-    Parameters
-    ----------
-    x : (n,) float64
-        Within its bounds.
-    y : (m,) float64
-        Row duals of allowed signs.
-    objective : float
-        c'x + offset.
-    error : float
-        The largest of the relative primal residual, dual residual and gap; inf where none was
-        measured.
-    iterations : int
-        Of this solve.
-    is_converged : bool
-        Whether ``error`` is within the tolerance asked for.
-    """
-
-    x: FloatArray
-    y: FloatArray
-    objective: float
-    error: float
-    iterations: int
-    is_converged: bool
-
-
-class Sequence:
+class WarmStarted:
     """A prepared problem whose vectors may change from solve to solve; for one thread at a time.
 
     Parameters
@@ -108,18 +71,13 @@ class Sequence:
                 "A sequence of solves needs a matrix with coefficients, and this one has none; "
                 "put each column at the bound that its cost prefers."
             )
-        self._device = device
-        self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
+        self._stream = OwnStream(device)
         self._clock = Clock(progress)
         self._tolerance = options.tolerance
         self._offset = problem.offset
-        with self._activated():
+        with self._stream.activate():
             self._state = prepare(problem, options, device, self._clock, settings=settings)
-            self._windows: Windows = (
-                WindowsOnCpu(self._state, self._clock)
-                if device.kind == "cpu"
-                else WindowsOnGpu(self._state)
-            )
+            self._blocks = iteration_blocks(self._state, self._clock)
             there = self._state.problem
             self._column_scale = there.columns_to_host(there.scaling.column)
             self._row_scale = there.rows_to_host(there.scaling.row)
@@ -162,8 +120,7 @@ class Sequence:
         seconds : float
             Time for this solve.
         iterations : int, optional
-            Iterations at the most; they end with a window of them, so that the number is
-            rounded up to one.
+            Iterations at the most; the number is rounded up to whole blocks.
 
         Returns
         -------
@@ -173,7 +130,7 @@ class Sequence:
         self._clock.restart(seconds)
         given = {"cost": cost, "lower": lower, "upper": upper}
         given |= {"row_lower": row_lower, "row_upper": row_upper}
-        with self._activated():
+        with self._stream.activate():
             for name, values in given.items():
                 if values is not None:
                     self._replace(name, values)
@@ -181,15 +138,6 @@ class Sequence:
             self._set_off(self._tolerance if tolerance is None else tolerance)
             record = self._iterate(math.inf if iterations is None else iterations)
             return self._point(record)
-
-    def _activated(self) -> AbstractContextManager[Any]:
-        """Make the device and this sequence's own stream the current ones."""
-        if self._stream is None:
-            return nullcontext()
-        stack = ExitStack()
-        stack.enter_context(self._device.xp.cuda.Device(self._device.index))
-        stack.enter_context(self._stream)
-        return stack
 
     def _replace(self, name: str, values: FloatArray) -> None:
         """Take over one of the five vectors, on the host and on the device."""
@@ -202,10 +150,7 @@ class Sequence:
     def _start(self, x: FloatArray, y: FloatArray) -> None:
         """Put the point to start from everywhere a point is kept."""
         now = self._vectors
-        x = np.clip(np.where(np.isfinite(x), x, 0.0), now["lower"], now["upper"])
-        y = np.where(np.isfinite(y), y, 0.0)
-        y = np.where(np.isfinite(now["row_lower"]), y, np.minimum(y, 0.0))
-        y = np.where(np.isfinite(now["row_upper"]), y, np.maximum(y, 0.0))
+        x, y = within_limits(x, y, **{name: now[name] for name in now if name != "cost"})
         self._x, self._y = x, y
         orders = self._state.problem.coefficients
         for side, values, order in (
@@ -219,10 +164,10 @@ class Sequence:
         """Write the control array of a solve that begins."""
         now = self._vectors
         sides = side_sizes(now["row_lower"], now["row_upper"])
-        suggested = (1.0 + euclidean(now["cost"] * self._column_scale)) / (
-            1.0 + euclidean(sides * self._row_scale)
+        suggested = suggested_weight(
+            euclidean(now["cost"] * self._column_scale), euclidean(sides * self._row_scale)
         )
-        weight = min(max(self._weight, suggested / WEIGHT_RANGE), suggested * WEIGHT_RANGE)
+        weight = float(near_suggested(self._weight, suggested))
         control = self._first_control.copy()
         for place, value in {
             Control.STEP: self._step,
@@ -240,24 +185,24 @@ class Sequence:
         overwrite(self._state.control, control)
 
     def _iterate(self, limit: float) -> Record | None:
-        """Run windows until one converges or a limit comes; return the last one's record."""
-        windows, settings = self._windows, self._state.settings
+        """Run blocks until one converges or a limit comes; return the last one's record."""
+        blocks, settings = self._blocks, self._state.settings
         submitted, breakdowns = 0, 0
         record: Record | None = None
         while True:
-            while windows.pending < windows.depth and submitted < limit:
+            while blocks.pending < blocks.depth and submitted < limit:
                 if self._clock.should_stop() is not None:
                     break
-                windows.submit(settings.check_interval)
-                submitted += settings.check_interval
-            if not windows.pending:
+                blocks.submit(settings.restart.check_interval)
+                submitted += settings.restart.check_interval
+            if not blocks.pending:
                 return record
-            record = windows.take()
+            record = blocks.take()
             if record.stop is Stop.NO:
                 continue
-            while windows.pending:  # they did nothing
-                record = windows.take()
-            if record.stop is Stop.OPTIMAL or breakdowns == settings.breakdowns_allowed:
+            while blocks.pending:  # they did nothing
+                record = blocks.take()
+            if record.stop is Stop.OPTIMAL or breakdowns == settings.step.breakdowns_allowed:
                 return record
             breakdowns += 1
             go_back_to_best(self._state, record)
@@ -287,19 +232,3 @@ class Sequence:
     def _home(side: Iterate, converged: bool, to_host: Any) -> FloatArray:
         found: FloatArray = to_host(side.projection if converged else side.best)
         return found
-
-
-class Clock(Progress):
-    """The limits of one of several solves, and whatever stops them all."""
-
-    def __init__(self, outer: Progress) -> None:
-        super().__init__()
-        self._outer = outer
-
-    def restart(self, seconds: float) -> None:
-        """Let so many seconds pass from now."""
-        self.time_limit = self.seconds + seconds
-
-    def should_stop(self) -> StopReason | None:
-        """Return the reason to stop now, or None to go on."""
-        return self._outer.should_stop() or super().should_stop()

@@ -16,7 +16,7 @@ TOLERANCE = 1e-4
 
 ON_THE_WAY = {
     Control.REFLECTION: 1.0,
-    Control.EPOCH_ITERATIONS: 600.0,
+    Control.ITERATIONS_SINCE_RESTART: 600.0,
     Control.STEP: 0.9,
     Control.WEIGHT: 2.0,
     Control.ITERATIONS: 10_000.0,
@@ -36,19 +36,19 @@ ON_THE_WAY = {
     Control.SIDE_NORM: SIDE_NORM,
     Control.COST_NORM: COST_NORM,
     Control.OFFSET: OFFSET,
-    Control.SUFFICIENT: DEFAULT.sufficient_decrease,
-    Control.NECESSARY: DEFAULT.necessary_decrease,
-    Control.ARTIFICIAL: DEFAULT.artificial_share,
-    Control.PROPORTIONAL: DEFAULT.proportional,
-    Control.INTEGRAL: DEFAULT.integral,
-    Control.DERIVATIVE: DEFAULT.derivative,
-    Control.INTEGRAL_MEMORY: DEFAULT.integral_memory,
-    Control.SHORTEST_DISTANCE: DEFAULT.shortest_distance,
-    Control.LONGEST_DISTANCE: DEFAULT.longest_distance,
-    Control.LARGEST_IMBALANCE: np.log10(DEFAULT.largest_imbalance),
-    Control.STEP_SHRINK: 1.0 / DEFAULT.norm_growth,
+    Control.SUFFICIENT: DEFAULT.restart.sufficient_decrease,
+    Control.NECESSARY: DEFAULT.restart.necessary_decrease,
+    Control.ARTIFICIAL: DEFAULT.restart.artificial_share,
+    Control.PROPORTIONAL: DEFAULT.weight.proportional,
+    Control.INTEGRAL: DEFAULT.weight.integral,
+    Control.DERIVATIVE: DEFAULT.weight.derivative,
+    Control.INTEGRAL_MEMORY: DEFAULT.weight.integral_memory,
+    Control.SHORTEST_DISTANCE: DEFAULT.weight.shortest_distance,
+    Control.LONGEST_DISTANCE: DEFAULT.weight.longest_distance,
+    Control.LARGEST_IMBALANCE: np.log10(DEFAULT.weight.largest_imbalance),
+    Control.STEP_SHRINK: 1.0 / DEFAULT.step.norm_growth,
 }
-"""A control array in the middle of a solve and of an epoch, with nothing better to be found."""
+"""A control array some time after a restart, with nothing better to be found."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -39,13 +38,15 @@ LAYOUTS = [
 by_layout = pytest.mark.parametrize(("name", "plan", "packing"), LAYOUTS)
 
 MODES: dict[str, Settings] = {
-    "flow": replace(DEFAULT, barrier_from=10**9),
-    "barrier": replace(DEFAULT, flow_up_to=0, barrier_from=0),
-    "launches": replace(DEFAULT, flow_up_to=0, barrier_up_to=0),
-    "large model": replace(DEFAULT, flow_up_to=0, barrier_up_to=0, latency_up_to=0, pack_from=0),
-    "all in turn": replace(DEFAULT, barrier_from=0, launches_from=0),
+    "flow": DEFAULT.changed(execution={"barrier_from": 10**9}),
+    "barrier": DEFAULT.changed(execution={"flow_up_to": 0, "barrier_from": 0}),
+    "launches": DEFAULT.changed(execution={"flow_up_to": 0, "barrier_up_to": 0}),
+    "large model": DEFAULT.changed(
+        execution={"flow_up_to": 0, "barrier_up_to": 0, "latency_up_to": 0, "pack_from": 0}
+    ),
+    "all one after the other": DEFAULT.changed(execution={"barrier_from": 0, "launches_from": 0}),
 }
-"""Ways to run a window, each enforced by settings."""
+"""Execution modes of a block, each enforced by settings."""
 
 
 @cache

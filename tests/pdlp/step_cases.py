@@ -67,8 +67,8 @@ class StepCase:
             self.reflected, y.point, y.anchor, y.low, y.high, y.metric, *y.outputs, self.control,
         )  # fmt: skip
 
-    def window_arguments(self, kernel: Kernel, count: int, blocks: int = 1) -> tuple[Any, ...]:
-        """The arguments of a kernel that runs whole windows."""
+    def staying_arguments(self, kernel: Kernel, count: int, blocks: int = 1) -> tuple[Any, ...]:
+        """The arguments of a kernel that runs whole blocks."""
         n, m = self.x.point.size, self.y.point.size
         values: dict[str, Any] = {
             "reflected": self.reflected,
@@ -119,14 +119,14 @@ def make_case(laid: Laid, seed: int, gamma: float = 1.0) -> StepCase:
     m, n = laid.matrix.shape
     control = np.zeros(SIZE)
     control[Control.TAU], control[Control.SIGMA] = 0.3, 0.7
-    control[Control.REFLECTION], control[Control.EPOCH_ITERATIONS] = gamma, 5.0
+    control[Control.REFLECTION], control[Control.ITERATIONS_SINCE_RESTART] = gamma, 5.0
     x, y = _vectors(generator, n), _vectors(generator, m)
     x.point = np.clip(x.point, x.low, x.high)
     return StepCase(laid, x, y, generator.standard_normal(n), np.full(n, POISON), control)
 
 
 def make_measured_case(laid: Laid, seed: int) -> StepCase:
-    """Return a case whose outputs are as a window leaves them: allowed signs, nothing poisoned."""
+    """Return a case whose outputs are as a block leaves them: allowed signs, nothing poisoned."""
     case = make_case(laid, seed)
     generator = np.random.default_rng(seed + 1000)
     for side in (case.x, case.y):

@@ -14,13 +14,14 @@ from solvers.core.progress import Progress
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.shrinking.wide_lps import covering
 
-SHORT = replace(
-    DEFAULT,
-    first_turn=400,
-    first_turn_decades=math.inf,
-    turn_progress=0.0,
-    turn_decades=math.inf,
-    compaction=False,
+SHORT = DEFAULT.changed(
+    alternation={
+        "iterations": 400,
+        "tolerance_decades": math.inf,
+        "progress": 0.0,
+        "decades_to_keep": math.inf,
+    },
+    shrinking={"enabled": False},
 )
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
 
@@ -46,22 +47,22 @@ def solve(settings: pdlp.Settings, **options: object) -> tuple[Outcome, Listener
     return outcome, listener
 
 
-def test_turns_end_with_the_same_optimum() -> None:
-    usual, _ = solve(replace(DEFAULT, compaction=False))
+def test_alternate_scalings_end_with_the_same_optimum() -> None:
+    usual, _ = solve(DEFAULT.changed(shrinking={"enabled": False}))
     outcome, listener = solve(SHORT)
-    turns = [line for line in listener.lines if "another scaling" in line]
-    assert turns
+    changes = [line for line in listener.lines if "another scaling" in line]
+    assert changes
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(usual.objective, rel=1e-6)
     assert listener.iterations == sorted(listener.iterations)
     assert outcome.statistics["iterations"] == listener.iterations[-1] > 400
     restarts = outcome.statistics["restarts"]
     assert isinstance(restarts, int)
-    assert restarts >= len(turns)
+    assert restarts >= len(changes)
 
 
 @pytest.mark.parametrize("limit", [200, 400, 600, 1000])
-def test_the_limit_on_iterations_is_that_of_all_turns(limit: int) -> None:
+def test_the_limit_on_iterations_is_that_of_all_scalings(limit: int) -> None:
     outcome, _ = solve(SHORT, iteration_limit=limit, tolerance=1e-14)
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == limit
@@ -83,31 +84,31 @@ def test_a_milestone_is_reached_once() -> None:
     assert len(handed) == 1
 
 
-def test_without_another_scaling_there_is_one_turn() -> None:
-    _, listener = solve(replace(SHORT, curtis_reid_passes=0), iteration_limit=1000)
+def test_without_another_scaling_there_is_one_run() -> None:
+    _, listener = solve(SHORT.changed(scaling={"curtis_reid_passes": 0}), iteration_limit=1000)
     assert not [line for line in listener.lines if "another scaling" in line]
 
 
 @pytest.mark.parametrize(("error", "is_last"), [(1e-12, True), (math.inf, False)])
-def test_a_turn_without_a_digit_is_the_last_where_that_is_wanted(
+def test_a_scaling_without_a_digit_is_the_last_where_that_is_wanted(
     error: float, is_last: bool
 ) -> None:
-    wanted = replace(SHORT, hopeless_after=500, hopeless_error=error)
+    wanted = SHORT.changed(alternation={"hopeless_from": 500, "hopeless_error": error})
     outcome, listener = solve(wanted, tolerance=1e-14, iteration_limit=3000)
-    turns = [line for line in listener.lines if "another scaling" in line]
+    changes = [line for line in listener.lines if "another scaling" in line]
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == (1200 if is_last else 3000)
-    assert len(turns) == (1 if is_last else 3)
+    assert len(changes) == (1 if is_last else 3)
 
 
 @pytest.mark.parametrize(("tolerance", "first"), [(1e-2, 400), (1e-4, 400), (1e-6, 600)])
-def test_tighter_tolerances_have_longer_turns(tolerance: float, first: int) -> None:
-    in_proportion = replace(SHORT, first_turn_decades=4.0)
-    # no point is that good: where the turn ends is all that the tolerance decides here
+def test_tighter_tolerances_have_longer_runs(tolerance: float, first: int) -> None:
+    in_proportion = SHORT.changed(alternation={"tolerance_decades": 4.0})
+    # no point is that good: where the first scaling ends is all that the tolerance decides here
     problem = covering(3)
     listener = Listener()
     options = replace(OPTIONS, tolerance=tolerance, iteration_limit=1000)
     norms = pdlp.Norms(sides=-1.0 + 1e-12, cost=-1.0 + 1e-12)
     pdlp.solve(problem, options, listener, settings=in_proportion, norms=norms)
-    turns = [line for line in listener.lines if "another scaling" in line]
-    assert turns[0].startswith(f"Not solved after {first:,} iterations")
+    changes = [line for line in listener.lines if "another scaling" in line]
+    assert changes[0].startswith(f"Not solved after {first:,} iterations")

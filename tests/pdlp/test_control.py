@@ -16,7 +16,7 @@ from solvers.core.progress import Progress
 from solvers.kernels import device
 from solvers.pdlp import step_size
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.kernels import layout, matrix, measure, step, window
+from solvers.pdlp.kernels import barrier, layout, matrix, measure, step
 from solvers.pdlp.settings import DEFAULT
 from solvers.sparse import slices
 from tests.pdlp.lps import random_lp
@@ -63,7 +63,7 @@ def test_device_code_has_the_constants_of_the_declarations():
     assert macro("TEAM") == layout.TEAM
     assert macro("TEAM_WARPS") == slices.UNIT == layout.TEAM // 32
     assert macro("SUMS") == measure.SUMS
-    assert macro("TEAMS") == window.BLOCK // layout.TEAM
+    assert macro("TEAMS") == barrier.BLOCK // layout.TEAM
     modes = enumerators(KERNELS / "matrix.cu", "Mode")
     assert modes == {
         "GEOMETRIC": matrix.GEOMETRIC, "LARGEST": matrix.LARGEST, "TOTAL": matrix.TOTAL
@@ -79,7 +79,7 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
     state = solvers.pdlp.prepare(problem, options, cpu(), Progress())
     control = state.read_control()
     step_of, weight = control[Control.STEP], control[Control.WEIGHT]
-    assert step_of == pytest.approx(DEFAULT.step_fraction / state.norm)
+    assert step_of == pytest.approx(DEFAULT.step.fraction / state.norm)
     assert 0.0 < state.norm <= step_size.NORM_AFTER_SCALING
     assert control[Control.TAU] == pytest.approx(step_of / weight)
     assert control[Control.SIGMA] == pytest.approx(step_of * weight)
@@ -90,7 +90,7 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
         assert control[Control[name]] == 1e-5
     for name in ("SUFFICIENT", "NECESSARY", "ARTIFICIAL", "LARGEST_IMBALANCE", "STEP_SHRINK"):
         assert control[Control[name]] > 0.0
-    zeros = ("STOP", "ITERATIONS", "RESTARTS", "CHECKS", "EPOCH_ITERATIONS", "ERROR_SUM")
+    zeros = ("STOP", "ITERATIONS", "RESTARTS", "CHECKS", "ITERATIONS_SINCE_RESTART", "ERROR_SUM")
     assert all(control[Control[name]] == 0.0 for name in zeros)
 
 
@@ -98,8 +98,10 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
 def test_loose_tolerances_have_restarts_more_often(tolerance: float) -> None:
     options = EngineOptions(tolerance=tolerance)
     state = solvers.pdlp.prepare(random_lp(1, 20, 30), options, cpu(), Progress())
-    loose = tolerance >= DEFAULT.loose_from
-    expected = DEFAULT.artificial_share_if_loose if loose else DEFAULT.artificial_share
+    loose = tolerance >= DEFAULT.restart.loose_from
+    expected = (
+        DEFAULT.restart.artificial_share_if_loose if loose else DEFAULT.restart.artificial_share
+    )
     assert state.read_control()[Control.ARTIFICIAL] == expected
 
 

@@ -50,7 +50,7 @@ def test_statistics_come_from_the_sums_of_all_slots(slots):
 def test_counters_go_on():
     after = decide(Figures(), control_of(), count=170)
     assert after[Control.ITERATIONS] == 10_170
-    assert after[Control.EPOCH_ITERATIONS] == 770
+    assert after[Control.ITERATIONS_SINCE_RESTART] == 770
     assert after[Control.CHECKS] == 51
     assert after[Control.RESTARTS] == 4
 
@@ -62,21 +62,21 @@ def test_constants_stay_what_they_are():
             assert after[place] == ON_THE_WAY[place]
 
 
-def test_the_first_metric_is_taken_at_the_first_window_of_an_epoch_only():
+def test_the_first_metric_is_taken_at_the_first_block_after_a_restart_only():
     figures = Figures(square=0.64, first_square=4.0)
     later = decide(figures, control_of())
     assert later[Control.FIRST_METRIC] == 1.0
-    first = decide(figures, control_of(epoch_iterations=0.0))
+    first = decide(figures, control_of(iterations_since_restart=0.0))
     assert first[Control.FIRST_METRIC] == pytest.approx(2.0)
     assert first[Control.PREVIOUS_METRIC] == pytest.approx(0.8)
-    negative = decide(replace(figures, first_square=-1.0), control_of(epoch_iterations=0.0))
+    negative = decide(replace(figures, first_square=-1.0), control_of(iterations_since_restart=0.0))
     assert negative[Control.FIRST_METRIC] == 0.0
 
 
-def test_the_first_window_of_an_epoch_does_not_compare_with_the_one_before():
+def test_the_first_block_after_a_restart_does_not_compare_with_the_one_before():
     # 0.45 would be a growth against 0.4, but that was before the restart
     figures = Figures(square=0.45**2, first_square=1.0)
-    before = control_of(previous_metric=0.4, epoch_iterations=0.0)
+    before = control_of(previous_metric=0.4, iterations_since_restart=0.0)
     assert not decide(figures, before)[Control.RESTART]
     assert decide(figures, control_of(previous_metric=0.4))[Control.RESTART]
 
@@ -131,7 +131,7 @@ def restarts(figures: Figures, **changes: float) -> bool:
     after = decide(figures, control_of(**changes))
     assert after[Control.RESTARTS] - 4.0 == after[Control.RESTART]
     if after[Control.RESTART]:
-        assert after[Control.EPOCH_ITERATIONS] == 0.0
+        assert after[Control.ITERATIONS_SINCE_RESTART] == 0.0
     return bool(after[Control.RESTART])
 
 
@@ -159,10 +159,10 @@ def test_necessary_decrease_needs_growth_too(now, previous, expected):
     assert restarts(metric(now), previous_metric=previous) is expected
 
 
-@pytest.mark.parametrize(("epoch", "expected"), [(3500.0, True), (3450.0, False)])
-def test_artificial_restart_of_a_long_epoch(epoch, expected):
+@pytest.mark.parametrize(("since", "expected"), [(3500.0, True), (3450.0, False)])
+def test_artificial_restart_of_long_after_the_last_one(since, expected):
     # 0.36 of 10 200 iterations are 3672
-    assert restarts(metric(0.8), epoch_iterations=epoch) is expected
+    assert restarts(metric(0.8), iterations_since_restart=since) is expected
 
 
 def test_the_metric_is_remembered_for_the_next_check():

@@ -1,4 +1,4 @@
-"""What is decided on a GPU between windows, beside the twins."""
+"""What is decided on a GPU between blocks, beside the twins."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("slots", [1, 7, 5000])
-@pytest.mark.parametrize("new_epoch", [False, True])
+@pytest.mark.parametrize("has_restarted", [False, True])
 @pytest.mark.parametrize("figures", FIGURES)
-def test_decide_equals_its_twin(figures, new_epoch, slots, gpu):
+def test_decide_equals_its_twin(figures, has_restarted, slots, gpu):
     control = control_of(
         best_error=np.inf, best_objective=np.inf, best_imbalance=np.inf,
-        epoch_iterations=0.0 if new_epoch else 600.0,
+        iterations_since_restart=0.0 if has_restarted else 600.0,
     )  # fmt: skip
     rows, columns = sums_of(FIGURES[figures], control)
 

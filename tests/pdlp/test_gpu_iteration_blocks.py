@@ -1,4 +1,4 @@
-"""Windows of iterations in one launch on a GPU, with and without barriers, beside their twins."""
+"""Iteration blocks in one launch on a GPU, with and without barriers, beside their twins."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from solvers.core.device import Device
 from solvers.kernels.family import Family
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.kernels.barrier import BARRIER
 from solvers.pdlp.kernels.flow import FLOW
-from solvers.pdlp.kernels.window import WINDOW
 from solvers.sparse.slices import Plan
 from tests.pdlp.matrices import MATRICES, Laid, lay_out
 from tests.pdlp.on_gpu import (
@@ -25,7 +25,7 @@ from tests.pdlp.step_cases import StepCase, make_case
 pytestmark = pytest.mark.gpu
 
 
-def window_case(laid: Laid, seed: int) -> StepCase:
+def staying_case(laid: Laid, seed: int) -> StepCase:
     """Return a case with steps so short that rounding does not grow."""
     case = make_case(laid, seed)
     sizes = abs(case.matrix)
@@ -38,9 +38,9 @@ def window_case(laid: Laid, seed: int) -> StepCase:
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("blocks", [1, 3, 100])
 @by_layout
-def test_window_with_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
-    assert_window_equals_its_twin(
-        WINDOW, "window_steps", laid_out(name, plan, packing), blocks, count, gpu
+def test_block_with_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
+    assert_block_equals_its_twin(
+        BARRIER, "barrier_steps", laid_out(name, plan, packing), blocks, count, gpu
     )
 
 
@@ -49,29 +49,29 @@ def test_window_with_barriers_equals_its_twin(name, plan, packing, blocks, count
 @pytest.mark.parametrize(
     ("name", "plan", "packing"), [layout for layout in LAYOUTS if layout[1] in FLOW_PLANS]
 )
-def test_window_without_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
-    assert_window_equals_its_twin(
+def test_block_without_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
+    assert_block_equals_its_twin(
         FLOW, "flow_steps", laid_out(name, plan, packing), blocks, count, gpu
     )
 
 
-def assert_window_equals_its_twin(
+def assert_block_equals_its_twin(
     family: Family, name: str, laid: Laid, blocks: int, count: int, gpu: Device
 ) -> None:
     kernel = family.kernels[name]
-    cases = two_cases(laid, 15, window_case)
+    cases = two_cases(laid, 15, staying_case)
     assert_equal_twin(
-        family, name, lambda case: case.window_arguments(kernel, count, blocks), cases, gpu, 1e-9
+        family, name, lambda case: case.staying_arguments(kernel, count, blocks), cases, gpu, 1e-9
     )
 
 
 @pytest.mark.parametrize("stop", [Stop.OPTIMAL, Stop.BROKEN])
 def test_nothing_happens_on_the_gpu_while_control_says_stop(stop, gpu):
-    for family, name in ((WINDOW, "window_steps"), (FLOW, "flow_steps")):
+    for family, name in ((BARRIER, "barrier_steps"), (FLOW, "flow_steps")):
         case = make_case(lay_out(MATRICES["square 129"], Plan()), 16)
         case.control[Control.STOP] = stop
         kernel = family.kernels[name]
-        values = case.window_arguments(kernel, 3, 2)
+        values = case.staying_arguments(kernel, 3, 2)
         there = [gpu.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
         family[name](*there)
         for argument, before, after in zip(kernel.arguments, values, there, strict=True):

@@ -11,7 +11,7 @@ from solvers import pdlp
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.progress import Progress
 from solvers.pdlp.answer import judge
-from solvers.pdlp.polishing_schedule import Finishing
+from solvers.pdlp.polishing_schedule import PolishingSchedule
 from tests.pdlp.lps import random_lp
 from tests.pdlp.test_polishing_schedule import EAGER, OPTIONS, SETTINGS, TOLERANCE, Listener, solved
 
@@ -36,16 +36,16 @@ def test_what_does_not_hold_is_mended_with_the_coefficients_that_are_there(is_pr
     assert before.statistics.worst > TOLERANCE
     with gpu.activate():
         state = pdlp.prepare(problem, ON_GPU, gpu, Progress(), Start(x, y), SETTINGS)
-        finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
-        found, spent = finishing.try_at(state, before, 1000, ON_GPU, Progress())
+        schedule = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run)
+        found, spent = schedule.polish(state, before, 1000, ON_GPU, Progress())
     assert found is not None
     assert spent > 0
     assert judge(problem, found.x, found.row_dual).statistics.worst <= TOLERANCE
 
 
 def test_solves_on_the_gpu_end_so_or_by_themselves(gpu):
-    """Windows that are under way when a try is due may reach the optimum first."""
-    often = replace(EAGER, check_interval=5)
+    """Blocks that are under way when a try is due may reach the optimum first."""
+    often = EAGER.changed(restart={"check_interval": 5})
     tried = []
     for seed in range(10):
         problem = random_lp(seed, rows=40, columns=60)

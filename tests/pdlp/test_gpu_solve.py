@@ -1,4 +1,4 @@
-"""Whole solves on a GPU, beside the CPU, and the same bits whatever way they are made."""
+"""Whole solves on a GPU, beside the CPU, and the same bits in whatever execution mode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.pdlp.on_gpu import (
     MODES,
     solve,
 )
-from tests.pdlp.test_certificate import INFEASIBLE, UNBOUNDED
+from tests.pdlp.test_certificates import INFEASIBLE, UNBOUNDED
 from tests.pdlp.test_pdlp import SHAPES, assert_kkt, counts
 
 pytestmark = pytest.mark.gpu
@@ -51,8 +51,8 @@ def after_iterations(problem: Problem, settings: Settings, gpu: Device, count: i
 
 
 @pytest.mark.parametrize("mode", sorted(set(MODES) - {"large model", "launches"}))
-def test_ways_to_run_a_window_give_the_same_bits(mode, gpu):
-    """The faster way is chosen by the clock, which must have no part in the answer."""
+def test_execution_modes_give_the_same_bits(mode, gpu):
+    """The faster mode is chosen by the clock, which must have no part in the answer."""
     problem = random_lp(5, rows=300, columns=500, density=0.05)
     one = after_iterations(problem, MODES["launches"], gpu, 1000)
     other = after_iterations(problem, MODES[mode], gpu, 1000)

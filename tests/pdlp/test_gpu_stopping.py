@@ -71,14 +71,14 @@ def test_running_a_state_again_goes_on_on_the_gpu(mode, gpu):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("times", [1, DEFAULT.breakdowns_allowed, 100])
+@pytest.mark.parametrize("times", [1, DEFAULT.step.breakdowns_allowed, 100])
 def test_breakdowns_on_the_gpu(times, mode, gpu):
     problem = random_lp(20, 40, 60)
     options, progress = EngineOptions(device="cuda", tolerance=1e-8), Spoiling(400, times)
     with gpu.activate():
         progress.state = pdlp.prepare(problem, options, gpu, progress, settings=MODES[mode])
         outcome = pdlp.run(progress.state, options, progress)
-    if times <= DEFAULT.breakdowns_allowed:
+    if times <= DEFAULT.step.breakdowns_allowed:
         assert outcome.solution_status is SolutionStatus.OPTIMAL
         assert_kkt(problem, outcome, 1e-8)
         assert sum("broke down" in line for line in progress.said) == times
@@ -99,7 +99,7 @@ def test_a_point_that_only_seemed_optimal_is_rejected_on_the_gpu(mode, gpu):
         control = state.read_control()
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert_kkt(problem, outcome, 1e-7)
-    assert control[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-7 * DEFAULT.rejection_factor)
+    assert control[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-7 * DEFAULT.step.rejection_factor)
 
 
 def test_out_of_gpu_memory_goes_on_on_the_cpu(gpu, monkeypatch):

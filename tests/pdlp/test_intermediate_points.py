@@ -12,7 +12,7 @@ from solvers import pdlp
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import crossover
-from solvers.pdlp import Keeping, intermediate_points
+from solvers.pdlp import IntermediatePoints, intermediate_points
 from solvers.pdlp.statistics import Statistics
 from tests.energy import energy_system
 
@@ -32,7 +32,7 @@ def errors(value: float) -> Statistics:
 
 def test_each_point_handed_out_is_nearer_than_the_last() -> None:
     points: list[Outcome] = []
-    found = pdlp.solve(SYSTEM, SHORT, Progress(), keeping=Keeping(points.append))
+    found = pdlp.solve(SYSTEM, SHORT, Progress(), points=IntermediatePoints(points.append))
     assert found.stop_reason is StopReason.ITERATION_LIMIT
     assert len(points) > 2
     graded = [verify(SYSTEM, point, SHORT).residuals.largest_relative for point in points]
@@ -43,7 +43,7 @@ def test_each_point_handed_out_is_nearer_than_the_last() -> None:
 
 def test_handing_out_changes_nothing_about_the_solve() -> None:
     alone = pdlp.solve(SYSTEM, SHORT, Progress())
-    watched = pdlp.solve(SYSTEM, SHORT, Progress(), keeping=Keeping(lambda _: None))
+    watched = pdlp.solve(SYSTEM, SHORT, Progress(), points=IntermediatePoints(lambda _: None))
     np.testing.assert_array_equal(alone.row_dual, watched.row_dual)
 
 
@@ -54,7 +54,7 @@ def test_it_is_due_when_the_error_has_halved_and_what_the_last_one_took_is_small
     monkeypatch.setattr(intermediate_points.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(intermediate_points, "FROM_SECONDS", 1.0)
     monkeypatch.setattr(intermediate_points, "SHARE", 0.02)
-    made = Keeping(lambda _: None)
+    made = IntermediatePoints(lambda _: None)
     assert not made.is_due(errors(1.0))
     now[0] += 1.0
     assert made.is_due(errors(1.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,22 +13,22 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control
-from solvers.pdlp.one_sided_weight import OneSided
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.statistics import Record
+from solvers.pdlp.weight_correction import OneSidedMoves
 
 
 def record(from_x: float, from_y: float) -> Record:
-    """Return what a window says of the distances that x and y have travelled."""
+    """Return what a block says of the distances that x and y have travelled."""
     control = np.zeros(SIZE)
     control[Control.PRIMAL_DISTANCE], control[Control.DUAL_DISTANCE] = from_x, from_y
     return Record(control)
 
 
 def corrections(*distances: tuple[float, float]) -> list[float]:
-    """Return the factors on the weight after each window."""
-    watch = OneSided(DEFAULT)
-    return [watch.correction(record(*pair)) for pair in distances]
+    """Return the factors on the weight after each block."""
+    watch = OneSidedMoves(DEFAULT)
+    return [watch.factor(record(*pair)) for pair in distances]
 
 
 @pytest.mark.parametrize(("still", "factor"), [((0.0, 1.0), 10.0), ((1.0, 0.0), 0.1)])
@@ -65,11 +64,11 @@ FAR = {
 @pytest.mark.parametrize("case", FAR)
 def test_a_long_way_of_one_side_takes_few_iterations(case: str) -> None:
     counts = {}
-    for factor in (1.0, DEFAULT.one_sided_factor):
-        settings = replace(DEFAULT, one_sided_factor=factor)
+    for factor in (1.0, DEFAULT.correction.one_sided_factor):
+        settings = DEFAULT.changed(correction={"one_sided_factor": factor})
         options = EngineOptions(device="cpu", iteration_limit=20_000)
         outcome = pdlp.solve(FAR[case], options, Progress(), settings=settings)
         counts[factor] = int(outcome.statistics["iterations"])
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    few, many = counts[DEFAULT.one_sided_factor], counts[1.0]
+    few, many = counts[DEFAULT.correction.one_sided_factor], counts[1.0]
     assert 4 * few < many

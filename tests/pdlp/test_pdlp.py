@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -18,8 +17,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp import loop, loop_state
 from solvers.pdlp.control import Control
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.state import State
 from tests.locations import DATA
@@ -27,7 +27,6 @@ from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
 from tests.pdlp.matrices import PRETENDED_GPU
 
 INF = np.inf
-RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
 NETLIB = {"afiro": -464.753142857, "adlittle": 225494.963162}
 
 
@@ -184,7 +183,7 @@ def test_slices_of_time_do_not_change_the_numbers():
         problem,
         EngineOptions(device="cpu"),
         Progress(),
-        settings=replace(DEFAULT, slice_seconds=1e-6),
+        settings=DEFAULT.changed(execution={"slice_seconds": 1e-6}),
     )
     assert np.array_equal(usual.x, sliced.x)
 
@@ -234,7 +233,7 @@ def test_interruption_returns_the_best_point_so_far():
     assert (outcome.x if outcome.x is not None else outcome.candidate) is not None
 
 
-def test_interruption_within_a_window_is_noticed():
+def test_interruption_within_a_block_is_noticed():
     class Late(Progress):
         looks = 0
 
@@ -246,7 +245,7 @@ def test_interruption_within_a_window_is_noticed():
         random_lp(10, 40, 60),
         EngineOptions(tolerance=1e-10),
         Late(),
-        settings=replace(DEFAULT, slice_seconds=1e-9, power_iterations=0),
+        settings=DEFAULT.changed(execution={"slice_seconds": 1e-9}, step={"power_iterations": 0}),
     )
     assert outcome.stop_reason is StopReason.INTERRUPTED
     assert 0 < outcome.statistics["iterations"] < 200
@@ -353,7 +352,7 @@ def spoilt(problem: Problem, progress: Spoiling, **options):
     return pdlp.run(progress.state, engine_options, progress)
 
 
-@pytest.mark.parametrize("times", [1, DEFAULT.breakdowns_allowed])
+@pytest.mark.parametrize("times", [1, DEFAULT.step.breakdowns_allowed])
 def test_a_breakdown_is_recovered_from_with_a_shorter_step(times):
     problem = random_lp(20, 40, 60)
     progress = Spoiling(at=400, times=times)
@@ -362,7 +361,7 @@ def test_a_breakdown_is_recovered_from_with_a_shorter_step(times):
     assert_kkt(problem, outcome, 1e-8)
     assert sum("broke down" in line for line in progress.said) == times
     assert progress.stepped[-1] == pytest.approx(
-        progress.stepped[0] * DEFAULT.breakdown_factor**times
+        progress.stepped[0] * DEFAULT.step.breakdown_factor**times
     )
     assert np.all(np.isfinite(outcome.x))
 
@@ -377,11 +376,11 @@ def test_after_too_many_breakdowns_the_best_point_is_returned():
     best = outcome.candidate if outcome.x is None else outcome.x
     expected = untroubled.candidate if untroubled.x is None else untroubled.x
     assert np.array_equal(best, expected)
-    # 400 good iterations, and a window for each breakdown
-    assert outcome.statistics["iterations"] == 400 + 200 * (1 + DEFAULT.breakdowns_allowed)
+    # 400 good iterations, and a block for each breakdown
+    assert outcome.statistics["iterations"] == 400 + 200 * (1 + DEFAULT.step.breakdowns_allowed)
 
 
-def test_a_breakdown_in_the_very_first_window_is_no_reason_to_give_up():
+def test_a_breakdown_in_the_very_first_block_is_no_reason_to_give_up():
     problem = random_lp(21, 40, 60)
     options, progress = EngineOptions(device="cpu"), Progress(600.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
@@ -402,21 +401,21 @@ def test_a_point_that_only_seemed_optimal_is_rejected(loose):
     assert_kkt(problem, outcome, 1e-7)
     control = state.read_control()
     for name in ("PRIMAL_TOLERANCE", "DUAL_TOLERANCE", "GAP_TOLERANCE"):
-        assert control[Control[name]] == pytest.approx(1e-7 * DEFAULT.rejection_factor)
+        assert control[Control[name]] == pytest.approx(1e-7 * DEFAULT.step.rejection_factor)
 
 
 def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch):
     problem = random_lp(22, 40, 60)
     options, progress = EngineOptions(device="cpu", tolerance=1e-4), Progress(600.0)
     state = pdlp.prepare(problem, options, cpu(), progress)
-    real, seen = RUN.judged, []
+    real, seen = loop.judged, []
 
     def never_satisfied(solve, x, y):
         answer = real(solve, x, y)
         seen.append(answer is not None)
         return None
 
-    monkeypatch.setattr(RUN, "judged", never_satisfied)
+    monkeypatch.setattr(loop, "judged", never_satisfied)
     pdlp.run(state, replace(options, iteration_limit=20_000), progress)
     assert seen.count(True) > 12  # 0.8^12 is less than 0.1
     assert state.read_control()[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-5)
@@ -426,7 +425,7 @@ def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch
 def test_the_layout_of_a_gpu_leads_to_the_same_optimum(seed, monkeypatch):
     problem = random_lp(seed, 60, 90)
     options = EngineOptions(tolerance=1e-8)
-    monkeypatch.setattr(RUN, "_windows_of", WindowsOnCpu)
+    monkeypatch.setattr(loop_state, "iteration_blocks", BlocksOnCpu)
     progress = Progress(600.0)
     state = pdlp.prepare(problem, options, PRETENDED_GPU, progress)
     order = state.problem.coefficients.row_order

@@ -15,14 +15,18 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.answer import judge
-from solvers.pdlp.polishing_schedule import Finishing
+from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.statistics import Statistics
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 TOLERANCE = 1e-4
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=TOLERANCE)
-SETTINGS = replace(DEFAULT, finish_from=1000, finish_share=10.0, first_turn=None, compaction=False)
+SETTINGS = DEFAULT.changed(
+    polishing={"from_iterations": 1000, "share": 10.0},
+    alternation={"iterations": None},
+    shrinking={"enabled": False},
+)
 NEAR_BY = "A feasible point near by"
 
 
@@ -63,22 +67,22 @@ class Listener(Progress):
     ],
 )
 def test_a_try_is_due_where_one_residual_is_left(errors, expected) -> None:
-    finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
-    assert finishing.is_due(1000, statistics(*errors)) is expected
-    assert not finishing.is_due(800, statistics(*errors))
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run)
+    assert schedule.is_due(1000, statistics(*errors)) is expected
+    assert not schedule.is_due(800, statistics(*errors))
 
 
 def test_tighter_tolerances_begin_later() -> None:
     almost = statistics(1.0, 0.0, 0.0)
-    assert not Finishing(SETTINGS, 1e-8, 0, pdlp.run).is_due(1800, almost)
-    assert Finishing(SETTINGS, 1e-8, 0, pdlp.run).is_due(2000, almost)
+    assert not PolishingSchedule(SETTINGS, 1e-8, 0, pdlp.run).is_due(1800, almost)
+    assert PolishingSchedule(SETTINGS, 1e-8, 0, pdlp.run).is_due(2000, almost)
 
 
 def test_larger_problems_begin_later() -> None:
     almost = statistics(1.0, 0.0, 0.0)
-    finishing = Finishing(SETTINGS, TOLERANCE, 2 * SETTINGS.finish_entries, pdlp.run)
-    assert not finishing.is_due(2800, almost)
-    assert finishing.is_due(3000, almost)
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 2 * SETTINGS.polishing.entries, pdlp.run)
+    assert not schedule.is_due(2800, almost)
+    assert schedule.is_due(3000, almost)
 
 
 def try_from(
@@ -86,12 +90,12 @@ def try_from(
 ):
     """Try from a point as a solve would; return what came of it, and the iterations spent."""
     state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), Start(x, y), SETTINGS)
-    finishing = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run)
-    found = finishing.try_at(
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run)
+    found = schedule.polish(
         state, judge(problem, x, y), iterations, replace(OPTIONS, **options), Progress()
     )
-    assert not finishing.is_due(iterations, statistics(1.0, 0.0, 0.0))
-    assert finishing.is_due(round(1.5 * iterations), statistics(1.0, 0.0, 0.0))
+    assert not schedule.is_due(iterations, statistics(1.0, 0.0, 0.0))
+    assert schedule.is_due(round(1.5 * iterations), statistics(1.0, 0.0, 0.0))
     return found
 
 
@@ -150,7 +154,9 @@ def test_the_iterations_of_a_try_are_limited() -> None:
     assert try_from(problem, answer.x + 0.5, answer.row_dual, iteration_limit=0)[1] == 0
 
 
-EAGER = replace(SETTINGS, finish_from=20, finish_beyond=1.0, finish_growth=1.05, check_interval=20)
+EAGER = SETTINGS.changed(
+    polishing={"from_iterations": 20, "beyond": 1.0, "growth": 1.05}, restart={"check_interval": 20}
+)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -177,7 +183,7 @@ def test_without_memory_for_a_try_the_solve_goes_on(monkeypatch) -> None:
     state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), None, SETTINGS)
     monkeypatch.setattr("solvers.pdlp.polishing_schedule.prepare", exhausted)
     before = judge(problem, answer.x + 0.5, answer.row_dual)
-    found = Finishing(SETTINGS, TOLERANCE, 0, pdlp.run).try_at(
+    found = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run).polish(
         state, before, 1000, OPTIONS, Progress()
     )
     assert found == (None, 0)

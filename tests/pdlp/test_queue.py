@@ -1,8 +1,6 @@
-"""No queue is kept before a GPU knows which way of running a window is fastest."""
+"""No queue is kept before a GPU knows which execution mode is fastest."""
 
 from __future__ import annotations
-
-import importlib
 
 import pytest
 
@@ -11,15 +9,14 @@ from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp import loop_state
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.loop_state import TRIALS
 from solvers.pdlp.statistics import Record
 from tests.pdlp.lps import random_lp
 
-RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
 
-
-class Deep(WindowsOnCpu):
+class Deep(BlocksOnCpu):
     """Keeps a queue, and notes how long it is when a record is taken."""
 
     depth = 8
@@ -33,7 +30,7 @@ class Deep(WindowsOnCpu):
 def test_the_queue_begins_after_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
     monkeypatch.setattr(Deep, "lengths", lengths, raising=False)
-    monkeypatch.setattr(RUN, "_windows_of", Deep)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Deep)
     options = EngineOptions(tolerance=1e-9, device="cpu")
     state = pdlp.prepare(random_lp(5, 30, 40), options, cpu(), Progress())
     outcome = pdlp.run(state, options, Progress())

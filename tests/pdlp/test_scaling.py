@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -106,7 +104,7 @@ def scaled_norm(there: DeviceProblem) -> float:
 @pytest.mark.parametrize("device", [cpu(), PRETENDED_GPU], ids=["cpu", "layout of a gpu"])
 @pytest.mark.parametrize("name", ["square 33", "wide", "one column", "empty rows"])
 def test_norm_by_power_iteration(name, device):
-    settings = replace(DEFAULT, power_iterations=20_000, power_tolerance=1e-8)
+    settings = DEFAULT.changed(step={"power_iterations": 20_000, "power_tolerance": 1e-8})
     there = placed(MATRICES[name], device)
     norm = spectral_norm(there, settings, Progress())
     assert norm == pytest.approx(scaled_norm(there), rel=1e-6)
@@ -116,13 +114,13 @@ def test_the_norm_of_a_matrix_whose_signs_cancel():
     signs = np.random.default_rng(4).choice([-1.0, 1.0], (150, 150))
     there = placed(sp.csr_array(signs), cpu())
     assert scaled_norm(there) < 0.2
-    settings = replace(DEFAULT, power_iterations=20_000, power_tolerance=1e-7)
+    settings = DEFAULT.changed(step={"power_iterations": 20_000, "power_tolerance": 1e-7})
     assert spectral_norm(there, settings, Progress()) == pytest.approx(scaled_norm(there))
 
 
 def test_the_bound_stands_in_when_time_or_iterations_run_out():
     there = placed(MATRICES["wide"], cpu())
-    few, late = replace(DEFAULT, power_iterations=1), Progress(0.0)
+    few, late = DEFAULT.changed(step={"power_iterations": 1}), Progress(0.0)
     assert late.should_stop() is StopReason.TIME_LIMIT
     assert spectral_norm(there, few, Progress()) == NORM_AFTER_SCALING
     assert spectral_norm(there, DEFAULT, late) == NORM_AFTER_SCALING

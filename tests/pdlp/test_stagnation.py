@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,19 +13,17 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp import alternate_scalings
+from solvers.pdlp import alternate_scalings, loop
 from solvers.pdlp.answer import judge
 from solvers.pdlp.settings import DEFAULT
-from solvers.pdlp.stagnation import Stalling
+from solvers.pdlp.stagnation import Stagnation
 from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 from tests.pdlp.wild import wild_lp
 from tests.properties.exact import Truth, solve_exactly, widened
 
-RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
-
 CRITERIA = Criteria.uniform(1e-4)
-HASTY = replace(DEFAULT, stall_from=3000)
+HASTY = DEFAULT.changed(stagnation={"from_iterations": 3000})
 CLAIMS = {
     SolutionStatus.INFEASIBLE: Truth.INFEASIBLE,
     SolutionStatus.UNBOUNDED: Truth.UNBOUNDED,
@@ -40,20 +36,21 @@ def statistics(residual: float) -> Statistics:
 
 
 def given_up_at(errors, begin: float = 1000) -> int | None:
-    """Return after how many iterations it is over, of 200 in each window."""
-    stalling = Stalling(replace(DEFAULT, stall_from=begin), CRITERIA)
-    for window, error in enumerate(errors, 1):
-        if stalling.is_over(200 * window, statistics(error)):
-            return 200 * window
+    """Return after how many iterations it is over, of 200 in each block."""
+    settings = DEFAULT.changed(stagnation={"from_iterations": begin})
+    watch = Stagnation(settings.stagnation, CRITERIA)
+    for block, error in enumerate(errors, 1):
+        if watch.is_over(200 * block, statistics(error)):
+            return 200 * block
     return None
 
 
-def test_without_progress_it_is_over_at_the_beginning_of_patience() -> None:
+def test_without_progress_it_is_over_at_the_first_iteration_allowed() -> None:
     assert given_up_at([1.0] * 100) == 1000
 
 
 def test_nothing_is_given_up_while_it_comes_nearer() -> None:
-    assert given_up_at([10.0 ** (-window / 5) for window in range(30)]) is None
+    assert given_up_at([10.0 ** (-block / 5) for block in range(30)]) is None
 
 
 def test_after_progress_it_waits_for_three_times_the_iterations() -> None:
@@ -61,12 +58,12 @@ def test_after_progress_it_waits_for_three_times_the_iterations() -> None:
 
 
 def test_falling_back_and_recovering_is_no_progress() -> None:
-    swinging = [10.0 ** (2 + 2 * math.cos(window)) for window in range(1, 200)]
+    swinging = [10.0 ** (2 + 2 * math.cos(block)) for block in range(1, 200)]
     assert given_up_at([1.0, *swinging]) == 1000
 
 
 def test_creeping_counts_once_it_has_come_far_enough() -> None:
-    creeping = [10.0 ** (-window / 60) for window in range(60)]  # half a decade in 6000 iterations
+    creeping = [10.0 ** (-block / 60) for block in range(60)]  # half a decade in 6000 iterations
     assert given_up_at(creeping) == 1000
     assert given_up_at(creeping, begin=7000) is None
 
@@ -97,17 +94,17 @@ def test_every_solve_of_a_wild_problem_ends_and_claims_nothing_wrong(first: int)
 
 
 def test_a_point_that_is_rejected_for_ever_is_given_up(monkeypatch) -> None:
-    monkeypatch.setattr(RUN, "judged", lambda course, x, y: None)
+    monkeypatch.setattr(loop, "judged", lambda loop, x, y: None)
     problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, np.inf)
     outcome = pdlp.solve(problem, EngineOptions(device="cpu"), Progress(), settings=HASTY)
-    assert outcome.statistics["iterations"] == HASTY.stall_from
+    assert outcome.statistics["iterations"] == HASTY.stagnation.from_iterations
 
 
 @pytest.fixture
 def hasty(monkeypatch):
     """Give solves up after 3000 iterations wherever they come from."""
     monkeypatch.setattr(
-        alternate_scalings, "Stalling", lambda _, criteria: Stalling(HASTY, criteria)
+        alternate_scalings, "Stagnation", lambda _, criteria: Stagnation(HASTY.stagnation, criteria)
     )
 
 

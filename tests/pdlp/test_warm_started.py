@@ -13,7 +13,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.warm_started import Sequence
+from solvers.pdlp.warm_started import WarmStarted
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-7)
@@ -21,7 +21,7 @@ VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
 
 
 def sequence_of(problem, device=None, progress=None):
-    return Sequence(problem, OPTIONS, device or cpu(), progress or Progress())
+    return WarmStarted(problem, OPTIONS, device or cpu(), progress or Progress())
 
 
 def changed(problem: Problem, seed: int) -> Problem:
@@ -160,7 +160,7 @@ def test_progress_stops_the_sequence():
             return StopReason.INTERRUPTED
 
     problem = random_lp(6, 20, 25)
-    sequence = Sequence(problem, OPTIONS, cpu(), Stopped())
+    sequence = WarmStarted(problem, OPTIONS, cpu(), Stopped())
     point = sequence.solve()
     assert not point.is_converged
     assert point.iterations <= 200

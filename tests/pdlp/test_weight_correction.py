@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,27 +16,28 @@ from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.restarts import change_weight
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.statistics import Record
-from solvers.pdlp.weight_correction import Balance
+from solvers.pdlp.weight_correction import ResidualBalance
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 TOLERANCE = 1e-6
-SETTINGS = replace(DEFAULT, balance_period=1000)
+SETTINGS = DEFAULT.changed(correction={"period": 1000})
 
 
 def record(iterations: int, primal: float, dual: float) -> Record:
-    """Return what a window leaves behind that measured these residuals."""
+    """Return what a block leaves behind that measured these residuals."""
     control = np.zeros(SIZE)
     control[Control.ITERATIONS] = iterations
     control[Control.PRIMAL_RESIDUAL], control[Control.DUAL_RESIDUAL] = primal, dual
     return Record(control)
 
 
-def corrections(primal, dual, windows: int = 20, tolerance: float = TOLERANCE) -> dict[int, float]:
-    """Return the factors other than one, by iterations, of residuals by window."""
-    balance = Balance.after(0, SETTINGS, tolerance)
+def corrections(primal, dual, blocks: int = 20, tolerance: float = TOLERANCE) -> dict[int, float]:
+    """Return the factors other than one, by iterations, of residuals by block."""
+    correction = SETTINGS.correction
+    balance = ResidualBalance(correction, tolerance, correction.period)
     found = {
-        200 * window: balance.correction(record(200 * window, primal(window), dual(window)))
-        for window in range(1, windows + 1)
+        200 * block: balance.factor(record(200 * block, primal(block), dual(block)))
+        for block in range(1, blocks + 1)
     }
     return {iterations: factor for iterations, factor in found.items() if factor != 1.0}
 
@@ -55,7 +55,7 @@ def test_a_correction_has_its_limit() -> None:
 
 def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
     assert not corrections(lambda _: 9e-4, lambda _: 9.5e-7)
-    assert not corrections(lambda window: 10.0 ** (-window / 10), lambda _: 5e-7)
+    assert not corrections(lambda block: 10.0 ** (-block / 10), lambda _: 5e-7)
 
 
 def test_while_neither_residual_is_small_the_controller_is_left_alone() -> None:
@@ -82,7 +82,7 @@ def test_a_residual_of_exactly_zero_tells_nothing() -> None:
 
 def test_looks_become_rarer_as_iterations_grow() -> None:
     # looks after 1.5 times the iterations, and none compares with what was before a correction
-    found = corrections(lambda _: 1e-1, lambda _: 5e-7, windows=100)
+    found = corrections(lambda _: 1e-1, lambda _: 5e-7, blocks=100)
     assert list(found) == [2000, 4600, 10600]
 
 
@@ -90,7 +90,7 @@ def test_residuals_that_are_no_numbers_change_nothing() -> None:
     assert not corrections(lambda _: np.nan, lambda _: 1e-8)
 
 
-def test_the_weight_changes_and_an_epoch_begins_at_the_projected_point() -> None:
+def test_the_weight_changes_and_the_iteration_restarts_at_the_projected_point() -> None:
     problem = random_lp(1, rows=6, columns=8)
     state = pdlp.prepare(problem, EngineOptions(device="cpu", threads=1), cpu(), Progress())
     for side in (state.x, state.y):
@@ -102,7 +102,7 @@ def test_the_weight_changes_and_an_epoch_begins_at_the_projected_point() -> None
     assert after[Control.WEIGHT] == pytest.approx(weight)
     assert after[Control.TAU] == pytest.approx(step / weight)
     assert after[Control.SIGMA] == pytest.approx(step * weight)
-    assert after[Control.EPOCH_ITERATIONS] == 0.0
+    assert after[Control.ITERATIONS_SINCE_RESTART] == 0.0
     assert after.stop is Stop.NO
     for side in (state.x, state.y):
         np.testing.assert_array_equal(side.point, side.projection)
@@ -117,11 +117,13 @@ def test_a_weight_that_is_far_off_is_found_out(seed: int, weight: float, monkeyp
         importlib.import_module("solvers.pdlp.start"), "_first_weight", lambda _: weight
     )
     problem = random_lp(seed, rows=20, columns=30)
-    alone = replace(SETTINGS, proportional=0.0, integral=0.0, first_turn=None)
-    alone = replace(alone, largest_imbalance=1e300)
+    alone = SETTINGS.changed(
+        weight={"proportional": 0.0, "integral": 0.0}, alternation={"iterations": None}
+    )
+    alone = alone.changed(weight={"largest_imbalance": 1e300})
     options = EngineOptions(device="cpu", threads=1, tolerance=1e-6, iteration_limit=10_000)
     without = pdlp.solve(
-        problem, options, Progress(), settings=replace(alone, balance_decades=np.inf)
+        problem, options, Progress(), settings=alone.changed(correction={"decades": np.inf})
     )
     assert without.solution_status is not SolutionStatus.OPTIMAL
     outcome = pdlp.solve(problem, options, Progress(), settings=alone)

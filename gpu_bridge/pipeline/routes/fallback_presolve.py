@@ -19,20 +19,20 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
-    from solvers.pdlp import Keeping, Norms, Settings
+    from solvers.pdlp import IntermediatePoints, Norms, Settings
     from solvers.presolve import Reduction
 
 ITERATIONS_OF_LIGHT, DECADES_OF_LIGHT, POWER_OF_DECADES = 1_280_000, 8.0, 4
-"""Iterations after which PDLP begins anew with what HiGHS's presolve leaves, for a tolerance of so
+"""Iterations after which PDLP goes on with what HiGHS's presolve leaves, for a tolerance of so
 many decades; for a looser one they are fewer by this power of its decades: 80,000 at 1e-4. Of 111
 models those that end after the light presolve at 1e-4 have ended by then but for one, and of three
 that need more than 437,000 two take less than 190,000 after HiGHS's
 (``docs/pdlp-constants.md``). At 1e-8 the longest that ends on an H200 takes 0.95 million."""
 
 HOPELESS_AFTER = 40_000
-"""Iterations from which a turn that ends with an error of more than 1e-2 is the last one, whatever
-the tolerance: of 111 models all but `greenbea` have less by then (``docs/pdlp-constants.md``), and
-what comes instead is the other scaling, too."""
+"""Iterations from which a scaling that ends with an error of more than 1e-2 is the last one,
+whatever the tolerance: of 111 models all but `greenbea` have less by then
+(``docs/pdlp-constants.md``), and what comes instead has the other scaling, too."""
 
 ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
 """Statistics of an answer by which one is nearer to an optimum than another."""
@@ -45,7 +45,7 @@ def solve_reduced(
     progress: Progress,
     start: Start | None,
     norms: Norms,
-    keeping: Keeping,
+    points: IntermediatePoints,
 ) -> tuple[Outcome, Reduction]:
     """Solve a reduced linear program by PDLP, if need be by another reduction.
 
@@ -62,8 +62,8 @@ def solve_reduced(
         A point of the reduced problem.
     norms : Norms
         Of the original.
-    keeping : Keeping
-        Is given points of the original on the way.
+    points : IntermediatePoints
+        Are given points of the original on the way.
 
     Returns
     -------
@@ -82,11 +82,11 @@ def solve_reduced(
             progress,
             start,
             norms=norms,
-            keeping=keeping.through(reduction.undo),
+            points=points.through(reduction.undo),
         )
         return only, reduction
     brief = dataclasses.replace(options, iteration_limit=enough)
-    settings = dataclasses.replace(pdlp.Settings(), hopeless_after=HOPELESS_AFTER)
+    settings = pdlp.Settings().changed(alternation={"hopeless_from": HOPELESS_AFTER})
     first = pdlp.solve(
         reduction.problem,
         brief,
@@ -94,11 +94,11 @@ def solve_reduced(
         start,
         settings=settings,
         norms=norms,
-        keeping=keeping.through(reduction.undo),
+        points=points.through(reduction.undo),
     )
     if first.stop_reason not in (StopReason.ITERATION_LIMIT, StopReason.NUMERICAL_TROUBLE):
         return first, reduction
-    progress.log("PDLP begins anew with what HiGHS's presolve leaves.")
+    progress.log("PDLP goes on with what HiGHS's presolve leaves.")
     other = presolve.apply(problem, progress, "highs")
     if other.settled is not None:
         return other.settled, presolve.unchanged(problem)
@@ -111,7 +111,7 @@ def solve_reduced(
         progress,
         settings=patient_settings(),
         norms=norms,
-        keeping=keeping.through(other.undo),
+        points=points.through(other.undo),
     )
     whole = {**second.statistics, "iterations": made + _iterations(second)}
     second = dataclasses.replace(second, statistics=whole)
@@ -131,18 +131,17 @@ def _iterations_of_light(tolerance: float) -> int:
 
 
 def patient_settings() -> Settings:
-    """Return constants for a long solve: Ruiz's scaling alone, no turns, and long epochs.
+    """Return constants for a long solve: Ruiz's scaling alone, and rare restarts.
 
-    Corrections of the weight end epochs, so there are as few as at looser tolerances.
+    Corrections of the weight are restarts, so there are as few as at looser tolerances.
     """
     from solvers import pdlp
 
     usual = pdlp.Settings()
-    return dataclasses.replace(
-        usual,
-        curtis_reid_passes=0,
-        artificial_share_if_loose=usual.artificial_share,
-        balance_done=0.0,
+    return usual.changed(
+        scaling={"curtis_reid_passes": 0},
+        restart={"artificial_share_if_loose": usual.restart.artificial_share},
+        correction={"small_residual": 0.0},
     )
 
 

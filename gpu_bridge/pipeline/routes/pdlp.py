@@ -119,10 +119,10 @@ def pdlp_route(
         tolerance = max(options.tolerance, VERTEX_TOLERANCE)
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
         share = PDLP_SHARE * progress.time_left
-    keeping = pdlp.Keeping(progress.hold)
+    points = pdlp.IntermediatePoints(progress.hold)
     with progress.budget(share):
         answer, reduction = solve_reduced(
-            problem, reduction, first_order, progress, start, norms, keeping
+            problem, reduction, first_order, progress, start, norms, points
         )
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
@@ -166,7 +166,7 @@ def _hedged(
     from solvers import pdlp
     from solvers.highs import crossover
 
-    points: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    handed: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
     norms = pdlp.Norms.of(problem)
     one_at_a_time = threading.Lock()
 
@@ -177,14 +177,16 @@ def _hedged(
             return undo(found)
 
     def first_order(contender: Progress) -> Outcome:
-        handed = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), points.put)
-        keeping = pdlp.Keeping(contender.hold).through(lambda found: back(found, contender))
+        milestone = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), handed.put)
+        points = pdlp.IntermediatePoints(contender.hold).through(
+            lambda found: back(found, contender)
+        )
         try:
             found = pdlp.solve(
-                reduced, options, contender, start, norms=norms, milestone=handed, keeping=keeping
+                reduced, options, contender, start, norms=norms, milestone=milestone, points=points
             )
         finally:
-            points.put(None)  # whoever still waits waits in vain
+            handed.put(None)  # whoever still waits waits in vain
         found = back(found, contender)
         if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
             return found
@@ -193,7 +195,7 @@ def _hedged(
     def to_vertex(contender: Progress) -> Outcome:
         while (stopped := contender.should_stop()) is None:
             try:
-                point = points.get(timeout=LOOK_AGAIN)
+                point = handed.get(timeout=LOOK_AGAIN)
             except queue.Empty:
                 continue
             if point is None:

@@ -1,10 +1,10 @@
-"""Windows of iterations, each followed by a check, on whichever device the state is.
+"""Blocks of iterations, each followed by a check, on whichever device the state is.
 
-A window is ``check_interval`` iterations, the sums of a check, and the decisions that follow from
+A block is ``check_interval`` iterations, the sums of a check, and the decisions that follow from
 them: stop, restart, next weight. On a CPU it runs to its end before the host reads what came of
-it. On a GPU the whole of it is one recorded graph of launches, and a window is always queued
-behind the one that runs: the host reads about a window while the next is under way, and the GPU
-is never idle. Where slices of a window end has no influence on the numbers, only on how soon a
+it. On a GPU the whole of it is one recorded graph of launches, and a block is always queued
+behind the one that runs: the host reads about a block while the next is under way, and the GPU
+is never idle. Where slices of a block end has no influence on the numbers, only on how soon a
 limit or an interruption is noticed.
 """
 
@@ -12,24 +12,36 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from solvers.core.progress import Progress
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 
 
-class Windows(Protocol):
-    """Runs windows in the order they were submitted."""
+class IterationBlocks(Protocol):
+    """Runs blocks of iterations in the order in which they were submitted."""
 
     depth: int
-    """Windows that may be under way at once."""
+    """Blocks that may be under way at once."""
 
     @property
     def pending(self) -> int:
-        """Windows submitted whose records have not been taken."""
+        """Blocks submitted whose records have not been taken."""
 
     def submit(self, count: int) -> None:
-        """Run, or queue, a window of so many iterations."""
+        """Run, or queue, a block of so many iterations."""
 
     def take(self) -> Record:
-        """Return the record of the earliest window not taken; waits for it."""
+        """Return the record of the earliest block not taken; waits for it."""
 
     def drain(self) -> None:
-        """Wait for all windows submitted."""
+        """Wait for all blocks submitted."""
+
+
+def iteration_blocks(state: State, progress: Progress) -> IterationBlocks:
+    """Return what runs blocks of iterations on the device of a state."""
+    if state.problem.device.kind == "cpu":
+        return BlocksOnCpu(state, progress)
+    from solvers.pdlp.execution.on_gpu import BlocksOnGpu
+
+    return BlocksOnGpu(state)

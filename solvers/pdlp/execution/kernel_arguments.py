@@ -53,13 +53,13 @@ def _dual_vectors(state: State) -> tuple[Any, ...]:
     return (y.point, y.anchor, problem.row_lower, problem.row_upper, problem.row_metric)
 
 
-def window_arguments(
-    state: State, count: int, blocks: int, memory: tuple[Any, ...], *, reflected: bool
+def staying_arguments(
+    state: State, count: int, thread_blocks: int, memory: tuple[Any, ...], *, reflected: bool
 ) -> tuple[Any, ...]:
-    """Return the arguments of a kernel that runs a whole window.
+    """Return the arguments of a kernel whose threads stay for a whole block of iterations.
 
-    ``memory`` is what its blocks tell each other through; ``reflected`` says whether the kernel
-    keeps the reflected primal point in the state's own array.
+    ``memory`` is what its thread blocks tell each other through; ``reflected`` says whether the
+    kernel keeps the reflected primal point in the state's own array.
     """
     coefficients, x, y = state.problem.coefficients, state.x, state.y
     primal = _primal_vectors(state)
@@ -76,7 +76,7 @@ def window_arguments(
         y.first_difference,
         state.control,
         count,
-        blocks,
+        thread_blocks,
         *memory,
     )
 

@@ -1,13 +1,20 @@
-"""Windows of iterations on a GPU: recorded graphs, one after the other, never waited for."""
+"""Iteration blocks on a GPU: recorded graphs, one after the other, never waited for.
+
+A block may be run in several execution modes, which differ in how the threads of one half of an
+iteration wait for those of the half before. All modes give the same bits.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from solvers.kernels.family import Family
 from solvers.pdlp.control import SIZE, Stop
 from solvers.pdlp.execution.kernel_arguments import (
     column_measure_arguments,
@@ -16,33 +23,73 @@ from solvers.pdlp.execution.kernel_arguments import (
     primal_arguments,
     row_measure_arguments,
     settle_arguments,
-    window_arguments,
+    staying_arguments,
 )
-from solvers.pdlp.execution.modes import Kind, Way, ways_of
+from solvers.pdlp.kernels.barrier import BARRIER
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
-from solvers.pdlp.kernels.window import WINDOW
+from solvers.pdlp.matrix import Coefficients
+from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
 
 Launch = Callable[[], None]
 
 DEEP, SHALLOW = 8, 2
-"""Windows kept under way on a problem whose window takes about a millisecond, and on any other.
+"""Blocks kept under mode on a problem whose block takes about a millisecond, and on any other.
 Beside other Python threads the host may be late by 5 ms, the interval at which the interpreter lets
-another thread run; a deep queue costs what windows after the last one take, which do nothing."""
+another thread run; a deep queue costs what blocks after the last one take, which do nothing."""
 
 DEEP_BELOW = 400_000
-"""Coefficients below which windows count as short: at 10 us an iteration one takes 1 ms or less."""
+"""Coefficients below which blocks count as short: at 10 us an iteration one takes 1 ms or less."""
 
 
-class WindowsOnGpu:
-    """Queues windows on the current stream.
+class Synchronisation(Enum):
+    """How the threads of one half of an iteration wait for those of the half before."""
 
-    Where more than one way of running a window comes into question, each is tried once, in
-    earnest, and timed; the fastest runs the rest. All ways give the same bits.
+    FLOW = "threads that stay wait for each element they read"
+    BARRIER = "threads that stay all meet after each half"
+    LAUNCHES = "each half is a launch of its own"
+
+
+@dataclass(frozen=True)
+class ExecutionMode:
+    """One mode; so many blocks of threads stay for all iterations, 0 if none do."""
+
+    kind: Synchronisation
+    thread_blocks: int = 0
+
+
+def execution_modes(
+    coefficients: Coefficients, settings: Settings, xp: Any
+) -> tuple[ExecutionMode, ...]:
+    """Return the modes worth trying for a model of this size, the likeliest first."""
+    limits = settings.execution
+    by_row, by_column = coefficients.by_row, coefficients.by_column
+    units = max(by_row.units, by_column.units)
+    processors = int(xp.cuda.Device().attributes["MultiProcessorCount"])
+
+    def staying(kind: Synchronisation, units_of_block: int) -> ExecutionMode:
+        return ExecutionMode(kind, max(1, min(processors, -(-units // units_of_block))))
+
+    found = []
+    if by_row.nonzeros <= limits.flow_up_to:
+        spread = by_row.nonzeros <= limits.spread_up_to
+        found.append(staying(Synchronisation.FLOW, 1 if spread else 2))
+    if limits.barrier_from <= by_row.nonzeros <= limits.barrier_up_to:
+        found.append(staying(Synchronisation.BARRIER, 4))
+    if by_row.nonzeros >= limits.launches_from or not found:
+        found.append(ExecutionMode(Synchronisation.LAUNCHES))
+    return tuple(found)
+
+
+class BlocksOnGpu:
+    """Queues blocks on the current stream.
+
+    Where more than one execution mode comes into question, each is tried for one block and timed;
+    the fastest runs the rest.
     """
 
     def __init__(self, state: State) -> None:
@@ -51,26 +98,28 @@ class WindowsOnGpu:
         self._stream = self._cupy.cuda.get_current_stream()
         self.depth = depth_of(state.problem.coefficients.by_row.nonzeros)
         self._slots = _pinned(self._cupy, self.depth + 1)
-        self._under_way: deque[tuple[int, Way | None, Any, Any]] = deque()
+        self._under_way: deque[tuple[int, ExecutionMode | None, Any, Any]] = deque()
         self._submitted = 0
-        self._untried = list(ways_of(state.problem.coefficients, state.settings, self._cupy))
+        self._untried = list(
+            execution_modes(state.problem.coefficients, state.settings, self._cupy)
+        )
         self._first = self._untried[0]
-        self._milliseconds: dict[Way, float] = {}
-        self._graphs: dict[Way, Any] = {}
-        self._memory: dict[Kind, tuple[Any, ...]] = {}
+        self._milliseconds: dict[ExecutionMode, float] = {}
+        self._graphs: dict[ExecutionMode, Any] = {}
+        self._memory: dict[Synchronisation, tuple[Any, ...]] = {}
 
     @property
     def pending(self) -> int:
-        """Windows submitted whose records have not been taken."""
+        """Blocks submitted whose records have not been taken."""
         return len(self._under_way)
 
     def submit(self, count: int) -> None:
-        """Queue a window of so many iterations, and the copy of its record."""
-        way = None
+        """Queue a block of so many iterations, and the copy of its record."""
+        mode = None
         began = self._cupy.cuda.Event()
-        if count == self._state.settings.check_interval:
-            way = self._choose()
-            graph = self._graph(way, count)
+        if count == self._state.settings.restart.check_interval:
+            mode = self._choose()
+            graph = self._graph(mode, count)
             began.record(self._stream)
             graph.launch()
         else:
@@ -82,73 +131,67 @@ class WindowsOnGpu:
         self._state.control.get(stream=self._stream, out=self._slots[slot], blocking=False)
         copied = self._cupy.cuda.Event(disable_timing=True)
         copied.record(self._stream)
-        timed = way if way not in self._milliseconds else None
+        timed = mode if mode not in self._milliseconds else None
         self._under_way.append((slot, timed, (began, done), copied))
         self._submitted += 1
 
     def take(self) -> Record:
-        """Return the record of the earliest window not taken; waits for it."""
-        slot, way, (began, done), copied = self._under_way.popleft()
+        """Return the record of the earliest block not taken; waits for it."""
+        slot, mode, (began, done), copied = self._under_way.popleft()
         copied.synchronize()
         record = Record(self._slots[slot].copy())
-        if way is not None and record.stop is Stop.NO:  # else it may have done nothing
-            self._milliseconds[way] = self._cupy.cuda.get_elapsed_time(began, done)
+        if mode is not None and record.stop is Stop.NO:  # else it may have done nothing
+            self._milliseconds[mode] = self._cupy.cuda.get_elapsed_time(began, done)
         return record
 
     def drain(self) -> None:
-        """Wait for all windows submitted."""
+        """Wait for all blocks submitted."""
         self._stream.synchronize()
 
-    def _choose(self) -> Way:
+    def _choose(self) -> ExecutionMode:
         return self._untried.pop(0) if self._untried else self._best()
 
-    def _best(self) -> Way:
+    def _best(self) -> ExecutionMode:
         if not self._milliseconds:
             return self._first
         return min(self._milliseconds, key=self._milliseconds.__getitem__)
 
-    def _graph(self, way: Way, count: int) -> Any:
-        """Return the launches of a full window as a CUDA graph, recorded at its first use."""
-        if way not in self._graphs:
-            launches = self._launches(way, count)  # compiles, which may not happen in a capture
-            self._stream.begin_capture()
-            try:
-                for launch in launches:
-                    launch()
-            finally:
-                self._graphs[way] = self._stream.end_capture()
-        return self._graphs[way]
+    def _graph(self, mode: ExecutionMode, count: int) -> Any:
+        """Return the launches of a full block as a CUDA graph, recorded at its first use."""
+        if mode not in self._graphs:
+            self._graphs[mode] = recorded(self._stream, self._launches(mode, count))
+        return self._graphs[mode]
 
-    def _launches(self, way: Way, count: int) -> list[Launch]:
-        """Return the launches of a window, ready to go."""
+    def _launches(self, mode: ExecutionMode, count: int) -> list[Launch]:
+        """Return the launches of a block, ready to go."""
         state = self._state
         return [
-            *self._steps(way, count),
+            *self._steps(mode, count),
             MEASURE.bind("measure_rows", *row_measure_arguments(state)),
             MEASURE.bind("measure_columns", *column_measure_arguments(state)),
             DECISIONS.bind("decide", *decide_arguments(state, count)),
             DECISIONS.bind("settle", *settle_arguments(state)),
         ]
 
-    def _steps(self, way: Way, count: int) -> list[Launch]:
+    def _steps(self, mode: ExecutionMode, count: int) -> list[Launch]:
         state = self._state
-        if way.kind is Kind.LAUNCHES:
-            return _single_steps(state, count)
-        memory = self._shared_memory(way.kind)
-        flow = way.kind is Kind.FLOW
-        arguments = window_arguments(state, count, way.blocks, memory, reflected=not flow)
+        if mode.kind is Synchronisation.LAUNCHES:
+            return single_steps(STEP, primal_arguments(state), dual_arguments(state), count)
+        memory = self._shared_memory(mode.kind)
+        flow = mode.kind is Synchronisation.FLOW
+        arguments = staying_arguments(state, count, mode.thread_blocks, memory, reflected=not flow)
         if flow:
             return [FLOW.bind("flow_steps", *arguments)]
         forget = _Forget(self._cupy, memory[0], self._stream)
-        return [forget, WINDOW.bind("window_steps", *arguments)]
+        return [forget, BARRIER.bind("barrier_steps", *arguments)]
 
-    def _shared_memory(self, kind: Kind) -> tuple[Any, ...]:
+    def _shared_memory(self, kind: Synchronisation) -> tuple[Any, ...]:
         """Return what blocks that stay tell each other through."""
         if kind not in self._memory:
             state, zeros = self._state, self._cupy.zeros
             self._memory[kind] = (
                 (zeros((state.x.point.size, 2)), zeros((state.y.point.size, 2)))
-                if kind is Kind.FLOW
+                if kind is Synchronisation.FLOW
                 else (zeros(1, dtype=np.int32),)
             )
         return self._memory[kind]
@@ -166,10 +209,23 @@ class _Forget:
         self._set(self._array.data.ptr, 0, self._array.nbytes, self._stream.ptr)
 
 
-def _single_steps(state: State, count: int) -> list[Launch]:
-    """Return two launches for each iteration."""
-    primal = STEP.bind("primal_step", *primal_arguments(state), 0, 0)
-    dual = STEP.bind("dual_step", *dual_arguments(state), 0, 0)
+def recorded(stream: Any, launches: list[Launch]) -> Any:
+    """Return launches, which are compiled by now, as a CUDA graph."""
+    stream.begin_capture()
+    try:
+        for launch in launches:
+            launch()
+    finally:
+        graph = stream.end_capture()
+    return graph
+
+
+def single_steps(
+    family: Family, primal_half: tuple[Any, ...], dual_half: tuple[Any, ...], count: int
+) -> list[Launch]:
+    """Return two launches for each iteration, from the arguments of both steps up to control."""
+    primal = family.bind("primal_step", *primal_half, 0, 0)
+    dual = family.bind("dual_step", *dual_half, 0, 0)
     launches: list[Launch] = []
     for offset in range(count):
         keep = KEEP_FIRST if offset == 0 else KEEP_NONE
@@ -179,7 +235,7 @@ def _single_steps(state: State, count: int) -> list[Launch]:
 
 
 def depth_of(nonzeros: int) -> int:
-    """Return how many windows to keep under way on a problem of so many coefficients."""
+    """Return how many blocks to keep under mode on a problem of so many coefficients."""
     return DEEP if nonzeros < DEEP_BELOW else SHALLOW
 
 

@@ -46,12 +46,12 @@ BOTH REAL metric_squared(const REAL* control, REAL dx, REAL dy, REAL cross) {
 
 BOTH void conclude(const REAL* rows, const REAL* columns, int count, REAL* control) {
     const REAL infinity = REAL(1) / REAL(0);
-    const bool new_epoch = control[EPOCH_ITERATIONS] == REAL(0);
-    const REAL iterations = control[EPOCH_ITERATIONS] + (REAL)count;
+    const bool has_restarted = control[ITERATIONS_SINCE_RESTART] == REAL(0);
+    const REAL iterations = control[ITERATIONS_SINCE_RESTART] + (REAL)count;
     control[ITERATIONS] += (REAL)count;
     control[CHECKS] += REAL(1);
     control[RESTART] = control[KEEP_BEST] = control[KEEP_FEASIBLE] = REAL(0);
-    if (new_epoch) {
+    if (has_restarted) {
         const REAL square = metric_squared(control, columns[5], rows[5], rows[6]);
         control[FIRST_METRIC] = square > REAL(0) ? sqrt(square) : REAL(0);
         control[PREVIOUS_METRIC] = infinity;
@@ -70,7 +70,7 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, REAL* contr
     const REAL dual = control[DUAL_RESIDUAL] / (REAL(1) + control[COST_NORM]);
     const REAL gap = fabs(primal_objective - dual_objective) /
                      (REAL(1) + fabs(primal_objective) + fabs(dual_objective));
-    control[EPOCH_ITERATIONS] = iterations;
+    control[ITERATIONS_SINCE_RESTART] = iterations;
     const REAL all = primal + dual + gap + square;
     if (!(all - all == REAL(0))) {
         control[STOP] = STOP_BROKEN;
@@ -101,7 +101,7 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, REAL* contr
     control[PREVIOUS_METRIC] = metric;
     if (restart) {
         update_weight(control, primal, dual);
-        control[EPOCH_ITERATIONS] = REAL(0);
+        control[ITERATIONS_SINCE_RESTART] = REAL(0);
         control[RESTARTS] += REAL(1);
         control[RESTART] = REAL(1);
     }

@@ -1,6 +1,6 @@
 """What a check concludes from its sums: optimal or not, restart or not, and the next weight.
 
-Everything that steers the iteration is decided where the numbers are, so that the next window can
+Everything that steers the iteration is decided where the numbers are, so that the next block can
 begin while the host is still reading about this one. ``decide`` is one small block of threads:
 
 Termination
@@ -9,7 +9,7 @@ Termination
 Restarts (cuPDLPx, arXiv 2507.14051)
     The fixed-point metric r of the last iteration against r0, that of the first since the last
     restart: restart at the first check, when r <= sufficient r0, when r <= necessary r0 and r has
-    grown since the check before, or when the epoch is longer than artificial times all
+    grown since the check before, or when more than artificial times all
     iterations.  r^2 = omega |dx|_C^2 + |dy|_R^2 / omega + 2 eta dy'A dx; if that is negative, the
     step eta is too long, and is shortened.
 Primal weight omega (ibid., section 3.3)
@@ -44,7 +44,7 @@ DECIDE = Kernel(
         Argument("count", "int"),
         Argument("control", "real[]", "inout"),
     ),
-    contract="control takes the statistics from the partial sums (slots, 7) of a window of "
+    contract="control takes the statistics from the partial sums (slots, 7) of a block of "
     "'count' iterations, and the decisions that follow.",
     launch=lambda values: Launch(1, BLOCK),
     work=lambda values: SUMS * (int(values["row_slots"]) + int(values["column_slots"])),

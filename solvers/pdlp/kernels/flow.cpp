@@ -1,4 +1,4 @@
-// Windows of iterations on the CPU in their order, for which no tags are needed; see flow.py.
+// Iteration blocks on the CPU in their order, for which no tags are needed; see flow.py.
 #include <vector>
 
 #include "half_steps.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Index = std::int32_t; // these are run on a CPU by tests only
 
-/// Run the iterations of a window one after the other.
+/// Run the iterations of a block one after the other.
 void flow_steps(int column_slices, int column_height, Grid<const Index> column_meta,
                 StoredIndices<Index> column_indices, StoredValues column_values,
                 Numbers column_table, Grid<const Index> column_splits,
@@ -45,7 +45,7 @@ void flow_steps(int column_slices, int column_height, Grid<const Index> column_m
                                row_metric,
                                {y, y_anchor, y_projection, y_difference, y_first_difference},
                                control};
-    run_window(primal, dual, count);
+    run_iterations(primal, dual, count);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-"""All iterations of a window in one launch, without any barrier: rows wait for what they read.
+"""All iterations of a block in one launch, without any barrier: rows wait for what they read.
 
-``flow_steps`` does what ``window_steps`` does, for models small enough that waiting for all
+``flow_steps`` does what ``barrier_steps`` does, for models small enough that waiting for all
 blocks would cost more than the work. An element of the reflected primal point or of y travels
 with the number of its iteration beside it, and who reads it looks again until that number is
 there. No element is overwritten too early, because A and A' have the same pattern: x_j of the
@@ -10,7 +10,7 @@ has been read; likewise for y. Entries that are zero are never read, so padding 
 Each half of an element stands beside its tag in a word of eight bytes, which the GPU writes at
 once, so that no half can pass for a whole. All blocks have to run at once. ``tagged_reflected``
 (n, 2) and ``tagged_y`` (m, 2) belong to this kernel alone; they begin as zeros, and tags count
-iterations from one on, through all windows.
+iterations from one on, through all blocks of iterations.
 
 Device and twin agree up to the order of summation within a row; a launch repeated gives the same
 bits.
@@ -19,7 +19,7 @@ bits.
 from __future__ import annotations
 
 from solvers.kernels.family import Argument, Family, Kernel, Launch, stored_types
-from solvers.pdlp.kernels.window import ARGUMENTS, BLOCK, window_bytes, window_work
+from solvers.pdlp.kernels.barrier import ARGUMENTS, BLOCK, staying_bytes, staying_work
 
 FLOW_STEPS = Kernel(
     name="flow_steps",
@@ -31,8 +31,8 @@ FLOW_STEPS = Kernel(
     contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
-    work=window_work,
-    bytes_moved=window_bytes,
+    work=staying_work,
+    bytes_moved=staying_bytes,
 )
 
 FLOW = Family(

@@ -28,7 +28,7 @@ struct Averaging {
     double gamma, weight;
 
     Averaging(Numbers control, std::int64_t offset) : gamma(control[REFLECTION]) {
-        const double k = control[EPOCH_ITERATIONS] + static_cast<double>(offset);
+        const double k = control[ITERATIONS_SINCE_RESTART] + static_cast<double>(offset);
         weight = (k + 1.0) / (k + 2.0);
     }
     /// Put the next point i and what is kept of the step into place.
@@ -107,10 +107,10 @@ template <class Index> struct DualHalf {
     }
 };
 
-/// Run the iterations of a window one after the other.
+/// Run the iterations of a block one after the other.
 template <class Index>
-inline void run_window(const PrimalHalf<Index> &primal, const DualHalf<Index> &dual,
-                       std::int64_t count) {
+inline void run_iterations(const PrimalHalf<Index> &primal, const DualHalf<Index> &dual,
+                           std::int64_t count) {
     primal.check();
     dual.check();
     for (std::int64_t offset = 0; offset < count; ++offset) {

@@ -6,7 +6,7 @@ slot holds is not part of the contract, only the sums over the slots are. They a
 each repeats its own bits. Nothing happens while ``control`` says to stop.
 
 Notation: xh, yh the projected points, dx, dy the reflected minus the current point of the last
-iteration and dx1, dy1 of the window's first, x0, y0 the anchors, R and C the scales; norms |.|_R
+iteration and dx1, dy1 of the block's first, x0, y0 the anchors, R and C the scales; norms |.|_R
 and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and u z where z < 0.
 """
 

@@ -16,7 +16,7 @@ struct Iteration {
     int keep;
 
     __device__ Iteration(const REAL* control, int side, int offset, int keep) : keep(keep) {
-        const REAL k = __ldcg(control + EPOCH_ITERATIONS) + (REAL)offset;
+        const REAL k = __ldcg(control + ITERATIONS_SINCE_RESTART) + (REAL)offset;
         step = __ldcg(control + side);
         gamma = __ldcg(control + REFLECTION);
         weight = (k + REAL(1)) / (k + REAL(2));

@@ -84,7 +84,7 @@ using PrimalArguments = typename ArgumentsOf<decltype(&primal_half<Index>)>::Tup
 template <class Index>
 using DualArguments = typename ArgumentsOf<decltype(&dual_half<Index>)>::Tuple;
 
-/// Run iterations ``first`` to ``first + count`` of a window, from the arguments of both steps up
+/// Run iterations ``first`` to ``first + count`` of a block, from the arguments of both steps up
 /// to ``control``: for small problems coming back to Python would cost more than the iterations.
 template <class Index>
 void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments<Index> &primal,

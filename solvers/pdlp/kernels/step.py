@@ -12,9 +12,9 @@ This is the iteration of the paper on the problem scaled by R and C, written in 
 the problem as it was given: the scales appear as step sizes of their own for each row and column,
 and the coefficients stay what they were, which makes them few and short to store.
 
-``control`` (``solvers/pdlp/control.py``) holds tau, sigma, gamma and the k of the window's first
-iteration; ``offset`` is the iteration's number within the window, so that a recorded graph of
-launches serves every window. ``keep`` has bit 1 in the window's first iteration, which leaves its
+``control`` (``solvers/pdlp/control.py``) holds tau, sigma, gamma and the k of the block's first
+iteration; ``offset`` is the iteration's number within the block, so that a recorded graph of
+launches serves every block. ``keep`` has bit 1 in the block's first iteration, which leaves its
 step zb - z in ``first_difference``, and bit 2 in its last, which leaves the projected point xh or
 yh and its step. Nothing happens while ``control`` says to stop.
 

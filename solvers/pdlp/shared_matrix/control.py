@@ -15,7 +15,7 @@ class Field(IntEnum):
     # Steering
     TAU = 0  # primal step size, step / weight
     SIGMA = 1  # dual step size, step * weight
-    EPOCH_ITERATIONS = 2  # since the last restart, before the window
+    ITERATIONS_SINCE_RESTART = 2  # before the block
     STOP = 3  # a Stop; other than zero leaves the problem alone
     STEP = 4
     WEIGHT = 5  # primal weight

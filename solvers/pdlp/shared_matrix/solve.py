@@ -8,7 +8,6 @@ A problem that has converged is left alone while the others go on.
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,20 +19,21 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import inner
 from solvers.pdlp.control import Stop
+from solvers.pdlp.repeated import Clock, OwnStream, Point, near_suggested, within_limits
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.shared_matrix.control import FIELDS, Field
-from solvers.pdlp.shared_matrix.iteration_blocks import OnCpu, OnGpu, Windows
+from solvers.pdlp.shared_matrix.iteration_blocks import iteration_blocks
 from solvers.pdlp.shared_matrix.layout import WIDTHS, apart, side_by_side
 from solvers.pdlp.shared_matrix.prepare import VECTORS, scales_of, state_of
+from solvers.pdlp.start import suggested_weight
 from solvers.pdlp.state import overwrite
-from solvers.pdlp.warm_started import WEIGHT_RANGE, Clock, Point
 
 CHECK_INTERVAL = 100
 """Iterations between two checks: fewer than for one problem alone, because every check may let
 one of many stop."""
 
 
-class Together:
+class SharedMatrix:
     """Prepared for up to ``width`` problems with one matrix; for one thread at a time.
 
     Parameters
@@ -69,12 +69,12 @@ class Together:
     ) -> None:
         if problem.num_nonzeros == 0:
             raise EngineError(
-                "Problems solved together need a matrix with coefficients, and this one has none; "
-                "put each column at the bound that its cost prefers."
+                "Problems solved side by side need a matrix with coefficients, and this one has "
+                "none; put each column at the bound that its cost prefers."
             )
         if width not in WIDTHS:
             raise EngineError(
-                f"{width} problems cannot be solved together; make it one of "
+                f"{width} problems cannot be solved side by side; make it one of "
                 f"{', '.join(map(str, WIDTHS))} and leave some out."
             )
         self.width = width
@@ -83,15 +83,11 @@ class Together:
         self._tolerance = options.tolerance
         self._settings = settings
         self._clock = Clock(progress)
-        self._stream = None if device.kind == "cpu" else device.xp.cuda.Stream(non_blocking=True)
-        with self._activated():
+        self._stream = OwnStream(device)
+        with self._stream.activate():
             self._scales = scales_of(problem, options, device, self._clock, settings)
             self._state = state_of(problem, width, device, self._scales)
-            self._windows: Windows = (
-                OnCpu(self._state, self._clock, options.threads)
-                if device.kind == "cpu"
-                else OnGpu(self._state, device.xp)
-            )
+            self._blocks = iteration_blocks(self._state, device, self._clock, options.threads)
         self._vectors: dict[str, FloatArray] = {name: getattr(problem, name) for name in VECTORS}
         self._x = np.zeros((width, problem.num_columns))
         self._y = np.zeros((width, problem.num_rows))
@@ -128,17 +124,17 @@ class Together:
         seconds : float
             Time for this solve.
         iterations : int, optional
-            Iterations of each at the most, rounded up to whole windows.
+            Iterations of each at the most, rounded up to whole blocks.
 
         Returns
         -------
         tuple of Point
-            One for each problem, as of :meth:`solvers.pdlp.warm_started.Sequence.solve`.
+            One for each problem, as of :meth:`solvers.pdlp.warm_started.WarmStarted.solve`.
         """
         self._clock.restart(seconds)
         count = self.width if count is None else count
         given = (cost, lower, upper, row_lower, row_upper)
-        with self._activated():
+        with self._stream.activate():
             for name, values in zip(VECTORS, given, strict=True):
                 if values is not None:
                     self._vectors[name] = values
@@ -148,25 +144,14 @@ class Together:
             self._iterate(math.inf if iterations is None else iterations)
             return self._points(count)
 
-    def _activated(self) -> AbstractContextManager[Any]:
-        """Make the device and this object's own stream the current ones."""
-        if self._stream is None:
-            return nullcontext()
-        stack = ExitStack()
-        stack.enter_context(self._device.xp.cuda.Device(self._device.index))
-        stack.enter_context(self._stream)
-        return stack
-
     def _start(self, x: FloatArray | None, y: FloatArray | None) -> None:
         """Put the points to start from everywhere points are kept."""
         if x is not None:
-            self._x[: x.shape[0]] = np.where(np.isfinite(x), x, 0.0)
+            self._x[: x.shape[0]] = x
         if y is not None:
-            self._y[: y.shape[0]] = np.where(np.isfinite(y), y, 0.0)
-        self._x = np.clip(self._x, self._rows_of("lower"), self._rows_of("upper"))
-        y_now = np.where(np.isfinite(self._rows_of("row_lower")), self._y, np.minimum(self._y, 0))
-        no_upper = ~np.isfinite(self._rows_of("row_upper"))
-        self._y = np.where(no_upper, np.maximum(y_now, 0.0), y_now)
+            self._y[: y.shape[0]] = y
+        limits = {name: self._rows_of(name) for name in VECTORS if name != "cost"}
+        self._x, self._y = within_limits(self._x, self._y, **limits)
         for side, values in ((self._state.x, self._x), (self._state.y, self._y)):
             interleaved = side_by_side(values, self.width)
             for part in (side.point, side.anchor, side.projection, side.best):
@@ -184,11 +169,11 @@ class Together:
         """Write the control array of a solve that begins."""
         sides = side_sizes(self._rows_of("row_lower"), self._rows_of("row_upper"))
         cost = self._rows_of("cost")
-        suggested = (1.0 + _norms(cost * self._scales.column)) / (
-            1.0 + _norms(sides * self._scales.row)
+        suggested = suggested_weight(
+            _norms(cost * self._scales.column), _norms(sides * self._scales.row)
         )
         weight = np.where(np.isfinite(self._weights), self._weights, suggested)
-        weight = np.clip(weight, suggested / WEIGHT_RANGE, suggested * WEIGHT_RANGE)
+        weight = near_suggested(weight, suggested)
         step, settings = self._scales.step, self._settings
         control = np.zeros((FIELDS, self.width))
         control[Field.STEP] = step
@@ -199,16 +184,16 @@ class Together:
             control[field] = np.inf
         control[Field.TOLERANCE, :count] = tolerance
         control[Field.SIDE_NORM], control[Field.COST_NORM] = _norms(sides), _norms(cost)
-        control[Field.SUFFICIENT] = settings.sufficient_decrease
-        control[Field.NECESSARY] = settings.necessary_decrease
-        control[Field.ARTIFICIAL] = settings.artificial_share
-        control[Field.PROPORTIONAL] = settings.proportional
+        control[Field.SUFFICIENT] = settings.restart.sufficient_decrease
+        control[Field.NECESSARY] = settings.restart.necessary_decrease
+        control[Field.ARTIFICIAL] = settings.restart.artificial_share
+        control[Field.PROPORTIONAL] = settings.weight.proportional
         overwrite(self._state.control, control)
 
     def _iterate(self, limit: float) -> None:
         done = 0
         while done < limit and self._clock.should_stop() is None:
-            self._windows.run(CHECK_INTERVAL)
+            self._blocks.run(CHECK_INTERVAL)
             done += CHECK_INTERVAL
             if self._device.to_host(self._state.control)[Field.STOP].all():
                 return
@@ -236,7 +221,7 @@ class Together:
         )
 
 
-def solve_together(
+def solve_with_shared_matrix(
     problem: Problem,
     costs: FloatArray,
     *,
@@ -245,10 +230,12 @@ def solve_together(
     progress: Progress,
     **others: Any,
 ) -> tuple[Point, ...]:
-    """Solve problems (K, n) with another cost each, once; ``others`` as in ``Together.solve``."""
+    """Solve problems with costs (K, n) once; ``others`` as in ``SharedMatrix.solve``."""
     count = costs.shape[0]
     width = next((width for width in WIDTHS if width >= count), WIDTHS[-1])
-    return Together(problem, width, options, device, progress).solve(count, cost=costs, **others)
+    return SharedMatrix(problem, width, options, device, progress).solve(
+        count, cost=costs, **others
+    )
 
 
 def _norms(vectors: FloatArray) -> FloatArray:

@@ -75,12 +75,16 @@ class Compaction:
         self._is_far = False
         self._sights: list[_Sight] = []
         self._on_gpu = whole.problem.device.kind != "cpu"
-        least = settings.compaction_from_on_gpu if self._on_gpu else settings.compaction_from
-        self._is_on = settings.compaction and self._problem.num_nonzeros >= least
+        least = (
+            settings.shrinking.from_nonzeros_on_gpu
+            if self._on_gpu
+            else settings.shrinking.from_nonzeros
+        )
+        self._is_on = settings.shrinking.enabled and self._problem.num_nonzeros >= least
         self._moved_at = began
         if self._is_on:
             self._sights.append(self._sight(began))
-        self._next_look: float = self._moved_at + settings.compaction_after
+        self._next_look: float = self._moved_at + settings.shrinking.first_look
 
     @property
     def here(self) -> State:
@@ -107,7 +111,7 @@ class Compaction:
     def reconsider(self, record: Record) -> bool:
         """Look at the whole problem; return whether the iteration goes on in another state.
 
-        No windows may be under way, and ``record`` is that of the last one. If its stop is
+        No blocks may be under way, and ``record`` is that of the last one. If its stop is
         OPTIMAL, the part is solved and the whole problem is not.
         """
         if not (self.is_inside or self._has_paid(record.iterations)):
@@ -126,7 +130,7 @@ class Compaction:
         if kept is None:
             return False
         here = self.here
-        if self._returns > self._settings.compaction_returns:
+        if self._returns > self._settings.shrinking.returns:
             self._progress.log("What is left out keeps coming back; going on with everything.")
             self.give_up(record)
             return True
@@ -155,7 +159,7 @@ class Compaction:
         for place in (Control.ITERATIONS, Control.RESTARTS, Control.CHECKS):
             control[place] = record[place]
         set_weight(control, record, 1.0 / self._inside.weight_factor)
-        control[Control.EPOCH_ITERATIONS] = 0.0
+        control[Control.ITERATIONS_SINCE_RESTART] = 0.0
         control[Control.STOP] = Stop.NO
         if with_best:
             keep_best(self._inside.part, self._inside.state, self._whole, control)
@@ -171,18 +175,18 @@ class Compaction:
             return None
         moved = Movement.between(before.x, before.y, now, self._sizes)
         active = active_part(
-            problem, now, moved, settings.compaction_margin, with_rows=settings.compaction_rows
+            problem, now, moved, settings.shrinking.margin, with_rows=settings.shrinking.rows
         )
         if self._inside is None:
-            most = settings.compaction_share * problem.num_nonzeros
+            most = settings.shrinking.share * problem.num_nonzeros
         else:
             kept = self._inside.part.kept
             if self._has_to_return(wrongly_left_out(problem, now, kept), record, now):
                 self._returns += 1
                 return kept.with_those(active)
-            most = settings.compaction_again * self._inside.part.problem.num_nonzeros
+            most = settings.shrinking.share_of_part * self._inside.part.problem.num_nonzeros
         entries = active.entries_at_most(problem)
-        self._is_far = entries > settings.compaction_far * most
+        self._is_far = entries > settings.shrinking.far * most
         return active if entries <= most and self._has_paid(record.iterations) else None
 
     def _is_hopeless(self, now: Answer) -> bool:
@@ -191,9 +195,9 @@ class Compaction:
         On a CPU only if it is far too much, since the time of the next look depends on that.
         """
         settings, problem = self._settings, self._problem
-        least = active_part(problem, now, None, 0.0, with_rows=settings.compaction_rows)
-        most = settings.compaction_share * problem.num_nonzeros
-        far = 1.0 if self._on_gpu else settings.compaction_far
+        least = active_part(problem, now, None, 0.0, with_rows=settings.shrinking.rows)
+        most = settings.shrinking.share * problem.num_nonzeros
+        far = 1.0 if self._on_gpu else settings.shrinking.far
         return least.entries_at_most(problem) > far * most
 
     def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
@@ -201,8 +205,8 @@ class Compaction:
         if not (wrong.columns.any() or wrong.rows.any()):
             return False
         error, settings = record.statistics.worst, self._settings
-        hidden = now.statistics.worst > settings.compaction_hidden * error
-        stalled = error > settings.compaction_progress * self._last_error
+        hidden = now.statistics.worst > settings.shrinking.hidden_error * error
+        stalled = error > settings.shrinking.progress * self._last_error
         return hidden or stalled or record.stop is Stop.OPTIMAL
 
     def _has_paid(self, iterations: int) -> bool:
@@ -213,8 +217,8 @@ class Compaction:
         if not self._on_gpu:
             return True
         settings = self._settings
-        each = settings.compaction_flat_on_gpu + self.here.problem.original.num_nonzeros
-        return each * (iterations - self._moved_at) >= settings.compaction_cost_on_gpu
+        each = settings.shrinking.entries_of_launch + self.here.problem.original.num_nonzeros
+        return each * (iterations - self._moved_at) >= settings.shrinking.entries_of_part
 
     def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> None:
         """Make a part and go on there, unless it is empty or there is no memory for it."""
@@ -250,12 +254,12 @@ class Compaction:
 
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""
-        settings, growth = self._settings, self._settings.compaction_growth
+        settings, growth = self._settings, self._settings.shrinking.growth
         if self._on_gpu and not self.is_inside:
-            growth *= settings.compaction_wait_on_gpu
+            growth *= settings.shrinking.wait_on_gpu
         elif self._is_far:
-            growth *= settings.compaction_wait
-        self._next_look = max(growth * iterations, iterations + settings.compaction_after)
+            growth *= settings.shrinking.wait_if_far
+        self._next_look = max(growth * iterations, iterations + settings.shrinking.first_look)
 
     def _remember(self, record: Record, now: Answer) -> None:
         """Note where the iteration is, and forget what is too long ago to matter."""

@@ -20,11 +20,10 @@ from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.norms import Norms
 from solvers.pdlp.shrinking.part import Part
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State, overwrite
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.statistics import Norms, Record
 
 CARRIED = (
     Control.ITERATIONS,
@@ -71,7 +70,7 @@ def take_over(state: State, record: Record, weight_factor: float) -> None:
     for place in CARRIED:
         control[place] = record[place]
     set_weight(control, record, weight_factor)
-    control[Control.EPOCH_ITERATIONS] = 0.0
+    control[Control.ITERATIONS_SINCE_RESTART] = 0.0
     control[Control.STOP] = Stop.NO
     overwrite(state.control, control)
 

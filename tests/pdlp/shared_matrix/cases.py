@@ -46,7 +46,7 @@ def make_state(
         "row_upper": with_infinities(generator, m * width, 1.0),
     }
     control = generator.uniform(0.1, 0.9, (FIELDS, width))
-    control[Field.EPOCH_ITERATIONS] = generator.integers(0, 5, width)
+    control[Field.ITERATIONS_SINCE_RESTART] = generator.integers(0, 5, width)
     control[Field.STOP] = 0.0
     control[Field.STOP, list(stopped)] = 1.0
     control[Field.BEST_ERROR] = control[Field.BEST_IMBALANCE] = np.inf

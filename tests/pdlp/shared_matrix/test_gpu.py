@@ -8,7 +8,7 @@ import pytest
 from solvers.core.device import cpu, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.pdlp.shared_matrix import Together
+from solvers.pdlp.shared_matrix import SharedMatrix
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
 from solvers.pdlp.shared_matrix.layout import WIDTHS
@@ -31,7 +31,7 @@ def states(name, width, stopped=(1, 5)):
     ]
 
 
-def run_window(state, count=3):
+def run_block(state, count=3):
     for offset in range(count):
         keep = KEEP_FIRST if offset == 0 else KEEP_NONE
         keep |= KEEP_LAST if offset == count - 1 else KEEP_NONE
@@ -49,7 +49,7 @@ def assert_alike(one, two, names):
 def test_steps_agree_with_their_twins(name, width):
     both = states(name, width)
     for state in both:
-        run_window(state)
+        run_block(state)
     one, two = map(arrays_of, both)
     assert_alike(one, two, [key for key in one if key[0] in "xyr" and "partial" not in key])
 
@@ -59,7 +59,7 @@ def test_steps_agree_with_their_twins(name, width):
 def test_checks_agree_with_their_twins(name, width):
     both = states(name, width)
     for state in both:
-        run_window(state)
+        run_block(state)
         for kernel, arguments in check_arguments(state, 3).items():
             CHECK[kernel](*arguments)
     one, two = map(arrays_of, both)
@@ -74,7 +74,7 @@ def test_checks_agree_with_their_twins(name, width):
 def test_all_stopped_problems_stay_as_they_are():
     _, state = states("large", 8, stopped=tuple(range(8)))
     before = arrays_of(state)
-    run_window(state)
+    run_block(state)
     for kernel, arguments in check_arguments(state, 3).items():
         CHECK[kernel](*arguments)
     after = arrays_of(state)
@@ -87,7 +87,7 @@ def test_all_stopped_problems_stay_as_they_are():
 def test_solves_find_the_optima(width):
     problem = random_lp(0, 300, 400, density=0.05)
     options = EngineOptions(tolerance=1e-7)
-    together = Together(problem, width, options, find_device("cuda"), Progress())
+    together = SharedMatrix(problem, width, options, find_device("cuda"), Progress())
     for seed in range(2):
         problems = variants(problem, width, seed)
         for point, own in zip(together.solve(**stacked(problems)), problems, strict=True):
@@ -99,7 +99,7 @@ def test_launches_repeat_their_bits():
     options = EngineOptions(tolerance=1e-7)
     vectors = stacked(variants(problem, 8, 0))
     one, two = (
-        Together(problem, 8, options, find_device("cuda"), Progress()).solve(
+        SharedMatrix(problem, 8, options, find_device("cuda"), Progress()).solve(
             **vectors, iterations=1000
         )
         for _ in range(2)

@@ -93,7 +93,7 @@ def test_an_iteration_is_that_of_the_docstring(width, keep):
                     np.testing.assert_array_equal(apart(after[name], width)[p], of(name, p))
             continue
         control = before["control"][:, p]
-        k = control[Field.EPOCH_ITERATIONS] + 4
+        k = control[Field.ITERATIONS_SINCE_RESTART] + 4
         w = (k + 1) / (k + 2)
         x, y = of("x.point", p), of("y.point", p)
         t = control[Field.TAU] * state.column_metric
@@ -162,7 +162,7 @@ def test_the_statistics_are_those_of_each_problem():
                 ("difference", before["control"][Field.WEIGHT, p]),
             )
         ]
-        if before["control"][Field.EPOCH_ITERATIONS, p] == 0.0:
+        if before["control"][Field.ITERATIONS_SINCE_RESTART, p] == 0.0:
             assert column[Field.FIRST_METRIC] == pytest.approx(np.sqrt(steps[0]))
         if column[Field.STOP] == Stop.NO:
             assert column[Field.PREVIOUS_METRIC] == pytest.approx(np.sqrt(steps[1]))
@@ -208,7 +208,7 @@ def decide_with(**fields):
         Field.STEP: 1.0,
         Field.WEIGHT: 1.0,
         Field.CHECKS: 5.0,
-        Field.EPOCH_ITERATIONS: 100.0,
+        Field.ITERATIONS_SINCE_RESTART: 100.0,
         Field.ITERATIONS: 10_000.0,
         Field.FIRST_METRIC: 1.0,
         Field.PREVIOUS_METRIC: 0.9,
@@ -244,7 +244,7 @@ def decide_with(**fields):
         ({"metric": 0.45, "previous_metric": 0.5}, False),
         ({"metric": 0.55, "previous_metric": 0.4}, False),
         ({"checks": 0.0}, True),
-        ({"epoch_iterations": 4000.0}, True),
+        ({"iterations_since_restart": 4000.0}, True),
     ],
 )
 def test_restarts_come_when_the_rules_say_so(fields, restarts):
@@ -252,7 +252,7 @@ def test_restarts_come_when_the_rules_say_so(fields, restarts):
     assert found[Field.RESTART] == float(restarts)
     assert found[Field.WEIGHT] == pytest.approx(4.0 if restarts else 1.0)
     assert found[Field.TAU] * found[Field.WEIGHT] == pytest.approx(1.0)
-    assert (found[Field.EPOCH_ITERATIONS] == 0.0) == restarts
+    assert (found[Field.ITERATIONS_SINCE_RESTART] == 0.0) == restarts
 
 
 @pytest.mark.parametrize(

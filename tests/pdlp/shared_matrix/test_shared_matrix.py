@@ -11,8 +11,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.shared_matrix import Together, solve_together
-from solvers.pdlp.warm_started import Sequence
+from solvers.pdlp.shared_matrix import SharedMatrix, solve_with_shared_matrix
+from solvers.pdlp.warm_started import WarmStarted
 from tests.pdlp.lps import random_lp, solve_with_highs
 from tests.pdlp.shared_matrix.cases import stacked, variants
 
@@ -20,7 +20,7 @@ OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-7)
 
 
 def made(problem, width=8, device=None, progress=None):
-    return Together(problem, width, OPTIONS, device or cpu(), progress or Progress())
+    return SharedMatrix(problem, width, OPTIONS, device or cpu(), progress or Progress())
 
 
 def assert_solves(point, problem):
@@ -48,7 +48,7 @@ def test_a_problem_alone_needs_about_as_many_iterations():
     problem = random_lp(1, 60, 80)
     problems = variants(problem, 8, 3)
     points = made(problem).solve(**stacked(problems))
-    sequence = Sequence(problem, OPTIONS, cpu(), Progress())
+    sequence = WarmStarted(problem, OPTIONS, cpu(), Progress())
     zeros = {"x": np.zeros(80), "y": np.zeros(60)}
     names = ("cost", "lower", "upper", "row_lower", "row_upper")
     alone = [
@@ -61,7 +61,7 @@ def test_a_problem_alone_needs_about_as_many_iterations():
 def test_fewer_problems_than_lanes_and_vectors_common_to_all():
     problem = random_lp(2, 25, 30)
     costs = problem.cost * np.array([[1.0], [1.5], [0.7]])
-    points = solve_together(
+    points = solve_with_shared_matrix(
         problem, costs, options=OPTIONS, device=cpu(), progress=Progress(), tolerance=1e-7
     )
     assert len(points) == 3

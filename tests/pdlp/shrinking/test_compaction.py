@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from dataclasses import replace
 
@@ -18,31 +17,30 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp import loop_state, outcomes
 from solvers.pdlp.answer import judge
 from solvers.pdlp.control import Control
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings
 from tests.pdlp.lps import solve_with_highs
 from tests.pdlp.matrices import PRETENDED_GPU
 from tests.pdlp.shrinking.wide_lps import covering, mixed
 
 TOLERANCE = 1e-7
-OFTEN = replace(
-    DEFAULT, compaction_from=1, compaction_after=20, compaction_growth=1.2, check_interval=20
+OFTEN = DEFAULT.changed(
+    shrinking={"from_nonzeros": 1, "first_look": 20, "growth": 1.2}, restart={"check_interval": 20}
 )
 """Looks at small models as often as is possible."""
 
-RASH = replace(OFTEN, compaction_margin=0.0, compaction_share=0.99, compaction_returns=1000)
+RASH = OFTEN.changed(shrinking={"margin": 0.0, "share": 0.99, "returns": 1000})
 """Leaves out whatever is at a bound for the moment, most of which has to come back."""
 
-GROWING = replace(RASH, compaction_again=0.0)
+GROWING = RASH.changed(shrinking={"share_of_part": 0.0})
 """Makes no part smaller, so that every part but the first one is due to something's return."""
 
-FREE = {"compaction_from_on_gpu": 1, "compaction_cost_on_gpu": 0.0, "compaction_wait_on_gpu": 1.0}
-ON_GPU = replace(OFTEN, **FREE)
-RASH_ON_GPU = replace(RASH, **FREE)
-
-RUN = importlib.import_module("solvers.pdlp.loop")  # the module: the package has a function run
+FREE = {"from_nonzeros_on_gpu": 1, "entries_of_part": 0.0, "wait_on_gpu": 1.0}
+ON_GPU = OFTEN.changed(shrinking=FREE)
+RASH_ON_GPU = RASH.changed(shrinking=FREE)
 
 
 class Listener(Progress):
@@ -88,7 +86,7 @@ def test_columns_are_left_out_and_the_answer_is_the_same() -> None:
     assert progress.parts >= 1
     assert_optimal(problem, outcome)
     without = Listener()
-    plain = solve(problem, replace(OFTEN, compaction=False), without)
+    plain = solve(problem, OFTEN.changed(shrinking={"enabled": False}), without)
     assert without.parts == 0
     assert plain.objective == pytest.approx(outcome.objective, rel=1e-5)
 
@@ -120,7 +118,7 @@ def test_what_was_left_out_wrongly_comes_back(seed: int) -> None:
 
 def test_after_too_many_returns_the_whole_problem_takes_over() -> None:
     problem, progress = mixed(0), Listener()
-    outcome = solve(problem, replace(GROWING, compaction_returns=0), progress)
+    outcome = solve(problem, GROWING.changed(shrinking={"returns": 0}), progress)
     assert_optimal(problem, outcome)
     assert progress.parts == 1
     assert sum("keeps coming back" in line for line in progress.lines) == 1
@@ -133,8 +131,8 @@ def test_two_runs_are_equal() -> None:
     assert first.statistics["iterations"] == second.statistics["iterations"]
 
 
-class Ahead(WindowsOnCpu):
-    """Runs a window further than what is read about, as a GPU does."""
+class Ahead(BlocksOnCpu):
+    """Runs a block further than what is read about, as a GPU does."""
 
     depth = 2
 
@@ -144,7 +142,7 @@ class Ahead(WindowsOnCpu):
 def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
     seed: int, settings: Settings, monkeypatch
 ) -> None:
-    monkeypatch.setattr(RUN, "_windows_of", Ahead)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
     problem, progress = mixed(seed, rows=40, columns=300), Listener()
     options = EngineOptions(tolerance=TOLERANCE)
     state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
@@ -155,12 +153,12 @@ def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
 
 
 def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) -> None:
-    monkeypatch.setattr(RUN, "_windows_of", Ahead)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
     problem = mixed(0)
-    each = ON_GPU.compaction_flat_on_gpu + problem.num_nonzeros
+    each = ON_GPU.shrinking.entries_of_launch + problem.num_nonzeros
     begun = []
     for iterations in (20, 100):
-        settings = replace(ON_GPU, compaction_cost_on_gpu=float(each * iterations))
+        settings = ON_GPU.changed(shrinking={"entries_of_part": float(each * iterations)})
         progress = Listener(parts=1)
         options = EngineOptions(tolerance=TOLERANCE)
         state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
@@ -241,8 +239,8 @@ def test_a_milestone_inside_a_part_hands_out_a_point_of_the_whole_problem() -> N
     assert_optimal(problem, handed[0], 1e-4)
 
 
-def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_window(monkeypatch) -> None:
-    real, errors = RUN.is_optimal, []
+def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_block(monkeypatch) -> None:
+    real, errors = outcomes.is_optimal, []
 
     def missing_the_milestone(statistics, criteria):
         if criteria.gap == 1e-1:
@@ -250,9 +248,9 @@ def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_window(mo
             return False
         return real(statistics, criteria)
 
-    monkeypatch.setattr(RUN, "is_optimal", missing_the_milestone)
+    monkeypatch.setattr(outcomes, "is_optimal", missing_the_milestone)
     handed: list[Outcome] = []
-    settings = replace(RASH, compaction_after=20, check_interval=4)
+    settings = RASH.changed(shrinking={"first_look": 20}, restart={"check_interval": 4})
     options = EngineOptions(device="cpu", tolerance=1e-9)
     milestone = pdlp.Milestone(1e-1, handed.append)
     problem, progress = covering(9), Listener()
@@ -260,8 +258,8 @@ def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_window(mo
     assert_optimal(problem, outcome, 1e-9)
     assert progress.parts >= 1
     assert handed == []
-    windows = outcome.statistics["iterations"] / 4
-    assert 1 < len(errors) < windows / 2
+    blocks = outcome.statistics["iterations"] / 4
+    assert 1 < len(errors) < blocks / 2
 
 
 def test_a_state_run_again_goes_on_with_the_whole_problem() -> None:

@@ -1,4 +1,4 @@
-"""Going on with the active part on a GPU: layouts, streams and recorded windows change with it."""
+"""Going on with the active part on a GPU: layouts, streams and recorded blocks change with it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_limits_inside_a_part_return_points_of_the_whole_problem(gpu: Device) ->
 
 def test_a_large_model_is_packed_and_its_part_is_not(gpu: Device) -> None:
     problem = covering(5, rows=60, columns=20_000)
-    assert problem.num_nonzeros > Settings().pack_from
+    assert problem.num_nonzeros > Settings().execution.pack_from
     progress = Listener()
     options = EngineOptions(device="cuda", tolerance=TOLERANCE)
     outcome = pdlp.solve(problem, options, progress, settings=ON_GPU)

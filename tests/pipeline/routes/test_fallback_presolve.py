@@ -1,4 +1,4 @@
-"""PDLP that begins anew on another reduction after many iterations: what comes out, and limits."""
+"""PDLP that goes on with another reduction after many iterations: what comes out, and limits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.pdlp.lps import random_lp, solve_with_highs
 FEW = 200
 """Iterations of the first attempt here, at 1e-8."""
 
-ANEW = "PDLP begins anew"
+FALLBACK = "what HiGHS's presolve leaves"
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
+def early(monkeypatch):
     monkeypatch.setattr(fallback_presolve, "ITERATIONS_OF_LIGHT", FEW)
 
 
@@ -35,7 +35,7 @@ def solve(problem: Problem, **options):
 def test_the_second_attempt_finds_the_optimum(seed, crossover):
     problem = random_lp(seed, rows=40, columns=60)
     outcome = solve(problem, tolerance=1e-8, crossover=crossover)
-    assert ANEW in outcome.log
+    assert FALLBACK in outcome.log
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6)
 
@@ -49,15 +49,15 @@ def test_the_first_attempt_is_enough_for_an_easy_problem():
     problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, np.inf)
     outcome = solve(problem, tolerance=1e-4)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert ANEW not in outcome.log
+    assert FALLBACK not in outcome.log
 
 
-@pytest.mark.parametrize(("limit", "is_anew"), [(FEW, False), (2 * FEW + 50, True)])
-def test_the_limit_of_iterations_holds_for_both_together(limit, is_anew):
+@pytest.mark.parametrize(("limit", "falls_back"), [(FEW, False), (2 * FEW + 50, True)])
+def test_the_limit_of_iterations_holds_for_both_together(limit, falls_back):
     outcome = solve(random_lp(1, rows=60, columns=90), tolerance=1e-9, iteration_limit=limit)
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == limit
-    assert (ANEW in outcome.log) is is_anew
+    assert (FALLBACK in outcome.log) is falls_back
     assert outcome.x is not None or outcome.candidate is not None
 
 
@@ -71,7 +71,7 @@ def test_only_the_first_attempt_gives_up_where_it_gets_nowhere(monkeypatch):
 
     monkeypatch.setattr(pdlp, "solve", listening)
     solve(random_lp(0, rows=40, columns=60), tolerance=1e-8)
-    assert [settings.hopeless_after for settings in given] == [
+    assert [settings.alternation.hopeless_from for settings in given] == [
         fallback_presolve.HOPELESS_AFTER,
         math.inf,
     ]
@@ -81,7 +81,7 @@ def test_without_presolve_there_is_one_attempt():
     problem = random_lp(2, rows=40, columns=60)
     outcome = solve(problem, tolerance=1e-6, presolve=False)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert ANEW not in outcome.log
+    assert FALLBACK not in outcome.log
     assert outcome.statistics["iterations"] > FEW
 
 

@@ -12,7 +12,7 @@ from solvers.core.progress import Progress
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
 from solvers.mip.portfolio.budget import Budget
-from solvers.pdlp.warm_started import Sequence
+from solvers.pdlp.warm_started import WarmStarted
 
 
 class FirstOrder:
@@ -35,7 +35,7 @@ class FirstOrder:
     ) -> None:
         self._watch = BudgetProgress(budget)
         options = EngineOptions(threads=threads, seed=seed)
-        self._sequence = Sequence(problem, options, device, self._watch)
+        self._sequence = WarmStarted(problem, options, device, self._watch)
         owners = problem.num_rows + problem.num_columns
         self._iteration_work = 2 * problem.num_nonzeros + owners
         self.iterations = 0

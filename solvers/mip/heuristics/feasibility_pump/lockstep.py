@@ -13,8 +13,8 @@ from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.first_order import BudgetProgress
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
 from solvers.mip.portfolio.budget import Budget
-from solvers.pdlp.shared_matrix import Together
-from solvers.pdlp.warm_started import Point
+from solvers.pdlp.repeated import Point
+from solvers.pdlp.shared_matrix import SharedMatrix
 
 
 class Lockstep:
@@ -37,7 +37,7 @@ class Lockstep:
     ) -> None:
         self._watch = BudgetProgress(budget)
         options = EngineOptions(threads=1, seed=seed)
-        self._together = Together(problem, width, options, device, self._watch)
+        self._together = SharedMatrix(problem, width, options, device, self._watch)
         owners = problem.num_rows + problem.num_columns
         self._iteration_work = 2 * problem.num_nonzeros + owners
         self._last: tuple[Point, ...] = ()

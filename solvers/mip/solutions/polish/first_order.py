@@ -12,7 +12,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
 from solvers.mip.solutions.polish.split import ContinuousPart
-from solvers.pdlp.warm_started import Sequence
+from solvers.pdlp.warm_started import WarmStarted
 
 TOLERANCE = 1e-8
 """Relative, because points are checked by an absolute 1e-6 on rows of any size."""
@@ -35,7 +35,7 @@ class FirstOrder:
             integrality=np.zeros(part.columns.size, dtype=bool),
         )
         self._device = device
-        self._sequence: Sequence | None = None
+        self._sequence: WarmStarted | None = None
         self._lock = threading.Lock()
 
     def solve(
@@ -60,7 +60,7 @@ class FirstOrder:
             )
         return point.x, point.is_converged
 
-    def _prepared(self) -> Sequence:
+    def _prepared(self) -> WarmStarted:
         if self._sequence is None:
             device = find_device(self._device)
             try:
@@ -72,6 +72,6 @@ class FirstOrder:
                 self._sequence = self._on(cpu())
         return self._sequence
 
-    def _on(self, device: Device) -> Sequence:
+    def _on(self, device: Device) -> WarmStarted:
         options = EngineOptions(threads=1, tolerance=TOLERANCE)
-        return Sequence(self._problem, options, device, Progress())
+        return WarmStarted(self._problem, options, device, Progress())

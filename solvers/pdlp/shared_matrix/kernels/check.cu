@@ -1,4 +1,4 @@
-// The check after a window, for several problems; check.py states it.
+// The check after an iteration block, for several problems; check.py states it.
 //
 // Sums: a block takes every gridDim.x-th unit and keeps its terms in registers, each thread those
 // of its problem; at the end the groups' terms are added in their order into the block's slot.

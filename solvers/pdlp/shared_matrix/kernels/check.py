@@ -1,4 +1,4 @@
-"""The check after a window, for several problems: sums, and what each problem concludes.
+"""The check after an iteration block, for several problems: sums, and what each problem concludes.
 
 ``measure_rows`` and ``measure_columns`` leave partial sums in ``partial`` (slots, 6, width); which
 units a slot holds is not part of the contract. ``decide`` draws for each problem the conclusions
@@ -22,7 +22,7 @@ ROW_SUMS = (
     "primal_residual_squared",  # |A xh - clip(A xh, a, b)|^2
     "row_support",  # supp(yh; a, b)
     "row_distance_squared",  # |yh - y0|_R^2
-    "row_step_squared",  # |dy|_R^2, of the window's last iteration
+    "row_step_squared",  # |dy|_R^2, of the block's last iteration
     "first_row_step_squared",  # |dy1|_R^2, of its first
     "unused",
 )
@@ -107,7 +107,7 @@ DECIDE = Kernel(
         Argument("control", "real[]", "inout"),
     ),
     contract="Each problem's column of control takes its statistics from the partial sums of a "
-    "window of 'count' iterations, and the decisions that follow.",
+    "block of 'count' iterations, and the decisions that follow.",
     launch=lambda values: Launch(int(values["width"]), TEAM),
     work=lambda values: (
         SUMS * int(values["width"]) * (int(values["row_slots"]) + int(values["column_slots"]))

@@ -58,10 +58,10 @@ BOTH bool restart_is_due(const Column& control, REAL metric, REAL iterations) {
 }
 
 BOTH void conclude(const REAL* rows, const REAL* columns, int count, const Column& control) {
-    const REAL iterations = control[EPOCH_ITERATIONS] + (REAL)count;
+    const REAL iterations = control[ITERATIONS_SINCE_RESTART] + (REAL)count;
     control[ITERATIONS] += (REAL)count;
     control[CHECKS] += REAL(1);
-    if (control[EPOCH_ITERATIONS] == REAL(0)) {
+    if (control[ITERATIONS_SINCE_RESTART] == REAL(0)) {
         control[FIRST_METRIC] = metric_of(control[WEIGHT], columns[4], rows[4]);
         control[PREVIOUS_METRIC] = REAL(1) / REAL(0);
     }
@@ -77,7 +77,7 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, const Colum
     const REAL dual = control[DUAL_RESIDUAL] / (REAL(1) + control[COST_NORM]);
     const REAL gap = fabs(primal_objective - dual_objective) /
                      (REAL(1) + fabs(primal_objective) + fabs(dual_objective));
-    control[EPOCH_ITERATIONS] = iterations;
+    control[ITERATIONS_SINCE_RESTART] = iterations;
     if (!finite(primal + dual + gap + metric)) {
         control[STOP] = STOP_BROKEN;
         return;
@@ -101,7 +101,7 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, const Colum
     control[PREVIOUS_METRIC] = metric;
     if (restart) {
         update_weight(control, primal, dual);
-        control[EPOCH_ITERATIONS] = REAL(0);
+        control[ITERATIONS_SINCE_RESTART] = REAL(0);
         control[RESTARTS] += REAL(1);
         control[RESTART] = REAL(1);
     }

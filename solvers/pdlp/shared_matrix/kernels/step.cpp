@@ -8,19 +8,20 @@ namespace {
 constexpr int KEEP_NONE = 0, KEEP_FIRST = 1, KEEP_LAST = 2;
 
 /// What one problem's points move by in an iteration.
-struct Pace {
+struct StepSize {
     bool stopped;
     double step, weight;
 };
 
-std::vector<Pace> paces_of(ControlIn control, Field step, std::int64_t width, std::int64_t offset) {
-    std::vector<Pace> paces(width);
+std::vector<StepSize> step_sizes(ControlIn control, Field step, std::int64_t width,
+                                 std::int64_t offset) {
+    std::vector<StepSize> sizes(width);
     for (std::int64_t problem = 0; problem < width; ++problem) {
-        const double k = control(EPOCH_ITERATIONS, problem) + static_cast<double>(offset);
-        paces[problem] = {control(STOP, problem) != 0.0, control(step, problem),
+        const double k = control(ITERATIONS_SINCE_RESTART, problem) + static_cast<double>(offset);
+        sizes[problem] = {control(STOP, problem) != 0.0, control(step, problem),
                           (k + 1.0) / (k + 2.0)};
     }
-    return paces;
+    return sizes;
 }
 
 /// What the points of one side and their steps are written to.
@@ -58,17 +59,17 @@ void check_half(const Rows &rows, const Side &side, Numbers low, Numbers high, N
     check_length("a row of control", control.shape(1), rows.width);
 }
 
-/// Call move(at, row, product, pace) for each problem's element of each row.
+/// Call move(at, row, product, size) for each problem's element of each row.
 template <class Move>
-void for_each_owner(const Rows &rows, Numbers vector, const std::vector<Pace> &paces, int threads,
-                    const Move &move) {
+void for_each_owner(const Rows &rows, Numbers vector, const std::vector<StepSize> &sizes,
+                    int threads, const Move &move) {
     parallel_for(threads, rows.units, [&](std::int64_t unit) {
         double products[MOST_PROBLEMS];
         rows.each_row(unit, [&](std::int64_t row) {
             multiply_row(rows, row, vector, products);
             for (std::int64_t problem = 0; problem < rows.width; ++problem)
-                if (!paces[problem].stopped)
-                    move(row * rows.width + problem, row, products[problem], paces[problem]);
+                if (!sizes[problem].stopped)
+                    move(row * rows.width + problem, row, products[problem], sizes[problem]);
         });
     });
 }
@@ -82,16 +83,17 @@ struct PrimalHalf {
     ControlIn control;
 
     void advance(std::int64_t offset, int keep, int threads) const {
-        const std::vector<Pace> paces = paces_of(control, TAU, rows.width, offset);
-        for_each_owner(rows, y, paces, threads,
-                       [&](std::int64_t at, std::int64_t row, double product, const Pace &pace) {
-                           const double current = x.point[at], step = pace.step * metric[row];
-                           const double moved = current - step * (cost[at] - product);
-                           const double projected = std::min(std::max(moved, lower[at]), upper[at]);
-                           const double mirrored = 2.0 * projected - current;
-                           reflected[at] = mirrored;
-                           x.advance(at, pace.weight, current, projected, mirrored, keep);
-                       });
+        const std::vector<StepSize> sizes = step_sizes(control, TAU, rows.width, offset);
+        for_each_owner(
+            rows, y, sizes, threads,
+            [&](std::int64_t at, std::int64_t row, double product, const StepSize &size) {
+                const double current = x.point[at], step = size.step * metric[row];
+                const double moved = current - step * (cost[at] - product);
+                const double projected = std::min(std::max(moved, lower[at]), upper[at]);
+                const double mirrored = 2.0 * projected - current;
+                reflected[at] = mirrored;
+                x.advance(at, size.weight, current, projected, mirrored, keep);
+            });
     }
 };
 
@@ -103,16 +105,17 @@ struct DualHalf {
     ControlIn control;
 
     void advance(std::int64_t offset, int keep, int threads) const {
-        const std::vector<Pace> paces = paces_of(control, SIGMA, rows.width, offset);
-        for_each_owner(rows, reflected, paces, threads,
-                       [&](std::int64_t at, std::int64_t row, double product, const Pace &pace) {
-                           const double current = y.point[at], step = pace.step * metric[row];
-                           const double moved = current - step * product;
-                           const double low = -step * row_upper[at], high = -step * row_lower[at];
-                           const double projected = moved - std::min(std::max(moved, low), high);
-                           const double mirrored = 2.0 * projected - current;
-                           y.advance(at, pace.weight, current, projected, mirrored, keep);
-                       });
+        const std::vector<StepSize> sizes = step_sizes(control, SIGMA, rows.width, offset);
+        for_each_owner(
+            rows, reflected, sizes, threads,
+            [&](std::int64_t at, std::int64_t row, double product, const StepSize &size) {
+                const double current = y.point[at], step = size.step * metric[row];
+                const double moved = current - step * product;
+                const double low = -step * row_upper[at], high = -step * row_lower[at];
+                const double projected = moved - std::min(std::max(moved, low), high);
+                const double mirrored = 2.0 * projected - current;
+                y.advance(at, size.weight, current, projected, mirrored, keep);
+            });
     }
 };
 
@@ -185,7 +188,7 @@ template <class Result, class... Arguments> struct ArgumentsOf<Result (*)(Argume
 using PrimalArguments = ArgumentsOf<decltype(&primal_half)>::Tuple;
 using DualArguments = ArgumentsOf<decltype(&dual_half)>::Tuple;
 
-/// Run iterations ``first`` to ``first + count`` of a window, from the arguments of both steps up
+/// Run iterations ``first`` to ``first + count`` of a block, from the arguments of both steps up
 /// to ``control``: coming back to Python in between would cost more than small iterations.
 void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments &primal,
                 const DualArguments &dual, int threads) {

@@ -20,7 +20,7 @@ struct Iteration {
     __device__ Iteration(const REAL* control, int side, int offset, int keep, int width,
                          int problem)
         : keep(keep), width(width) {
-        const REAL k = control[EPOCH_ITERATIONS * width + problem] + (REAL)offset;
+        const REAL k = control[ITERATIONS_SINCE_RESTART * width + problem] + (REAL)offset;
         step = control[side * width + problem];
         weight = (k + REAL(1)) / (k + REAL(2));
     }

@@ -11,7 +11,7 @@ problem's own, and the squared scales C^2 and R^2 common to all::
 This is the iteration of ``solvers/pdlp/kernels/step.py`` with full reflection. ``control``
 (``solvers/pdlp/shared_matrix/control.py``) has a column for each problem; problems that it stopped
 are left alone. ``offset`` and ``keep`` mean what they mean there: the iteration's number within its
-window; and bit 1 to leave the step zb - z in ``first_difference``, bit 2 to leave the projected
+block; and bit 1 to leave the step zb - z in ``first_difference``, bit 2 to leave the projected
 point and its step in ``projection`` and ``difference``.
 
 Device and twin agree up to the order of summation within long rows; a launch repeated gives the

@@ -1,6 +1,6 @@
 """What leaving columns out could save PDLP: how many stay at a bound, and from when on.
 
-    python -m benchmarks.pdlp_active FOLDER MODEL... [--tolerance 1e-4] [--iteration-limit 50000]
+    python -m benchmarks.pdlp_idle FOLDER MODEL... [--tolerance 1e-4] [--iteration-limit 50000]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it. A column that
 has come to its bound and stays there until the end takes no part in what follows; an iteration
@@ -31,7 +31,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
 SIDES = npt.NDArray[np.int8]
-WITHOUT = pdlp.Settings(compaction=False)
+WITHOUT = pdlp.Settings().changed(shrinking={"enabled": False})
 """The engine without what this is to judge."""
 
 TITLES = ("model", "nonzeros", "iterations", "checks", "at a bound", "idle at half", "idle in mean")
@@ -44,11 +44,11 @@ class _Watch:
         self.original = original
         self.sides: list[SIDES] = []
 
-    def __call__(self, solve: Any) -> Any:
-        outcome = self.original(solve)
-        solve.windows.drain()
-        there = solve.state.problem
-        x = there.columns_to_host(solve.state.x.projection)
+    def __call__(self, loop: Any) -> Any:
+        outcome = self.original(loop)
+        loop.blocks.drain()
+        there = loop.state.problem
+        x = there.columns_to_host(loop.state.x.projection)
         low, high = there.original.lower, there.original.upper
         self.sides.append((x >= high).astype(np.int8) - (x <= low).astype(np.int8))
         return outcome
@@ -61,9 +61,9 @@ def measure(name: str, problem: Problem, tolerance: float, limit: int) -> dict[s
         return None
     reduced = reduction.problem
     loop = importlib.import_module("solvers.pdlp.loop")
-    watch = _Watch(loop._consider)
+    watch = _Watch(loop._after_check)
     options = EngineOptions(device="cpu", tolerance=tolerance, iteration_limit=limit)
-    with mock.patch.object(loop, "_consider", watch):
+    with mock.patch.object(loop, "_after_check", watch):
         outcome = pdlp.solve(reduced, options, Progress(), settings=WITHOUT)
     if outcome.stop_reason.name != "CONVERGED" or not watch.sides:
         return None

@@ -10,7 +10,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.warm_start_filter import worthwhile
+from solvers.pdlp.warm_start import filtered
 from tests.pdlp.lps import random_lp
 
 OPTIONS = EngineOptions(device="cpu", tolerance=1e-6)
@@ -31,7 +31,7 @@ def noise(problem: Problem, size: float) -> tuple[np.ndarray, np.ndarray]:
 
 def kept(problem: Problem, start: Start) -> tuple[bool, bool]:
     """Return whether point and duals of a start are kept."""
-    found = worthwhile(problem, start)
+    found = filtered(problem, start)
     assert found is not None
     assert found.x is None or found.x is start.x
     assert found.row_dual is None or found.row_dual is start.row_dual
@@ -52,7 +52,7 @@ def test_near_parts_are_kept_and_far_ones_are_not(seed: int) -> None:
 
 def test_no_start_is_no_start() -> None:
     problem = random_lp(0, rows=5, columns=8)
-    assert worthwhile(problem, None) is None
+    assert filtered(problem, None) is None
     assert kept(problem, Start()) == (False, False)
 
 

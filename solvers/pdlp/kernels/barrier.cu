@@ -1,4 +1,4 @@
-// Iterations of reflected Halpern PDHG by threads that stay; window.py states the contract.
+// Iterations of reflected Halpern PDHG by threads that stay; barrier.py states the contract.
 //
 // Units of slices go round the teams, four to a block, in an order that is always the same; all
 // blocks meet after each half of an iteration. What other blocks wrote is read through plain loads
@@ -27,7 +27,7 @@ __device__ __forceinline__ void meet(INDEX* arrivals, unsigned meeting) {
     __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(TEAMS * TEAM, 1) window_steps(
+extern "C" __global__ void __launch_bounds__(TEAMS * TEAM, 1) barrier_steps(
     int column_slices, int column_height, const INDEX* __restrict__ column_meta,
     const COLUMN_INDICES_T* __restrict__ column_indices,
     const COLUMN_VALUES_T* __restrict__ column_values, const REAL* __restrict__ column_table,

@@ -1,11 +1,11 @@
 """PDLP with and without going on with the active part of a model: iterations, entries, time.
 
-    python -m benchmarks.pdlp_compaction [--device cuda] [--tolerance 1e-4 1e-8] FILES...
-        [--repeat 3] [--time-limit 60] [--iteration-limit N] [--change compaction_share=0.4 ...]
+    python -m benchmarks.pdlp_shrinking [--device cuda] [--tolerance 1e-4 1e-8] FILES...
+        [--repeat 3] [--time-limit 60] [--iteration-limit N] [--change share=0.4 ...]
         [--stop-after SECONDS]
 
 FILES are models; integrality is dropped. Each is reduced by the light presolve, as on PDLP's way
-to an answer, and solved both ways in turn after an unmeasured run of each, which compiles and
+to an answer, and solved both variants in turn after an unmeasured run of each, which compiles and
 warms up. The time is that of the engine, from the reduced model in memory to its answer, and the
 median of the repetitions. Answers are mapped back and checked by ``residuals.py`` on the program
 as HiGHS reads it from the file, at a hundredth above the tolerance. ``parts`` counts the smaller
@@ -16,7 +16,6 @@ multiples of the reduced model's. ``--change`` tries other constants in a third 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import statistics
 import time
 from collections.abc import Iterator
@@ -41,19 +40,19 @@ SLACK = 1.01
 """Factor on the tolerance at which an answer still counts as verified."""
 
 TITLES = (
-    *("model", "nonzeros", "tolerance", "way", "stop", "seconds", "its", "parts", "entries"),
+    *("model", "nonzeros", "tolerance", "variant", "stop", "seconds", "its", "parts", "entries"),
     *("us/it", "primal", "dual", "gap", "verified"),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One model solved one way."""
+    """One model solved with one variant."""
 
     model: str
     nonzeros: int
     tolerance: float
-    way: str
+    variant: str
     stop: str
     seconds: float
     iterations: int
@@ -76,9 +75,9 @@ class _Model:
 
 
 def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
-    """Yield a row for every model, tolerance and way."""
+    """Yield a row for every model, tolerance and variant."""
     deadline = time.monotonic() + arguments.stop_after
-    ways = ways_of(arguments.change)
+    variants = variants_of(arguments.change)
     for path in arguments.files:
         model = _load(path)
         if model is None:
@@ -88,28 +87,28 @@ def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
             if time.monotonic() > deadline:
                 print(f"Time is up; stopped before {path.name} at {tolerance:g}.")
                 return
-            yield from _measure(model, tolerance, ways, arguments)
+            yield from _measure(model, tolerance, variants, arguments)
 
 
-def ways_of(changes: list[str]) -> dict[str, pdlp.Settings]:
-    """Return the settings to compare, by the name of the way.
+def variants_of(changes: list[str]) -> dict[str, pdlp.Settings]:
+    """Return the settings to compare, by the name of the variant.
 
     Raises
     ------
     ValueError
-        A change is not of the form NAME=NUMBER with the name of a setting.
+        A change is not of the form NAME=NUMBER with the name of a setting of shrinking.
     """
     on = pdlp.Settings()
-    ways = {"off": pdlp.Settings(compaction=False), "on": on}
+    variants = {"off": on.changed(shrinking={"enabled": False}), "on": on}
     if not changes:
-        return ways
+        return variants
     values: dict[str, Any] = {}
     for change in changes:
         name, equals, text = change.partition("=")
-        if not equals or not hasattr(pdlp.Settings(), name):
-            raise ValueError(f"'{change}' is not NAME=NUMBER with the name of a setting of PDLP.")
-        values[name] = type(getattr(pdlp.Settings(), name))(float(text))
-    return {**ways, " ".join(changes): dataclasses.replace(on, **values)}
+        if not equals or not hasattr(on.shrinking, name):
+            raise ValueError(f"'{change}' is not NAME=NUMBER with a name of ShrinkingSettings.")
+        values[name] = type(getattr(on.shrinking, name))(float(text))
+    return {**variants, " ".join(changes): on.changed(shrinking=values)}
 
 
 def _load(path: Path) -> _Model | None:
@@ -123,10 +122,10 @@ def _load(path: Path) -> _Model | None:
 def _measure(
     model: _Model,
     tolerance: float,
-    ways: dict[str, pdlp.Settings],
+    variants: dict[str, pdlp.Settings],
     arguments: argparse.Namespace,
 ) -> Iterator[Row]:
-    """Run every way once unmeasured, then all in turn as often as asked for."""
+    """Run every variant once unmeasured, then all one after the other, as often as asked for."""
     options = EngineOptions(
         device=arguments.device,
         threads=arguments.threads,
@@ -134,11 +133,11 @@ def _measure(
         iteration_limit=arguments.iteration_limit,
     )
     outcomes: dict[str, Outcome] = {}
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    seconds: dict[str, list[float]] = {variant: [] for variant in variants}
     for run in range(arguments.repeat + arguments.warm_up):
-        for way, settings in ways.items():
+        for variant, settings in variants.items():
             began = time.perf_counter()
-            outcomes[way] = pdlp.solve(
+            outcomes[variant] = pdlp.solve(
                 model.reduction.problem,
                 options,
                 Progress(arguments.time_limit),
@@ -146,12 +145,12 @@ def _measure(
                 norms=model.norms,
             )
             if run >= arguments.warm_up:
-                seconds[way].append(time.perf_counter() - began)
-    for way, outcome in outcomes.items():
-        yield _row(model, tolerance, way, outcome, statistics.median(seconds[way]))
+                seconds[variant].append(time.perf_counter() - began)
+    for variant, outcome in outcomes.items():
+        yield _row(model, tolerance, variant, outcome, statistics.median(seconds[variant]))
 
 
-def _row(model: _Model, tolerance: float, way: str, outcome: Outcome, seconds: float) -> Row:
+def _row(model: _Model, tolerance: float, variant: str, outcome: Outcome, seconds: float) -> Row:
     lp, found = model.lp, outcome.statistics
     whole = model.reduction.undo(outcome)
     quality = None
@@ -163,7 +162,7 @@ def _row(model: _Model, tolerance: float, way: str, outcome: Outcome, seconds: f
         model=lp.name,
         nonzeros=model.reduction.problem.num_nonzeros,
         tolerance=tolerance,
-        way=way,
+        variant=variant,
         stop=outcome.stop_reason.name.lower(),
         seconds=seconds,
         iterations=iterations,
@@ -184,7 +183,7 @@ def main() -> None:
     try:
         for row in measure_all(arguments):
             print(
-                f"{row.model:20s} {row.tolerance:.0e} {row.way:8s} {row.stop:16s}"
+                f"{row.model:20s} {row.tolerance:.0e} {row.variant:8s} {row.stop:16s}"
                 f"{row.seconds:9.3f} s {row.iterations:8d} its {row.parts:3d} parts",
                 flush=True,
             )

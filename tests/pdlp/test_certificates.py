@@ -12,8 +12,8 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.pdlp.execution.on_cpu import WindowsOnCpu
-from solvers.pdlp.ray_candidates import dual_drifts, primal_drifts
+from solvers.pdlp.certificates import dual_ray_candidates, primal_ray_candidates
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from tests.pdlp.lps import solve_with_highs
 
 INF = np.inf
@@ -92,13 +92,13 @@ INFEASIBLE = {
 
 
 @pytest.fixture(params=[1, 8, 32])
-def windows_ahead(request, monkeypatch):
-    """As many windows under way as on a GPU, and more: looks come late."""
-    monkeypatch.setattr(WindowsOnCpu, "depth", request.param)
+def blocks_ahead(request, monkeypatch):
+    """As many blocks under way as on a GPU, and more: looks come late."""
+    monkeypatch.setattr(BlocksOnCpu, "depth", request.param)
 
 
 @pytest.mark.parametrize("name", INFEASIBLE)
-def test_infeasible_problems_get_a_proof(name, windows_ahead):
+def test_infeasible_problems_get_a_proof(name, blocks_ahead):
     problem = INFEASIBLE[name]
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
@@ -127,7 +127,7 @@ UNBOUNDED = {
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_unbounded_problems_get_a_ray_and_a_feasible_point(name, windows_ahead):
+def test_unbounded_problems_get_a_ray_and_a_feasible_point(name, blocks_ahead):
     problem = UNBOUNDED[name]
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.UNBOUNDED
@@ -150,7 +150,7 @@ def test_infeasible_with_an_improving_ray_is_infeasible():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_infeasible_problems_are_never_called_optimal(seed, windows_ahead):
+def test_random_infeasible_problems_are_never_called_optimal(seed, blocks_ahead):
     generator = np.random.default_rng(seed)
     A = generator.uniform(-1.0, 1.0, (12, 8))
     y = generator.uniform(0.1, 1.0, 12)
@@ -170,11 +170,11 @@ def test_only_promising_drifts_are_brought_to_the_host():
     state.y.anchor[...] = state.y.projection
     for ray, promising in ((proof, 1), (-proof, 0), (np.array([-1.0, 0.5]), 0), (0 * proof, 0)):
         state.y.difference[...] = ray / state.problem.scaling.row
-        assert len(list(dual_drifts(state))) == promising
+        assert len(list(dual_ray_candidates(state))) == promising
 
 
 def test_a_bounded_problem_has_no_promising_direction():
     problem = Problem.from_arrays([-1.0, -1.0], [[1.0, 1.0]], -INF, 1.0)
     state = pdlp.prepare(problem, EngineOptions(), cpu(), Progress())
     state.x.difference[...] = 1.0
-    assert list(primal_drifts(state)) == []
+    assert list(primal_ray_candidates(state)) == []

@@ -1,7 +1,7 @@
-"""All iterations of a window in one launch: threads that stay, and wait for each other.
+"""All iterations of a block in one launch: threads that stay and meet at barriers.
 
-``window_steps`` does what ``count`` pairs of ``primal_step`` and ``dual_step`` do, with
-KEEP_FIRST in the first and KEEP_LAST in the last. Its blocks run all at once, one on each
+``barrier_steps`` does what ``count`` pairs of ``primal_step`` and ``dual_step`` do, with
+KEEP_FIRST in the first and KEEP_LAST in the last. Its thread blocks run all at once, one on each
 multiprocessor, and meet at a barrier after each half of an iteration, which costs less than the
 end of one launch and the beginning of the next. ``arrivals`` (1,) counts who came to the barrier;
 it must be zero before the launch and is not after.
@@ -45,34 +45,34 @@ ARGUMENTS = (
 )
 
 
-def window_bytes(values: Values) -> int:
+def staying_bytes(values: Values) -> int:
     """Both matrices and all vectors, in every iteration."""
     matrices = matrix_bytes(values, "y", "column_") + matrix_bytes(values, "x", "row_")
     vectors = 8 * int(values["x"].size) + 6 * int(values["y"].size)
     return int(values["count"]) * (matrices + REAL_BYTES * vectors)
 
 
-def window_work(values: Values) -> int:
+def staying_work(values: Values) -> int:
     """Entries of both matrices plus a few steps for each slice, in every iteration."""
     entries = int(values["column_values"].size) + int(values["row_values"].size)
     owners = int(values["column_slices"]) + int(values["row_slices"])
     return int(values["count"]) * (entries + 8 * owners)
 
 
-WINDOW_STEPS = Kernel(
-    name="window_steps",
+BARRIER_STEPS = Kernel(
+    name="barrier_steps",
     arguments=ARGUMENTS,
     contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
-    work=window_work,
-    bytes_moved=window_bytes,
+    work=staying_work,
+    bytes_moved=staying_bytes,
 )
 
-WINDOW = Family(
+BARRIER = Family(
     "solvers.pdlp.kernels",
-    "window",
-    (WINDOW_STEPS,),
+    "barrier",
+    (BARRIER_STEPS,),
     cooperative=True,
     foreseen=stored_types("row_", "column_"),
 )
