@@ -1,4 +1,8 @@
-"""One solve under way: what it is about, who is at work, and whether it is over."""
+"""One solve under way: what it is about, who is at work, and whether it is over.
+
+What is known of the reduced model that is searched is in
+:class:`~solvers.mip.portfolio.heuristic_context.HeuristicContext`.
+"""
 
 from __future__ import annotations
 
@@ -101,6 +105,11 @@ class SolveContext:
         """Take note that propagation has proven that there is no feasible point."""
         if not self.has_point:
             self.settled = infeasible()
+
+    def prove_bound(self, bound: float, source: str) -> None:
+        """Take note of an objective that no feasible point is below, where a bound is asked for."""
+        if not self.options.heuristics_only:
+            self.progress.bound(bound, source)
 
     def budget(self, stop: Callable[[], bool]) -> Budget:
         """Return what the options allow: the time left and the limit on work."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.participant import line_up
+from solvers.mip.portfolio.scheduler import Activity, Scheduler
+from solvers.mip.portfolio.table import TABLE, Place
+from solvers.mip.portfolio.throttling import Throttling
+from solvers.mip.portfolio.worker import run_in_turn, run_worker
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
@@ -32,65 +35,52 @@ WORK = 1.0
 options name no number."""
 
 
-def search_side_by_side(
-    solve: SolveContext, context: HeuristicContext, workers: int
-) -> threading.Event:
-    """Let heuristics begin in threads; return the flag that ends them for others to follow."""
-    from solvers.mip.heuristics.zero_objective import begin_lanes
-    from solvers.mip.portfolio.scheduler import Turns
-    from solvers.mip.portfolio.table import activities
-    from solvers.mip.portfolio.throttling import Throttling
-    from solvers.mip.portfolio.worker import run_worker
-
-    left = solve.progress.time_left
-    first = _first_turn(context.model, left)
-    turns = Turns(
-        activities(context, left, workers),
-        first,
-        ahead=lambda: _ahead(context),
-        bonus=context.credit.bonus,
-    )
-    replaced = threading.Event()
-    context.is_over = lambda: replaced.is_set() or solve.is_over()
-    budget = solve.budget(lambda: replaced.is_set() or solve.is_over())
-    throttling = Throttling(solve, context)
+def search_side_by_side(context: HeuristicContext, workers: int) -> None:
+    """Let heuristics begin in threads, until ``context.replaced`` is set or the solve is over."""
+    solve, left = context.solve, context.solve.progress.time_left
+    activities = line_up(TABLE, context, [Place.TURN], left, workers)
+    scheduler = _scheduler(context, activities, _first_turn(context.model, left))
+    budget = solve.budget(context.is_over)
+    throttling = Throttling(context)
     for worker in range(workers):
         solve.spawn(
             f"heuristics {worker}",
-            lambda: run_worker(turns, context, budget.part(), throttling.after),
+            lambda: run_worker(scheduler, context, budget.part(), throttling.after),
         )
-    begin_lanes(solve, context, budget)
-    _begin_on_device(solve, context, budget)
-    return replaced
+    _begin_threads(context, Place.THREAD, budget)
+    _begin_on_device(context, budget)
 
 
-def search_in_turn(solve: SolveContext, context: HeuristicContext) -> None:
+def search_in_turn(context: HeuristicContext) -> None:
     """Run heuristics in the calling thread, by work where the same path is to be repeated.
 
     Where it is not, a GPU searches beside this thread, and beside branch and bound after it.
     """
-    from solvers.mip.heuristics.zero_objective import in_turn
-    from solvers.mip.portfolio.scheduler import Turns
-    from solvers.mip.portfolio.table import activities
-    from solvers.mip.portfolio.worker import run_in_turn, run_worker
-
+    solve = context.solve
     if solve.options.deterministic:
         limit = solve.options.work_limit
         work = 1e9 * (WORK if limit is None else limit)
-        ours = [*activities(context, np.inf, workers=1), *in_turn(context)]
-        turns = Turns(ours, SHORT_TURN, ahead=lambda: _ahead(context), bonus=context.credit.bonus)
+        activities = line_up(TABLE, context, [Place.TURN, Place.TURN_BY_WORK], np.inf)
         whole = solve.watched(Budget(work=work, stop=solve.is_settled))
-        run_in_turn(turns, context, whole)
-    else:
-        seconds = _seconds_before_proof(solve)
-        ours = [
-            *activities(context, solve.progress.time_left, workers=1),
-            *in_turn(context, seconds),
-        ]
-        turns = Turns(ours, ahead=lambda: _ahead(context), bonus=context.credit.bonus)
-        whole = solve.budget(lambda: solve.is_settled() or _is_in_vain(solve))
-        _begin_on_device(solve, context, whole)
-        run_worker(turns, context, whole.part(seconds))
+        run_in_turn(_scheduler(context, activities, SHORT_TURN), context, whole)
+        return
+    seconds = _seconds_before_proof(solve)
+    activities = [
+        *line_up(TABLE, context, [Place.TURN], solve.progress.time_left),
+        *line_up(TABLE, context, [Place.TURN_BY_CLOCK], seconds),
+    ]
+    whole = solve.budget(lambda: solve.is_settled() or _is_in_vain(solve))
+    _begin_on_device(context, whole)
+    run_worker(_scheduler(context, activities), context, whole.part(seconds))
+
+
+def _scheduler(
+    context: HeuristicContext, activities: list[Activity], first_turn: float = FIRST_TURN
+) -> Scheduler:
+    """Return who deals out the turns."""
+    return Scheduler(
+        activities, first_turn, ahead=lambda: _ahead(context), bonus=context.credit.bonus
+    )
 
 
 def _ahead(context: HeuristicContext) -> float:
@@ -98,12 +88,30 @@ def _ahead(context: HeuristicContext) -> float:
     return 1.0 if context.has_point else AHEAD_WITHOUT_POINT
 
 
-def _begin_on_device(solve: SolveContext, context: HeuristicContext, budget: Budget) -> None:
-    """Let heuristics begin on the GPU, if there is one."""
-    from solvers.mip.portfolio.device_table import device_works
+def _begin_threads(context: HeuristicContext, place: Place, budget: Budget) -> None:
+    """Let each heuristic of a place begin in a thread of its own."""
 
-    for name, work in device_works(context).items():
-        solve.spawn(name, lambda work=work: work(budget.part()))  # type: ignore[misc]
+    def begin(activity: Activity) -> None:
+        seed = context.seed_of(activity.name, 1)
+        context.solve.spawn(activity.name, lambda: activity.work(budget.part(), seed))
+
+    for activity in line_up(TABLE, context, [place], budget.seconds_left):
+        begin(activity)
+
+
+def _begin_on_device(context: HeuristicContext, budget: Budget) -> None:
+    """Let heuristics begin on the GPU, if there is one: some in threads, others in turn."""
+    if context.device.kind == "cpu":
+        return
+
+    def take_turns() -> None:
+        own = budget.part()
+        with context.device.activate():
+            activities = line_up(TABLE, context, [Place.DEVICE_TURN], own.seconds_left)
+            run_worker(Scheduler(activities), context, own)
+
+    _begin_threads(context, Place.DEVICE_THREAD, budget)
+    context.solve.spawn("turns on the GPU", take_turns)
 
 
 def _is_in_vain(solve: SolveContext) -> bool:

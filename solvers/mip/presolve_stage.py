@@ -201,16 +201,7 @@ class Reducing:
         self.acceptance = acceptance
         self._acceptances.append(acceptance)
         return HeuristicContext(
-            model=tightened.model,
-            acceptance=acceptance,
-            domain=tightened.domain,
-            device=self._find_device(),
-            seed=options.seed,
-            log=solve.progress.log,
-            prove_infeasible=solve.prove_infeasible,
-            is_over=solve.is_over,
-            is_temporary=lambda: solve.is_reducing,
-            prove_bound=None if options.heuristics_only else solve.progress.bound,
+            tightened.model, acceptance, tightened.domain, self._find_device(), solve
         )
 
     def _finish_sweep(self) -> None:

@@ -94,9 +94,9 @@ class _Schedule:
         self._reducing.walk_on_original()
         context = self._reducing.prepare(reduce)
         if context is not None:
-            replaced = self._search(context)
+            self._search(context)
             if self._reducing.is_unfinished:
-                self.solve.spawn("presolve", lambda: self._search_further(context, replaced))
+                self.solve.spawn("presolve", lambda: self._search_further(context))
             self._wait()
         elif self._proving.threads and self.solve.settled is None:
             self._wait()
@@ -116,7 +116,7 @@ class _Schedule:
         self._reducing.sweep_original(solve.incumbents.infeasible_points)
         context = self._reducing.prepare(reduce)
         if context is not None:
-            search_in_turn(solve, context)
+            search_in_turn(context)
         if proves and not (solve.is_over() or solve.is_closed()):
             self._proving.run()
         return self.end()
@@ -162,19 +162,19 @@ class _Schedule:
             solve.start_is_open = not taken
             solve.progress.log(word)
 
-    def _search(self, context: HeuristicContext) -> threading.Event:
+    def _search(self, context: HeuristicContext) -> None:
         """Let heuristics begin on the cores that branch and bound leaves."""
         from solvers.mip.heuristic_stage import search_side_by_side
 
         workers = max(1, self.solve.cores - self._proving.threads)
-        return search_side_by_side(self.solve, context, workers)
+        search_side_by_side(context, workers)
 
-    def _search_further(self, before: HeuristicContext, replaced: threading.Event) -> None:
+    def _search_further(self, before: HeuristicContext) -> None:
         """Wait for presolve, and let heuristics begin again where much less is left then."""
         context = self._reducing.reduce_further(before)
         if context is not None:
             self.solve.progress.log("Heuristics begin again on the smaller model.")
-            replaced.set()
+            before.replaced.set()
             self._search(context)
 
     def _wait(self) -> None:

@@ -9,11 +9,11 @@ import pytest
 
 import gpu_bridge
 from solvers.core.device import find_device
-from solvers.mip.heuristics.local_search.on_gpu import DeviceWalks
+from solvers.mip.heuristic_stage import _begin_on_device
+from solvers.mip.heuristics.local_search.gpu.heuristic import DeviceWalks
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.device_table import device_works
-from tests.mip.context_of import context_of
+from tests.mip.context_of import context_of, lines_of
 from tests.mip.inference.aggregation.schedules import schedule
 
 pytestmark = pytest.mark.gpu
@@ -25,16 +25,15 @@ COLD_SECONDS = 40.0
 """Enough where one thread has to compile everything by itself: 12 s were not, on an H200."""
 
 
-def on_gpu(context, lines):
+def on_gpu(model):
+    context = context_of(model)
     context.device = find_device("cuda")
-    context.log = lines.append
-    return context
+    return context, lines_of(context)
 
 
 def test_walkers_of_both_spaces_walk_side_by_side():
     model = schedule(0, jobs=40, periods=60)
-    lines: list[str] = []
-    context = on_gpu(context_of(model), lines)
+    context, lines = on_gpu(model)
     walks = DeviceWalks(context)
     budget = Budget(seconds=SECONDS)
     runs = (walks.on_model, walks.on_aggregated)
@@ -51,25 +50,12 @@ def test_walkers_of_both_spaces_walk_side_by_side():
 
 def test_everything_on_the_device_runs_to_the_end_of_its_time():
     model = schedule(1, jobs=40, periods=60)
-    lines: list[str] = []
-    context = on_gpu(context_of(model), lines)
-    failures: list[BaseException] = []
-    budget = Budget(seconds=SECONDS)
-
-    def run(work):
-        try:
-            work(budget.part())
-        except Exception as failure:
-            failures.append(failure)
-
-    works = device_works(context)
-    assert len(works) == 3
-    threads = [threading.Thread(target=run, args=(work,)) for work in works.values()]
-    for thread in threads:
-        thread.start()
+    context, lines = on_gpu(model)
+    _begin_on_device(context, Budget(seconds=SECONDS))
+    threads = context.solve._threads
+    assert len(threads) == 3
     for thread in threads:
         thread.join()
-    assert not failures
     assert not [line for line in lines if "failed" in line]
     points = context.acceptance.pool.points()
     assert points

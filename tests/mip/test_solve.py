@@ -217,14 +217,14 @@ def test_a_child_that_runs_out_of_memory_leaves_the_heuristics_at_work(monkeypat
 
 
 def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
-    from solvers.mip.heuristics.local_search import on_cpu
+    from solvers.mip.heuristics.local_search import heuristic
 
     def fail(*_, **__):
         raise ZeroDivisionError("made to fail")
 
-    monkeypatch.setattr(on_cpu, "Walk", fail)
+    monkeypatch.setattr(heuristic, "Walk", fail)
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
-    assert "'walk' failed and is left out" in outcome.log
+    assert "'local search' failed and is left out" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
 
 
@@ -232,10 +232,10 @@ def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
 def test_with_one_thread_the_device_works_beside_it_unless_the_path_is_to_be_repeated(
     monkeypatch, deterministic
 ):
-    from solvers.mip.portfolio import device_table
+    from solvers.mip import heuristic_stage
 
     given = []
-    monkeypatch.setattr(device_table, "device_works", lambda _: {"device": given.append})
+    monkeypatch.setattr(heuristic_stage, "_begin_on_device", lambda *one: given.append(one))
     outcome = gpu_bridge.solve(
         covering(), method="mip", device="cpu", threads=1, heuristics_only=True, work_limit=0.02,
         deterministic=deterministic,

@@ -9,16 +9,21 @@ and what is not feasible there is what violates least, until there is better.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import OVER, Heuristic, Report
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solutions.pool import Submit
 
-SOURCE = "ends of bounds"
+if TYPE_CHECKING:
+    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+
+SOURCE = "trivial"
 
 
 def submit_trivial(model: MipModel, submit: Submit, budget: Budget) -> None:
@@ -76,3 +81,14 @@ def at_bounds(model: MipModel, at_upper: BoolArray) -> FloatArray:
     other = np.where(at_upper, model.lower, model.upper)
     end = np.where(np.isfinite(end), end, other)
     return np.where(np.isfinite(end), end, 0.0)
+
+
+class Trivial(Heuristic["HeuristicContext", "HeuristicContext"]):
+    """The points at bounds, once."""
+
+    name = SOURCE
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Submit them."""
+        submit_trivial(state.model, state.submit, budget)
+        return OVER

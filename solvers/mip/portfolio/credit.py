@@ -12,11 +12,10 @@ import threading
 
 import numpy as np
 
-from solvers.mip.heuristics.lazy_clause import SOURCE as CLAUSES
 from solvers.mip.solutions.pool import Pool
 
-WALKS, NEIGHBOURHOODS, LOGIC, DIVES = "walks", "neighbourhoods", "clauses", "dives"
-EXCHANGES = "exchanges"
+WALKS, NEIGHBOURHOODS, CLAUSES, DIVES = "walks", "neighbourhoods", "clauses", "dives"
+SWAPS = "swap moves"
 """Kinds of heuristics whose gains are counted."""
 
 EARNED = 6.0
@@ -95,16 +94,13 @@ def relative_gain(before: float, after: float) -> float:
 
 def kind_of(source: str) -> str:
     """Return the kind of heuristic that submits points under a name; empty for others."""
-    from solvers.mip.heuristics.annealing.group_annealing import SOURCE as EXCHANGED
+    from solvers.mip.heuristics.annealing.group_annealing import SOURCE as SWAP_MOVES
     from solvers.mip.heuristics.diving.linear.dive import SOURCE as LINEAR_DIVE
     from solvers.mip.heuristics.large_neighbourhood.catalogue import CATALOGUE
+    from solvers.mip.heuristics.lazy_clause import SOURCE as LAZY_CLAUSE
 
-    if source == "walker":
-        return WALKS
-    if source == CLAUSES:
-        return LOGIC
-    if source == EXCHANGED:
-        return EXCHANGES
-    if source.startswith("dive") or source == LINEAR_DIVE:
+    kinds = {"walker": WALKS, LAZY_CLAUSE: CLAUSES, SWAP_MOVES: SWAPS, LINEAR_DIVE: DIVES}
+    if source.startswith("dive"):
         return DIVES
-    return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""
+    is_neighbourhood = any(one.name == source for one in CATALOGUE)
+    return NEIGHBOURHOODS if is_neighbourhood else kinds.get(source, "")

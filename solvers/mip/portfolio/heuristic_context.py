@@ -1,16 +1,22 @@
-"""What the heuristics of one solve share, filled in as the search goes on."""
+"""What the heuristics on one reduced model share, filled in as the search goes on.
+
+:class:`~solvers.mip.context.SolveContext` is of one solve, and there is one; this is of one model
+that is searched, and where presolve comes to a much smaller model late, there is a second.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
+from solvers.mip.context import SolveContext
 from solvers.mip.heuristics.feasibility_pump import Root
 from solvers.mip.heuristics.large_neighbourhood import Bandit, make_bandit
 from solvers.mip.inference.aggregation import Aggregated, eliminate
@@ -23,14 +29,15 @@ from solvers.mip.portfolio.credit import Credit
 from solvers.mip.relaxation import Relaxation
 from solvers.mip.solutions.acceptance import Acceptance
 
+if TYPE_CHECKING:
+    from solvers.mip.inference.propagation import DeviceModel
 
-def _never() -> bool:
-    return False
+Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
 class HeuristicContext:
-    """The model, the acceptance for points, and what is known about the model so far.
+    """The model, the acceptance of points, and what is known about the model so far.
 
     Parameters
     ----------
@@ -41,44 +48,64 @@ class HeuristicContext:
         What the columns are known to be within, propagated; to be copied, not changed.
     device : Device
         Where what pays on a GPU runs; the CPU where there is none.
-    seed : int
-    log : callable
-    is_over : callable
-        Whether nobody searches the model any more, so that what is computed about it may end.
-    is_temporary : callable
-        Whether presolve is still at work, and a smaller model may soon take its place.
+    solve : SolveContext
     root : Root, optional
         The relaxation's solution, once there is one.
+    is_root_over : bool
+        Whether nobody solves the relaxation any more, with a solution or without.
     cache : ProbingCache, optional
         What probing found, once it was done.
-    prove_infeasible : callable
-        To be called by a heuristic that has a safe proof.
-    prove_bound : callable, optional
-        To be told of an objective that no feasible point is below, with the name of the heuristic,
-        where one has proven it without rounding errors. None where no bound is asked for.
+
+    Attributes
+    ----------
+    replaced : Event
+        Set when the heuristics begin again on a smaller model.
     """
 
     model: MipModel
     acceptance: Acceptance
     domain: Domain
     device: Device
-    seed: int
-    log: Callable[[str], None]
-    prove_infeasible: Callable[[], None]
-    prove_bound: Callable[[float, str], object] | None = None
-    is_over: Callable[[], bool] = _never
-    is_temporary: Callable[[], bool] = _never
+    solve: SolveContext
     root: Root | None = None
+    is_root_over: bool = False
     cache: ProbingCache | None = None
+    replaced: threading.Event = field(default_factory=threading.Event, init=False)
     bandit: Bandit = field(init=False)
     credit: Credit = field(init=False)
-    _aggregated: Aggregated | None = field(default=None, init=False)
-    _is_aggregated: bool = field(default=False, init=False)
-    _aggregating: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False)
+    _locks: dict[Hashable, threading.Lock] = field(default_factory=dict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         self.bandit = make_bandit(self.model)
         self.credit = Credit(self.acceptance.pool)
+
+    def log(self, message: str) -> None:
+        """Write a line to the solve's log."""
+        self.solve.progress.log(message)
+
+    def is_over(self) -> bool:
+        """Whether nobody searches the model any more."""
+        return self.replaced.is_set() or self.solve.is_over()
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether presolve is still at work, and a smaller model may soon take its place."""
+        return self.solve.is_reducing
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returned at the first call with this key, whoever asks first.
+
+        Whoever comes second waits: it would take as long, and the first longer.
+        """
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._made:
+                self._made[key] = make()
+            made: Made = self._made[key]
+            return made
 
     @property
     def cliques(self) -> Cliques:
@@ -96,24 +123,44 @@ class HeuristicContext:
         None, too, while the model is temporary: to find out takes seconds of the interpreter on a
         model with a hundred thousand rows, in which nobody else gets on.
         """
-        if self.is_temporary():
+        if self.is_temporary:
             return None
-        with self._aggregating:  # whoever comes second would take as long, and the first longer
-            if not self._is_aggregated:
-                self._aggregated = eliminate(self.model, Budget(stop=self.is_over))
-                self._is_aggregated = True
-            return self._aggregated
+        return self.once(eliminate, lambda: eliminate(self.model, Budget(stop=self.is_over)))
 
     @property
     def implied(self) -> IndexArray | None:
-        """Columns that equations define by the others."""
+        """Columns that equations imply by the others."""
         found = self.aggregated
         return None if found is None else found.implied
 
     @property
+    def device_model(self) -> DeviceModel:
+        """The model in the GPU's memory; to be asked for within ``device.activate()``."""
+        from solvers.mip.inference.propagation import DeviceModel
+
+        return self.once(DeviceModel, lambda: DeviceModel.of(self.model, self.device))
+
+    @property
     def has_point(self) -> bool:
         """Whether any feasible point is known."""
-        return len(self.acceptance.incumbents.pool) > 0
+        return self.solve.has_point
+
+    def submit(self, x: FloatArray, source: str) -> bool:
+        """Take a point (n,) whose integers are decided; return whether it is the best so far."""
+        return self.acceptance.submit(x, source)
+
+    def submit_feasible(self, x: FloatArray, source: str) -> bool:
+        """Record a feasible point (n,) at once, and give it its best values then.
+
+        For points that are feasible as they are, continuous columns and all: an LP for better
+        values may take seconds. Returns whether the point, before or after that, was the best.
+        """
+        acceptance = self.acceptance
+        original = acceptance.original_of(self.model.rounded(x))
+        was_best = acceptance.incumbents.record(original, source)
+        if was_best:
+            acceptance.take(original, source)
+        return acceptance.submit(x, source) or was_best
 
     def relaxation(self) -> Relaxation | None:
         """Return the relaxation's point, or None."""
@@ -123,12 +170,12 @@ class HeuristicContext:
         """Return the relaxation's point (n,) for dives to lean on, or None."""
         return None if self.root is None else self.root.relaxation.x
 
-    def nearest(self) -> FloatArray | None:
-        """Return the point (n,) that violates the fewest rows, or None."""
+    def least_violated(self) -> FloatArray | None:
+        """Return the infeasible point (n,) that violates the fewest rows, or None."""
         points = self.acceptance.infeasible_points.points()
         return points[0].x if points else None
 
     def seed_of(self, name: str, number: int) -> int:
         """Return the seed of a turn: the same for the same name, number and solve."""
-        words = [self.seed, number, *name.encode()]
+        words = [self.solve.options.seed, number, *name.encode()]
         return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF

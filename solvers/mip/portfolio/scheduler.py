@@ -88,7 +88,7 @@ class Turn:
 
 
 @dataclass(eq=False)
-class Turns:
+class Scheduler:
     """Deals turns out; safe to use from any thread.
 
     Parameters

@@ -1,247 +1,194 @@
-"""Which heuristics run, how much of the time each is due, and in what order they come first.
+"""Which heuristics there are, how much of the time each is due, and in what order they come first.
 
-The shares are of two situations: while there is no point, whatever finds one; afterwards mostly
-neighbourhoods and local search, with the rest kept up because some models fall to it alone.
+A heuristic is one file that defines a :class:`~solvers.mip.portfolio.heuristic.Heuristic` and one
+row here. The shares are of two situations: while there is no point, whatever finds one; afterwards
+mostly neighbourhoods and local search, with the rest kept up because some models fall to it alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
 import numpy as np
 
-from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.annealing.heuristic import ExchangeTurns
-from solvers.mip.heuristics.annealing.with_costs.heuristic import CostExchangeTurns
-from solvers.mip.heuristics.diving.linear import ImprovingDiveTurns, LinearDiveTurns
-from solvers.mip.heuristics.fix_and_propagate import LP_FREE, LP_GUIDED, round_point, run_portfolio
-from solvers.mip.heuristics.local_search.on_cpu import both_walks
-from solvers.mip.heuristics.meet_in_the_middle import SumTurns
-from solvers.mip.heuristics.trivial import submit_trivial
-from solvers.mip.inference.probing import ProbingCache, build_cache
-from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.credit import DIVES, EXCHANGES, LOGIC, NEIGHBOURHOODS, WALKS
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.portfolio.resumable import (
-    ClauseTurns,
-    Improve,
-    LatticeTurns,
-    MendTurns,
-    PumpTurns,
-    RootTurn,
+from solvers.mip.heuristics.annealing.heuristic import GroupAnnealing
+from solvers.mip.heuristics.annealing.with_costs.heuristic import CostAnnealing
+from solvers.mip.heuristics.completion import Completion
+from solvers.mip.heuristics.diving.batched.heuristic import DeviceDives
+from solvers.mip.heuristics.diving.linear import ImprovingDive, LinearDive
+from solvers.mip.heuristics.feasibility_pump.heuristic import DevicePumps, FeasibilityPump, Root
+from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive, Round
+from solvers.mip.heuristics.large_neighbourhood.heuristic import Mend, Neighbourhoods
+from solvers.mip.heuristics.lattice.heuristic import Lattice
+from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
+from solvers.mip.heuristics.local_search.gpu.heuristic import (
+    AggregatedDeviceLocalSearch,
+    DeviceLocalSearch,
 )
-from solvers.mip.portfolio.scheduler import Activity, Work
-from solvers.mip.solutions.completion import CompleteTurns
+from solvers.mip.heuristics.local_search.heuristic import AggregatedLocalSearch, LocalSearch
+from solvers.mip.heuristics.meet_in_the_middle.heuristic import MeetInTheMiddle
+from solvers.mip.heuristics.one_opt.heuristic import DeviceImprove, Improve
+from solvers.mip.heuristics.probe import DeviceProbe, Probe
+from solvers.mip.heuristics.trivial import Trivial
+from solvers.mip.heuristics.zero_objective.heuristic import (
+    BY_WORK,
+    MOST_ENTRIES_BY_WORK,
+    DelayedZeroObjective,
+    ZeroObjective,
+)
+from solvers.mip.model import MipModel
+from solvers.mip.portfolio.credit import CLAUSES, DIVES, NEIGHBOURHOODS, SWAPS, WALKS
+from solvers.mip.portfolio.heuristic import Heuristic, Needs
 
-ROOT_SHARE = 0.25
-"""Part of the time left that the relaxation may take."""
-
-ROOT_COUNTS = 0.5
-"""Seconds that it counts for before it is had, at least: clauses, which find a point of
-neos-3216931-puriri in 41 million entries, do not wait for its relaxation of 1.8 billion."""
-
-ENDS_SHARE = 0.05
-"""Part of the time left for points at bounds: up to four LPs."""
-
-WALK_ON, WALK_ON_SHARE = 1.0, 0.05
-"""Seconds of a second turn of walks while there is no point, and part of the time left at most: of
-mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, for which the half
-second of a first turn is short, and the one after that came when everybody had had one."""
-
-PROBING_SHARE = 0.05
-"""Part of the time left for probing."""
-
-UNLIMITED = 3600.0
-"""Seconds that count as the time left where there is no limit."""
-
-MOSTLY_WHOLE = 0.9
+MOSTLY_INTEGER = 0.9
 """Share of integer columns from which lazy clause search is due most while there is no point: of
 what found one on such models it was the soonest."""
 
-BULK_ROUNDINGS = 8
-"""Roundings of the relaxation's point in one turn, each with other draws."""
+
+class Place(Enum):
+    """Where a heuristic runs."""
+
+    TURN = "turns on the CPU, side by side or one after the other"
+    TURN_BY_CLOCK = "turns of the only thread, where the clock decides"
+    TURN_BY_WORK = "turns of the only thread, where every run has to take the same path"
+    THREAD = "a thread of its own, beside turns side by side"
+    DEVICE_TURN = "turns in the GPU's thread"
+    DEVICE_THREAD = "a thread of its own that uses the GPU"
 
 
-def activities(context: HeuristicContext, seconds: float, workers: int) -> list[Activity]:
-    """Return the heuristics of the CPU in the order of their first turns.
+class Models(Enum):
+    """Models that a row is for."""
+
+    ALL = "all"
+    INTEGER = "those of nearly all integer columns"
+    MIXED = "the others"
+
+    def holds(self, model: MipModel) -> bool:
+        """Whether a model is one of these."""
+        is_integer = model.integers.size >= MOSTLY_INTEGER * model.num_columns
+        return self is Models.ALL or is_integer == (self is Models.INTEGER)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A heuristic's place in the schedule.
 
     Parameters
     ----------
-    context : HeuristicContext
-    seconds : float
-        Time left, as far as limits derive from it.
-    workers : int
-        Turns that run side by side.
+    heuristic : Heuristic
+        Rows with the same object share its states.
+    before, after : float
+        Its share of the turns while there is no point, and afterwards.
+    place : Place
+    longest, shortest : float
+        Longest and shortest turn in seconds.
+    part_of_time : float
+        Part of the time left, when heuristics begin, that a turn may take at most.
+    most, one_of : int
+        Turns of it that may run side by side: so many, and one for so many threads.
+    once : bool
+        It has one turn, as long as it likes up to ``longest``.
+    at_once : bool
+        Its first turn comes in the order of the table, however little it is due.
+    kind : str
+        Whose credit counts for its share, too; nobody's where it is empty.
+    models : Models
+    cores : int
+        Cores from which on it takes part.
+    label : str
+        Name of the row where it is not that of the heuristic.
     """
-    seconds = min(seconds, UNLIMITED)
 
-    def share(without: float, with_point: float) -> Callable[[], float]:
-        return lambda: with_point if context.has_point else without
+    heuristic: Heuristic[Any, Any]
+    before: float
+    after: float
+    place: Place = Place.TURN
+    longest: float = 10.0
+    shortest: float = 0.0
+    part_of_time: float = np.inf
+    most: int = 1_000_000
+    one_of: int = 1
+    once: bool = False
+    at_once: bool = False
+    kind: str = ""
+    models: Models = Models.ALL
+    cores: int = 1
+    label: str = ""
 
-    def guided(without: float, with_point: float) -> Callable[[], float]:
-        plain = share(without, with_point)
-        return lambda: 0.0 if context.root is None else plain()
+    @property
+    def name(self) -> str:
+        """What the row is called in the log, and the key of the seeds of its turns."""
+        return self.label or self.heuristic.name
 
-    few, half = max(1, workers // 4), max(1, workers // 2)
-    improving, pumps = Improve(context), PumpTurns(context, guided(3.0, 0.3))
-    walks, on_aggregated = both_walks(context)
-    root, completing = RootTurn(context), CompleteTurns(context)
-    linear, improving_dives = LinearDiveTurns(context), ImprovingDiveTurns(context)
-    exchanges, cost_exchanges = ExchangeTurns(context), CostExchangeTurns(context)
-    mends = MendTurns(context, root)
-    is_whole = context.model.integers.size >= MOSTLY_WHOLE * context.model.num_columns
-    clauses = ClauseTurns(context, share(8.0 if is_whole else 3.0, 0.5), context.prove_bound)
-    among_integers, sums = LatticeTurns(context, share(8.0, 0.3)), SumTurns(context)
-    walk_on = min(WALK_ON, WALK_ON_SHARE * seconds)
-    first = 1.5 if is_whole else 1.0  # some models fall to it in a second and to nothing else
-    return [
-        Activity("improve", improving.work, improving.share, most=1),
-        Activity("sums", sums.work, sums.share),
-        Activity("walk", walks.work, walks.share, at_once=True, kind=WALKS),
-        Activity(
-            *("walk without defined", on_aggregated.work, on_aggregated.share),
-            at_once=True,
-            kind=WALKS,
+
+_WALKS, _CLAUSES = LocalSearch(), LazyClause()
+_FREE = np.inf  # as long as its part of the time
+
+TABLE: tuple[Row, ...] = (
+    Row(Improve(), 50.0, 50.0, most=1),
+    # nearly everything where a model suits it, for nothing else comes near
+    Row(MeetInTheMiddle(), 30.0, 30.0),
+    Row(_WALKS, 3.0, 1.5, at_once=True, kind=WALKS),
+    Row(AggregatedLocalSearch(), 6.0, 1.5, at_once=True, kind=WALKS),
+    # of mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, for which
+    # the half second of a first turn is short
+    Row(_WALKS, 6.0, 0.0, longest=1.0, part_of_time=0.05, most=1, once=True, label="walk on"),
+    Row(Lattice(), 8.0, 0.3, most=1, shortest=4.0),
+    Row(GroupAnnealing(), 4.0, 0.0, one_of=4),
+    Row(CostAnnealing(), 3.0, 3.0, one_of=4, kind=SWAPS),
+    Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=DIVES),
+    Row(Trivial(), 2.0, 0.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
+    Row(Completion(), 4.0, 0.0, most=1, shortest=2.0),
+    # some models fall to it in a second and to nothing else
+    Row(_CLAUSES, 8.0, 0.5, one_of=4, shortest=1.5, kind=CLAUSES, models=Models.INTEGER),
+    Row(_CLAUSES, 3.0, 0.5, one_of=4, shortest=1.0, kind=CLAUSES, models=Models.MIXED),
+    Row(LinearDive(), 8.0, 0.0, one_of=4, shortest=3.0),
+    Row(ImprovingDive(), 0.0, 1.0, one_of=4, kind=DIVES),
+    Row(Mend(), 8.0, 0.0, most=1, shortest=5.0),
+    # counts for half a second before it is had: clauses, which find a point of neos-3216931-puriri
+    # in 41 million entries, do not wait for its relaxation of 1.8 billion
+    Row(Root(), 2.0, 2.0, longest=_FREE, part_of_time=0.25, shortest=0.5, most=1, once=True),
+    Row(Round(), 1.0, 0.1, most=1),
+    Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
+    Row(Probe(), 1.0, 1.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
+    Row(FeasibilityPump(), 3.0, 0.3, one_of=4),
+    Row(Neighbourhoods(), 1.5, 6.0, longest=20.0, shortest=3.0, kind=NEIGHBOURHOODS),
+    Row(
+        ZeroObjective(),
+        *(2.0, 0.0, Place.TURN_BY_CLOCK),
+        longest=_FREE,
+        shortest=_FREE,
+        part_of_time=0.3,
+        most=1,
+        once=True,
+    ),
+    # counts for five seconds: others have their first turns before
+    Row(
+        ZeroObjective(
+            limits=BY_WORK,
+            needs=Needs(integers=True, most_entries=MOST_ENTRIES_BY_WORK, incumbent=False),
         ),
-        Activity("walk on", walks.work, share(6.0, 0.0), walk_on, most=1, once=True),
-        Activity("lattice", among_integers.work, among_integers.share, most=1, shortest=4.0),
-        Activity("exchange", exchanges.work, exchanges.share, most=few),
-        Activity(
-            *("exchange with costs", cost_exchanges.work, cost_exchanges.share),
-            most=few,
-            kind=EXCHANGES,
-        ),
-        Activity("dive", _dive(context), share(2.0, 0.3), most=half, at_once=True, kind=DIVES),
-        Activity("ends", _ends(context), share(2.0, 0.0), ENDS_SHARE * seconds, most=1, once=True),
-        Activity("complete", completing.work, completing.share, most=1, shortest=2.0),
-        Activity("clauses", clauses.work, clauses.share, most=few, shortest=first, kind=LOGIC),
-        Activity("linear dive", linear.work, linear.share, most=few, shortest=3.0),
-        Activity(
-            *("improving dive", improving_dives.work, improving_dives.share),
-            most=few,
-            kind=DIVES,
-        ),
-        Activity("mend", mends.work, mends.share, most=1, shortest=5.0),
-        Activity(
-            *("root", root.work, share(2.0, 2.0), ROOT_SHARE * seconds, ROOT_COUNTS),
-            most=1,
-            once=True,
-        ),
-        Activity("round", _round(context), guided(1.0, 0.1), most=1),
-        Activity("guided dive", _guided_dive(context), guided(2.0, 0.3), most=half, kind=DIVES),
-        Activity(
-            "probe", _probe(context), share(1.0, 1.0), PROBING_SHARE * seconds, most=1, once=True
-        ),
-        Activity("pump", pumps.work, pumps.share, most=few),
-        Activity(
-            *("neighbourhood", _neighbourhoods(context), guided(1.5, 6.0), 20.0, 3.0),
-            kind=NEIGHBOURHOODS,
-        ),
-    ]
-
-
-def _ends(context: HeuristicContext) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        submit_trivial(context.model, context.acceptance.submit, budget)
-
-    return work
-
-
-def _dive(context: HeuristicContext) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        begin = seed % len(LP_FREE)
-        strategies = (*LP_FREE[begin:], *LP_FREE[:begin])
-        done = run_portfolio(
-            context.model,
-            context.acceptance.submit,
-            budget,
-            seed,
-            strategies,
-            cliques=context.cliques,
-            domain=context.domain,
-        )
-        _note_infeasible(context, done.closest, done.closest_rows)
-
-    return work
-
-
-def _guided_dive(context: HeuristicContext) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        begin = seed % len(LP_GUIDED)
-        strategies = (*LP_GUIDED[begin:], *LP_GUIDED[:begin])
-        done = run_portfolio(
-            context.model,
-            context.acceptance.submit,
-            budget,
-            seed,
-            strategies,
-            reference=context.reference(),
-            cliques=context.cliques,
-            domain=context.domain,
-        )
-        _note_infeasible(context, done.closest, done.closest_rows)
-
-    return work
-
-
-def _note_infeasible(context: HeuristicContext, x: FloatArray | None, violated_rows: int) -> None:
-    if x is not None:
-        context.acceptance.infeasible_points(x, violated_rows)
-
-
-def _round(context: HeuristicContext) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        reference = context.reference()
-        if reference is None:
-            return
-        for draw in range(BULK_ROUNDINGS):
-            if budget.spent():
-                return
-            found = round_point(
-                context.model, reference, budget, seed + draw, context.cache, context.domain
-            )
-            context.acceptance.submit(found.x, "rounding")
-
-    return work
-
-
-def _probe(context: HeuristicContext) -> Work:
-    def work(budget: Budget, seed: int) -> None:
-        take_cache(context, build_cache(context.model, None, budget, seed, cliques=context.cliques))
-
-    return work
-
-
-def take_cache(context: HeuristicContext, cache: ProbingCache) -> None:
-    """Let dives begin from what probing has found to hold for every feasible point."""
-    if cache.is_infeasible:
-        context.prove_infeasible()
-        return
-    domain = context.domain.copy()
-    narrower = (cache.lower > domain.lower) | (cache.upper < domain.upper)
-    for j in np.flatnonzero(narrower):
-        low = max(float(cache.lower[j]), float(domain.lower[j]))
-        high = min(float(cache.upper[j]), float(domain.upper[j]))
-        if not domain.tighten(int(j), low, high):
-            return  # rounding errors: what was known stays
-    context.domain, context.cache = domain, cache
-
-
-def _neighbourhoods(context: HeuristicContext) -> Work:
-    from solvers.mip.heuristics.large_neighbourhood import search_neighbourhoods
-
-    def work(budget: Budget, seed: int) -> None:
-        acceptance = context.acceptance
-        search_neighbourhoods(
-            context.model,
-            acceptance.pool,
-            acceptance.submit,
-            budget,
-            seed,
-            bandit=context.bandit,
-            relaxation=context.relaxation,
-            infeasible_point=context.nearest,
-            implied=context.implied,
-        )
-
-    return work
+        *(2.0, 0.0, Place.TURN_BY_WORK),
+        longest=5.0,
+        shortest=5.0,
+        most=1,
+        once=True,
+    ),
+    Row(DelayedZeroObjective("zero objective 0", 0), 2.0, 0.0, Place.THREAD),
+    Row(DelayedZeroObjective("zero objective 1", 1), 2.0, 0.0, Place.THREAD, cores=8),
+    Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
+    Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
+    Row(
+        DeviceProbe(),
+        *(1.0, 1.0, Place.DEVICE_TURN),
+        longest=_FREE,
+        part_of_time=0.05,
+        most=1,
+        once=True,
+    ),
+    Row(DeviceDives(), 2.0, 1.0, Place.DEVICE_TURN),
+    Row(DevicePumps(), 2.0, 0.5, Place.DEVICE_TURN, shortest=1.0),
+    Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN),
+)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 
 from solvers.core.outcome import relative_gap
-from solvers.mip.context import SolveContext
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
@@ -55,12 +54,10 @@ class Throttling:
 
     Parameters
     ----------
-    solve : SolveContext
     context : HeuristicContext
     """
 
-    def __init__(self, solve: SolveContext, context: HeuristicContext) -> None:
-        self._solve = solve
+    def __init__(self, context: HeuristicContext) -> None:
         self._context = context
 
     def after(self, seconds: float, budget: Budget) -> None:
@@ -74,7 +71,7 @@ class Throttling:
             time.sleep(LOOK)
 
     def _working_part(self) -> float:
-        solve = self._solve
+        solve = self._context.solve
         best = solve.incumbents.pool.best
         if best is None or solve.options.heuristics_only or solve.cores > FEW_CORES:
             return 1.0

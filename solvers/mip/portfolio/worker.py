@@ -1,4 +1,4 @@
-"""Running turns: in threads side by side by the clock, or one after the other by work."""
+"""What a thread does: turns side by side by the clock, or one after the other by work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.portfolio.scheduler import Turn, Turns
+from solvers.mip.portfolio.scheduler import Scheduler, Turn
 
 IDLE = 0.02
 """Seconds to wait while no heuristic is due."""
@@ -22,7 +22,7 @@ Whoever has proven that its neighbourhoods hold nothing more would otherwise be 
 again: on blend2, 600 times for a billion entries."""
 
 
-Rest = Callable[[float, Budget], None]
+Throttle = Callable[[float, Budget], None]
 """Told of the seconds that a turn took; returns when the next one may begin."""
 
 
@@ -31,42 +31,45 @@ def no_throttling(seconds: float, budget: Budget) -> None:
 
 
 def run_worker(
-    turns: Turns, context: HeuristicContext, budget: Budget, throttle: Rest = no_throttling
+    scheduler: Scheduler,
+    context: HeuristicContext,
+    budget: Budget,
+    throttle: Throttle = no_throttling,
 ) -> None:
     """Take turns in the calling thread until the budget is spent."""
     while not budget.spent():
-        turn = turns.take(budget.seconds)
+        turn = scheduler.take(budget.seconds)
         if turn is None:
             time.sleep(IDLE)
             continue
         part = budget.part(turn.seconds)
         if not _go(turn, context, part):
-            turns.leave_out(turn)
+            scheduler.leave_out(turn)
             continue
         if part.seconds < IDLE:
             time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
-        turns.give_back(turn, part.seconds)
+        scheduler.give_back(turn, part.seconds)
         context.credit.note(turn.activity.kind, part.seconds / turn.usual)
         throttle(part.seconds, budget)
 
 
-def run_in_turn(turns: Turns, context: HeuristicContext, budget: Budget) -> None:
+def run_in_turn(scheduler: Scheduler, context: HeuristicContext, budget: Budget) -> None:
     """Take turns by work alone until the budget is spent or nobody has anything to do."""
     while not budget.spent():
-        turn = turns.take(budget.work / WORK_PER_SECOND)
+        turn = scheduler.take(budget.work / WORK_PER_SECOND)
         if turn is None:
             return
         part = budget.part(work=WORK_PER_SECOND * turn.seconds)
         version = context.acceptance.pool.version
         if not _go(turn, context, part):
-            turns.leave_out(turn)
+            scheduler.leave_out(turn)
             continue
         least = LEAST_USED
         if not turn.activity.once and context.acceptance.pool.version == version:
             least = max(least, IN_VAIN * turn.seconds)
         used = max(part.work, WORK_PER_SECOND * least)
         budget.charge(used - part.work)
-        turns.give_back(turn, used / WORK_PER_SECOND)
+        scheduler.give_back(turn, used / WORK_PER_SECOND)
         context.credit.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
 
 

@@ -26,13 +26,13 @@ def test_points_of_either_walk_are_recorded():
     assert is_feasible(model, incumbents.pool.best.x)
 
 
-def test_the_ends_of_the_bounds_come_first():
+def test_points_at_bounds_come_first():
     model = model_of(np.ones(6), np.ones((2, 6)), [3, 2], [np.inf, np.inf], 0, 1, True)
     incumbents = incumbents_of(model)
     EarlyWalks(incumbents, 0).run(Budget(stop=lambda: len(incumbents.pool) > 0))
     best = incumbents.pool.best
     assert best is not None
-    assert best.source == "ends of bounds"
+    assert best.source == "trivial"
 
 
 def test_without_implied_columns_the_walk_on_the_problem_has_all_of_the_time():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from solvers.mip.portfolio.credit import (
+    CLAUSES,
     DIVES,
     EARNED,
-    EXCHANGES,
-    LOGIC,
     NEIGHBOURHOODS,
+    SWAPS,
     WALKS,
     Credit,
     kind_of,
@@ -37,10 +37,10 @@ class Book:
     [
         ("walker", WALKS),
         ("walkers", ""),
-        ("clause search", LOGIC),
+        ("lazy clause", CLAUSES),
         ("dive dfs locks", DIVES),
         ("linear dive", DIVES),
-        ("exchanges", EXCHANGES),
+        ("swap moves", SWAPS),
         ("rins", NEIGHBOURHOODS),
         ("local branching", NEIGHBOURHOODS),
         ("highs", ""),
@@ -92,10 +92,10 @@ def test_each_improvement_is_credited_to_whoever_found_it():
     book.credit.note("", 1.0)
     book.find(90.0, "walker")
     book.find(70.0, "dive locks")
-    book.find(80.0, "clause search")  # no improvement by then
+    book.find(80.0, "lazy clause")  # no improvement by then
     book.find(60.0, "highs")
-    book.credit.note(LOGIC, 1.0)
-    assert book.credit.bonus(LOGIC) == 0.0
+    book.credit.note(CLAUSES, 1.0)
+    assert book.credit.bonus(CLAUSES) == 0.0
     book.credit.note(WALKS, 1.0)
     book.credit.note(DIVES, 1.0)
     assert book.credit.bonus(DIVES) > book.credit.bonus(WALKS) > 0.0

@@ -1,105 +1,111 @@
-"""Turns are dealt out by shares, and nobody who comes late catches up on what was before."""
+"""Scheduler are dealt out by shares, and nobody who comes late catches up on what was before."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from solvers.mip.portfolio.scheduler import Activity, Turns
+from solvers.mip.portfolio.scheduler import Activity, Scheduler
 
 
 def nothing(budget, seed):
-    raise AssertionError("turns are only dealt out here")
+    raise AssertionError("scheduler are only dealt out here")
 
 
 def constant(share):
     return lambda: share
 
 
-def played(turns, count, used=1.0):
+def played(scheduler, count, used=1.0):
     names = []
     for _ in range(count):
-        turn = turns.take(0.0)
+        turn = scheduler.take(0.0)
         names.append(turn.activity.name)
-        turns.give_back(turn, used)
+        scheduler.give_back(turn, used)
     return names
 
 
 def test_first_turns_come_in_the_order_of_the_table():
-    turns = Turns([Activity(name, nothing, constant(1.0)) for name in "abc"])
-    assert played(turns, 3) == ["a", "b", "c"]
+    scheduler = Scheduler([Activity(name, nothing, constant(1.0)) for name in "abc"])
+    assert played(scheduler, 3) == ["a", "b", "c"]
 
 
 def test_turns_follow_the_shares():
-    turns = Turns([Activity("a", nothing, constant(3.0)), Activity("b", nothing, constant(1.0))])
-    counts = Counter(played(turns, 80))
+    scheduler = Scheduler(
+        [Activity("a", nothing, constant(3.0)), Activity("b", nothing, constant(1.0))]
+    )
+    counts = Counter(played(scheduler, 80))
     assert 58 <= counts["a"] <= 62
 
 
 def test_long_turns_count_for_what_they_took():
-    turns = Turns([Activity("a", nothing, constant(1.0)), Activity("b", nothing, constant(1.0))])
+    scheduler = Scheduler(
+        [Activity("a", nothing, constant(1.0)), Activity("b", nothing, constant(1.0))]
+    )
     used = Counter()
     for _ in range(60):
-        turn = turns.take(0.0)
+        turn = scheduler.take(0.0)
         name = turn.activity.name
         seconds = 5.0 if name == "a" else 1.0
         used[name] += seconds
-        turns.give_back(turn, seconds)
+        scheduler.give_back(turn, seconds)
     assert abs(used["a"] - used["b"]) <= 5.0
 
 
 def test_who_has_nothing_to_do_is_left_out_and_comes_back_level():
     share = {"b": 0.0}
-    turns = Turns(
+    scheduler = Scheduler(
         [Activity("a", nothing, constant(1.0)), Activity("b", nothing, lambda: share["b"])]
     )
-    assert set(played(turns, 50)) == {"a"}
+    assert set(played(scheduler, 50)) == {"a"}
     share["b"] = 1.0
-    later = Counter(played(turns, 20))
+    later = Counter(played(scheduler, 20))
     assert 8 <= later["b"] <= 12
 
 
 def test_an_activity_with_one_turn_has_one_turn():
-    turns = Turns(
+    scheduler = Scheduler(
         [Activity("once", nothing, constant(9.0), longest=7.0, once=True),
          Activity("a", nothing, constant(1.0))]
     )  # fmt: skip
-    first = turns.take(0.0)
+    first = scheduler.take(0.0)
     assert (first.activity.name, first.seconds) == ("once", 7.0)
-    turns.give_back(first, 0.0)
-    assert set(played(turns, 10)) == {"a"}
+    scheduler.give_back(first, 0.0)
+    assert set(played(scheduler, 10)) == {"a"}
 
 
 def test_no_more_than_so_many_side_by_side():
-    turns = Turns([Activity("a", nothing, constant(1.0), most=2)])
-    held = [turns.take(0.0), turns.take(0.0)]
-    assert turns.take(0.0) is None
-    turns.give_back(held[0], 1.0)
-    assert turns.take(0.0) is not None
+    scheduler = Scheduler([Activity("a", nothing, constant(1.0), most=2)])
+    held = [scheduler.take(0.0), scheduler.take(0.0)]
+    assert scheduler.take(0.0) is None
+    scheduler.give_back(held[0], 1.0)
+    assert scheduler.take(0.0) is not None
 
 
 def test_one_that_failed_has_no_more_turns():
-    turns = Turns([Activity("a", nothing, constant(9.0)), Activity("b", nothing, constant(1.0))])
-    turns.leave_out(turns.take(0.0))
-    assert set(played(turns, 5)) == {"b"}
+    scheduler = Scheduler(
+        [Activity("a", nothing, constant(9.0)), Activity("b", nothing, constant(1.0))]
+    )
+    scheduler.leave_out(scheduler.take(0.0))
+    assert set(played(scheduler, 5)) == {"b"}
 
 
 def test_turns_grow_with_the_time_and_stay_below_their_longest():
-    turns = Turns([Activity("a", nothing, constant(1.0), longest=4.0)])
+    scheduler = Scheduler([Activity("a", nothing, constant(1.0), longest=4.0)])
     lengths = []
     for elapsed in (0.0, 10.0, 1000.0):
-        turn = turns.take(elapsed)
+        turn = scheduler.take(elapsed)
         lengths.append(turn.seconds)
-        turns.give_back(turn, 0.0)
+        scheduler.give_back(turn, 0.0)
     assert lengths == [0.5, 1.0, 4.0]
 
 
 def test_who_is_due_little_has_no_first_turn_before_who_is_due_much():
     ahead = {"now": 0.0}
     table = [Activity("a", nothing, constant(0.5)), Activity("b", nothing, constant(6.0))]
-    assert played(Turns(table, ahead=lambda: ahead["now"]), 1) == ["a"]
+    assert played(Scheduler(table, ahead=lambda: ahead["now"]), 1) == ["a"]
     ahead["now"] = 1.0
-    turns = Turns(table, ahead=lambda: ahead["now"])
-    names = played(turns, 26, used=0.5)
+    scheduler = Scheduler(table, ahead=lambda: ahead["now"])
+    names = played(scheduler, 26, used=0.5)
     assert names.index("a") >= 8
     assert 1 <= names.count("a") <= 3
 
@@ -110,24 +116,24 @@ def test_a_first_look_may_come_at_once_however_little_is_due():
         Activity("much", nothing, constant(6.0)),
         Activity("little", nothing, constant(0.5)),
     ]
-    names = played(Turns(table, ahead=lambda: 1.0), 8, used=0.5)
+    names = played(Scheduler(table, ahead=lambda: 1.0), 8, used=0.5)
     assert names == ["look"] + ["much"] * 7
 
 
 def test_a_share_that_changes_says_nothing_about_the_past():
     share = {"a": 8.0}
-    turns = Turns(
+    scheduler = Scheduler(
         [Activity("a", nothing, lambda: share["a"]), Activity("b", nothing, constant(1.0))]
     )
-    played(turns, 90)
+    played(scheduler, 90)
     share["a"] = 1.0  # what it had was its due
-    later = Counter(played(turns, 20))
+    later = Counter(played(scheduler, 20))
     assert 8 <= later["a"] <= 12
 
 
 def test_what_a_kind_has_earned_is_shared_among_those_of_it():
     earned = {"good": 9.0, "poor": 0.0}
-    turns = Turns(
+    scheduler = Scheduler(
         [
             Activity("a", nothing, constant(2.0), kind="good"),
             Activity("b", nothing, constant(1.0), kind="good"),
@@ -136,7 +142,7 @@ def test_what_a_kind_has_earned_is_shared_among_those_of_it():
         ],
         bonus=lambda kind: earned[kind],
     )
-    counts = Counter(played(turns, 160))
+    counts = Counter(played(scheduler, 160))
     assert 76 <= counts["a"] <= 84  # 8 of 16
     assert 36 <= counts["b"] <= 44
     assert 26 <= counts["c"] <= 34
@@ -144,11 +150,11 @@ def test_what_a_kind_has_earned_is_shared_among_those_of_it():
 
 
 def test_who_is_due_nothing_has_no_part_of_what_its_kind_has_earned():
-    turns = Turns(
+    scheduler = Scheduler(
         [
             Activity("a", nothing, constant(0.0), kind="good"),
             Activity("b", nothing, constant(1.0), kind="good"),
         ],
         bonus=lambda kind: 5.0,
     )
-    assert set(played(turns, 10)) == {"b"}
+    assert set(played(scheduler, 10)) == {"b"}

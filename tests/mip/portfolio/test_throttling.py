@@ -14,6 +14,7 @@ from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio import throttling
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.throttling import (
     LEAST_PART,
     QUIET_SECONDS,
@@ -54,40 +55,39 @@ class Late(Progress):
         return LONG
 
 
-def solve_context_with(**options):
-    """Return a course with a point from its beginning and a gap of a thousandth."""
-    progress = Late()
-    solve = SolveContext(covering(), EngineOptions(**options), progress, None)
-    solve.incumbents.pool.add(Found(np.ones(90), 1000.0, 0.0, "test"))
+def context_with(**options) -> HeuristicContext:
+    """Return a context with a point from its beginning and a gap of a thousandth."""
+    context, progress = context_of(MipModel.of(covering())), Late()
+    context.solve = SolveContext(covering(), EngineOptions(**options), progress, None)
+    context.solve.incumbents.pool.add(Found(np.ones(90), 1000.0, 0.0, "test"))
     progress.incumbent(1000.0, "test")
     progress.bound(999.0, "test")
-    return solve
+    return context
 
 
-def rested(solve, budget=None) -> float:
+def rested(context: HeuristicContext) -> float:
     """Return the seconds that a rest after a turn of a hundredth takes."""
-    context = context_of(MipModel.of(covering()))
     began = time.monotonic()
-    Throttling(solve, context).after(0.01, budget or Budget())
+    Throttling(context).after(0.01, Budget())
     return time.monotonic() - began
 
 
 def test_on_few_cores_a_rest_is_as_long_as_its_part_says():
-    assert rested(solve_context_with(threads=2)) >= 0.01 * (1.0 / LEAST_PART - 1.0)
+    assert rested(context_with(threads=2)) >= 0.01 * (1.0 / LEAST_PART - 1.0)
 
 
 @pytest.mark.parametrize("options", [{"threads": 16}, {"threads": 2, "heuristics_only": True}])
 def test_others_do_not_rest(options, monkeypatch):
     monkeypatch.setattr(throttling.time, "sleep", lambda _: pytest.fail("it rests"))
-    rested(solve_context_with(**options))
+    rested(context_with(**options))
 
 
 def test_the_end_and_a_better_point_end_a_rest():
-    solve, context = solve_context_with(threads=2), context_of(MipModel.of(covering()))
+    context = context_with(threads=2)
     over = threading.Event()
 
     def long_rest():
-        Throttling(solve, context).after(1e6, Budget(stop=over.is_set))
+        Throttling(context).after(1e6, Budget(stop=over.is_set))
 
     for end in (
         over.set,

@@ -29,7 +29,7 @@ from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 
-SOURCE = "exchanges"
+SOURCE = "swap moves"
 
 FIRST_TRIALS, LONGEST = 20_000, 5_000_000
 """Trials of a first round and of the longest."""

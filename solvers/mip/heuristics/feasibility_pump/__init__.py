@@ -12,13 +12,12 @@ from solvers.mip.heuristics.feasibility_pump.batch import PumpBatch, pump_batch
 from solvers.mip.heuristics.feasibility_pump.counts import PumpCounts
 from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
 from solvers.mip.heuristics.feasibility_pump.rounding import Rounded, Rounder, nearest, randomised
-from solvers.mip.heuristics.feasibility_pump.run import Pump, Pumps, pump
+from solvers.mip.heuristics.feasibility_pump.run import Pump, pump
 
 __all__ = [
     "Pump",
     "PumpBatch",
     "PumpCounts",
-    "Pumps",
     "Root",
     "Rounded",
     "Rounder",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
@@ -202,45 +201,3 @@ def pump(
             f"{counts.cycles} circles, {counts.found} improvements in {counts.seconds:.2f} s"
         )
     return counts
-
-
-class Pumps:
-    """Pumps that wait between their turns, for a schedule that deals turns out.
-
-    Safe to use from any thread. A turn goes to the pump that has waited longest; only where all
-    are busy is another one made, with another seed and share of the objective.
-
-    Parameters
-    ----------
-    make : callable
-        Makes a pump from its number and share of the objective.
-    """
-
-    def __init__(self, make: Callable[[int, float], Pump]) -> None:
-        self._make = make
-        self._waiting: list[Pump] = []
-        self._all: list[Pump] = []
-        self._lock = threading.Lock()
-
-    def turn(self, budget: Budget) -> PumpCounts:
-        """Let one pump go on until the budget is spent."""
-        with self._lock:
-            number = len(self._all)
-            if self._waiting:
-                chosen = self._waiting.pop(0)
-            else:
-                chosen = self._make(number, ALPHAS[number % len(ALPHAS)])
-                self._all.append(chosen)
-        try:
-            return chosen.run(budget)
-        finally:
-            with self._lock:
-                self._waiting.append(chosen)
-
-    def close(self) -> None:
-        """Give up what the pumps hold, once none of them is running."""
-        with self._lock:
-            for each in self._all:
-                each.close()
-            self._all.clear()
-            self._waiting.clear()

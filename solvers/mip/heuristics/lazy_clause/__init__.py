@@ -10,6 +10,5 @@ learned from that holds without the assumption.
 
 from solvers.mip.heuristics.lazy_clause.candidates import SOURCE
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
-from solvers.mip.heuristics.lazy_clause.suits import suits
 
-__all__ = ["SOURCE", "ClauseSearch", "Status", "suits"]
+__all__ = ["SOURCE", "ClauseSearch", "Status"]

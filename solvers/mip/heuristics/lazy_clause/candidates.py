@@ -21,7 +21,7 @@ from solvers.native.mip_heuristics_lazy_clause import learn_decisions, learn_row
 WORK_PER_ITERATION = 1.0
 """Visits of each entry of the continuous part that an iteration of the simplex counts for."""
 
-SOURCE = "clause search"
+SOURCE = "lazy clause"
 
 Settle = Callable[[FloatArray, str, float], Polished]
 

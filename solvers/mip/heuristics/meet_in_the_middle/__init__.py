@@ -10,7 +10,6 @@ of 2^25 for each deviation.
 """
 
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import SOURCE, MeetInTheMiddleSearch
-from solvers.mip.heuristics.meet_in_the_middle.heuristic import SumTurns
 from solvers.mip.heuristics.meet_in_the_middle.recognise import Sums, find_sums
 
-__all__ = ["SOURCE", "MeetInTheMiddleSearch", "SumTurns", "Sums", "find_sums"]
+__all__ = ["SOURCE", "MeetInTheMiddleSearch", "Sums", "find_sums"]

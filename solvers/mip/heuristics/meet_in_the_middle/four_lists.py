@@ -29,7 +29,7 @@ from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_meet_in_the_middle import look_up, store
 
-SOURCE = "sums"
+SOURCE = "meet in the middle"
 
 FIRST_SHELL, SHELL_GROWTH, MOST_DEVIATIONS = 32, 4, 2048
 """Deviations of a first pass over all classes, how many times more the next one has, and all of

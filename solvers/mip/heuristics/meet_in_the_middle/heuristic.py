@@ -1,8 +1,6 @@
-"""The search among sums as the schedule sees it."""
+"""The search among a model's sums as the schedule sees it."""
 
 from __future__ import annotations
-
-import threading
 
 import numpy as np
 
@@ -14,53 +12,39 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
     Status,
 )
 from solvers.mip.heuristics.meet_in_the_middle.lists import is_promising
-from solvers.mip.heuristics.meet_in_the_middle.recognise import find_sums
+from solvers.mip.heuristics.meet_in_the_middle.recognise import Sums, find_sums
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
-SHARE = 30.0
-"""What the search is due where a model suits it: nearly everything, for nothing else comes near."""
 
+class MeetInTheMiddle(Heuristic[tuple[HeuristicContext, Sums], MeetInTheMiddleSearch]):
+    """One search, which all turns that run side by side work on together."""
 
-class SumTurns:
-    """The search among a model's sums, by as many turns as run side by side, until it is over."""
+    name = SOURCE
 
-    def __init__(self, context: HeuristicContext) -> None:
-        self._context = context
-        self._sums = find_sums(context.model, context.domain.lower, context.domain.upper)
-        self._search: MeetInTheMiddleSearch | None = None
-        self._is_over = self._sums is None or not is_promising(self._sums, MOST_DEVIATIONS)
-        self._lock = threading.Lock()
+    def prepare(self, context: HeuristicContext) -> tuple[HeuristicContext, Sums]:
+        """Find the sums of the model."""
+        sums = find_sums(context.model, context.domain.lower, context.domain.upper)
+        if sums is None:
+            raise Declined("the model is not made of sums")
+        if not is_promising(sums, MOST_DEVIATIONS):
+            raise Declined("its sums would hardly ever meet")
+        return context, sums
 
-    def share(self) -> float:
-        """Return what the search is due, which is nothing once it is over."""
-        return 0.0 if self._is_over else SHARE
+    def begin(self, prepared: tuple[HeuristicContext, Sums], number: int) -> MeetInTheMiddleSearch:
+        """Return the one search."""
+        context, sums = prepared
 
-    def work(self, budget: Budget, seed: int) -> None:
+        def best() -> tuple[float, FloatArray | None]:
+            found = context.acceptance.pool.best
+            return (np.inf, None) if found is None else (found.objective, found.x)
+
+        seed = context.seed_of("sums", 0)  # a key outlives names: the same seeds as ever
+        return context.once(self, lambda: MeetInTheMiddleSearch(sums, context.submit, best, seed))
+
+    def run(self, state: MeetInTheMiddleSearch, budget: Budget, seed: int) -> Report:
         """Let the search go on."""
-        context = self._context
-        with self._lock:
-            if self._search is None:
-                if self._sums is None:
-                    return
-                seed = context.seed_of(SOURCE, 0)
-                self._search = MeetInTheMiddleSearch(
-                    self._sums, context.acceptance.submit, self._best, seed
-                )
-        if self._search.run(budget) is Status.SPENT:
-            return
-        with self._lock:
-            if not self._is_over:
-                self._is_over = True
-                self._tell(self._search.proven)
-
-    def _best(self) -> tuple[float, FloatArray | None]:
-        best = self._context.acceptance.pool.best
-        return (np.inf, None) if best is None else (best.objective, best.x)
-
-    def _tell(self, proven: float) -> None:
-        """Pass on what is proven."""
-        if proven == np.inf:
-            self._context.prove_infeasible()
-        elif self._context.prove_bound is not None and np.isfinite(proven):
-            self._context.prove_bound(proven, SOURCE)
+        if state.run(budget) is Status.SPENT:
+            return UNFINISHED
+        return Report(is_over=True, proven=state.proven)

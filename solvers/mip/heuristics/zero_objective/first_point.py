@@ -8,10 +8,9 @@ from solvers.core.problem import FloatArray
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.completion import show
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
-SOURCE = "search without costs"
+SOURCE = "zero objective"
 
 MOST_ENTRIES = 2_000_000
 """Entries of a model up to which HiGHS solves its relaxation in time, as in the pumps."""
@@ -20,11 +19,6 @@ ENDLESS = 2**31 - 1
 
 NO_LIMITS = Limits(nodes=ENDLESS, leaves=ENDLESS, stall_nodes=ENDLESS, solutions=1)
 """Only the first point or the end of the time ends the search."""
-
-
-def suits(model: MipModel) -> bool:
-    """Whether a model has integers to decide, and a relaxation that is solved in time."""
-    return model.integers.size > 0 and 0 < model.num_nonzeros <= MOST_ENTRIES
 
 
 def search_zero_objective(
@@ -55,7 +49,7 @@ def search_zero_objective(
     result = solve_submip(
         model,
         sub,
-        lambda x, source: show(context, x, source),
+        context.submit_feasible,
         own,
         limits=limits,
         source=SOURCE,

@@ -20,7 +20,7 @@ def search(model, seed=0, work=2e8):
     points, infeasible_points = [], []
 
     def submit(x, source):
-        assert source == "exchanges"
+        assert source == "swap moves"
         points.append(x.copy())
         return True
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.heuristics.annealing.heuristic import SHARE, ExchangeTurns
+from solvers.mip.heuristics.annealing.heuristic import GroupAnnealing
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.annealing.squares import placing
 from tests.mip.inference.domain.models import model_of
 
 
 def test_they_are_due_until_there_is_a_point():
     context = context_of(placing(16, 3, seed=0))
-    turns = ExchangeTurns(context)
-    assert turns.share() == SHARE
-    turns.work(Budget(work=1e8), 0)
+    turns = Taking(GroupAnnealing, context)
+    assert turns.share() > 0.0
+    turns.run(Budget(work=1e8), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
-    assert best.source == "exchanges"
+    assert best.source == "swap moves"
     assert turns.share() == 0.0
 
 
 def test_a_search_goes_on_from_turn_to_turn():
     context = context_of(placing(25, 6, seed=1))
-    turns = ExchangeTurns(context)
+    turns = Taking(GroupAnnealing, context)
     for _ in range(1000):
-        turns.work(Budget(work=2e5), 0)
+        turns.run(Budget(work=2e5), 0)
         if context.has_point:
             break
     assert context.has_point
@@ -37,8 +37,8 @@ def test_models_without_groups_are_over_at_the_first_turn():
     model = model_of(
         np.ones(6), rng.integers(0, 3, (4, 6)), 0.0, 5.0, lower=0.0, upper=1.0, integrality=True
     )
-    turns = ExchangeTurns(context_of(model))
-    turns.work(Budget(work=1e6), 0)
+    turns = Taking(GroupAnnealing, context_of(model))
+    turns.run(Budget(work=1e6), 0)
     assert turns.share() == 0.0
 
 
@@ -67,7 +67,7 @@ def test_columns_that_equations_define_are_left_out_where_that_leaves_groups():
         integrality=True,
     )
     context = context_of(model)
-    ExchangeTurns(context).work(Budget(work=1e8), 0)
+    Taking(GroupAnnealing, context).run(Budget(work=1e8), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.x[n : n + 4].sum() == 22.0

@@ -136,10 +136,10 @@ def test_long_columns_end_the_sweeps_by_work(monkeypatch):
     assert budget.work <= cap + 2 * construct.SLICE + 20_000 * construct.PASSES
 
 
-def test_its_point_is_the_first_of_a_solve_after_the_ends_of_the_bounds():
+def test_its_point_is_the_first_of_a_solve_after_points_at_bounds():
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
     sources = [event.source for event in outcome.history]
-    assert sources[:2] == ["ends of bounds", SOURCE]
+    assert sources[:2] == ["trivial", SOURCE]
 
 
 def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):

@@ -11,7 +11,6 @@ from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.feasibility_pump import (
     Pump,
-    Pumps,
     nearest,
     pump,
     randomised,
@@ -161,30 +160,6 @@ def test_a_pump_that_is_over_does_nothing_more():
         assert made.run(Budget(work=1e7)).is_over
         before = made.counts
         assert made.run(Budget(work=1e7)).projections == before.projections
-
-
-def test_turns_go_to_waiting_pumps_and_make_new_ones_only_beside_busy_ones():
-    model = random_mip(3, 15, 25)
-    made = []
-
-    def make(number, alpha):
-        made.append(alpha)
-        if number == 0:  # while the first one runs, another turn is dealt out
-            submit = Keeper(model)
-
-            def nested(x, source):
-                if len(made) == 1:
-                    pumps.turn(Budget(work=1e5))
-                return submit(x, source)
-
-            return Pump(model, nested, 0, alpha0=alpha)
-        return Pump(model, Keeper(model), number, alpha0=alpha)
-
-    pumps = Pumps(make)
-    with closing(pumps):
-        for _ in range(4):
-            pumps.turn(Budget(work=2e6))
-    assert made == [0.99, 0.0]
 
 
 def test_an_infeasible_model_ends_without_a_point():

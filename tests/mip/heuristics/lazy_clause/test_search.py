@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from solvers.mip.heuristics.lazy_clause import ClauseSearch, Status, restarts, suits
+from solvers.mip.heuristics.lazy_clause import ClauseSearch, Status, restarts
 from solvers.mip.heuristics.lazy_clause import clause_search as module
 from solvers.mip.heuristics.lazy_clause.farkas import aggregated
+from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
 from solvers.mip.heuristics.lazy_clause.restarts import luby
 from solvers.mip.heuristics.lazy_clause.slices import RUNNING
 from solvers.mip.heuristics.lazy_clause.state import TRAIL
@@ -20,6 +21,7 @@ from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
+from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.domain.models import model_of, random_model
 
 WORK = 5e7
@@ -229,8 +231,9 @@ def test_a_farkas_ray_makes_a_side_that_points_keep_and_the_fixed_integers_break
 
 
 def test_models_without_integers_are_not_for_it():
-    assert not suits(model_of([1.0], [[1.0]], [0], [1]))
-    assert suits(model_of([1.0], [[1.0]], [0], [1], integrality=True))
+    for integrality, suits in ((False, False), (True, True)):
+        context = context_of(model_of([1.0], [[1.0]], [0], [1], integrality=integrality))
+        assert (Taking(LazyClause, context).share() > 0.0) == suits
 
 
 def test_restarts_follow_lubys_sequence():

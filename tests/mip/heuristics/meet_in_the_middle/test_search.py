@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from solvers.mip.heuristics.meet_in_the_middle import (
     SOURCE,
     MeetInTheMiddleSearch,
-    SumTurns,
     find_sums,
 )
 from solvers.mip.heuristics.meet_in_the_middle import lists as lists_module
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import Status
+from solvers.mip.heuristics.meet_in_the_middle.heuristic import MeetInTheMiddle
 from solvers.mip.heuristics.meet_in_the_middle.lists import make_lists
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, bounds_of, context_of
 from tests.mip.heuristics.meet_in_the_middle.models import best_by_trying, market_split
 
 
@@ -133,7 +133,7 @@ def test_columns_with_very_many_values_are_left_out_of_the_lists():
     ("rows", "columns", "is_due"), [(6, 50, True), (4, 90, True), (12, 50, True), (12, 90, False)]
 )
 def test_sums_that_hardly_ever_meet_are_left_to_others(rows, columns, is_due):
-    turns = SumTurns(context_of(market_split(0, rows, columns, both_ways=True)))
+    turns = Taking(MeetInTheMiddle, context_of(market_split(0, rows, columns, both_ways=True)))
     assert (turns.share() > 0.0) == is_due
 
 
@@ -164,17 +164,15 @@ def test_a_refused_point_ends_the_search():
 def test_turns_tell_what_is_proven():
     model = market_split(2, 4, 30, both_ways=True)
     context = context_of(model)
-    told: list[tuple[float, str]] = []
-    context.prove_bound = lambda value, source: told.append((value, source))
-    turns = SumTurns(context)
+    turns = Taking(MeetInTheMiddle, context)
     assert turns.share() > 0.0
-    turns.work(Budget(), 0)
+    turns.run(Budget(), 0)
     assert turns.share() == 0.0
-    assert told == [(context.acceptance.pool.objective, SOURCE)]
+    assert bounds_of(context) == [(context.acceptance.pool.objective, SOURCE)]
 
 
 def test_turns_are_due_nothing_on_other_models():
     model = market_split(2, 4, 30)
     cost = model.cost.copy()
     cost[0] = 1.0
-    assert SumTurns(context_of(replace(model, cost=cost))).share() == 0.0
+    assert Taking(MeetInTheMiddle, context_of(replace(model, cost=cost))).share() == 0.0

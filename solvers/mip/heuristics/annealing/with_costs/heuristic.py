@@ -1,86 +1,83 @@
-"""Turns of exchanges with costs: one search for each that runs at a time, once there is a point."""
+"""Swap moves with costs as the schedule sees them, once there is a point."""
 
 from __future__ import annotations
 
-import threading
+from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.annealing.heuristic import MOST_ENTRIES
 from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
 from solvers.mip.heuristics.annealing.with_costs.structure import Structure, find_structure
-from solvers.mip.heuristics.local_search.on_cpu import SearchSpace, aggregated_space, full_space
+from solvers.mip.heuristics.local_search.search_space import (
+    SearchSpace,
+    aggregated_space,
+    full_space,
+)
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import OVER, UNFINISHED, Declined, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
-SHARE, LEAST_SHARE = 3.0, 0.15
-"""What these searches are due at first and at least."""
+LEAST_SHARE = 0.15
+"""What these searches are due at least."""
 
 IN_VAIN = 0.4
 """Factor of their share for each turn without a better point."""
 
 
-class CostExchangeTurns:
-    """Searches that go on from turn to turn; safe to use from any thread.
+@dataclass(eq=False)
+class _Prepared:
+    context: HeuristicContext
+    usual: float = 0.0
+    due: float | None = None  # None: as usual
 
-    They are on the model as it is, or without its implied columns, whichever consists of groups and
-    slacks.
 
-    Parameters
-    ----------
-    context : HeuristicContext
+_State = tuple[_Prepared, CostSwapMoves]
+
+
+class CostAnnealing(Heuristic[_Prepared, _State]):
+    """One search for each turn that runs at a time, due less and less while it is in vain.
+
+    They are on the model as it is, or without its implied columns, whichever consists of groups
+    and slacks.
     """
 
-    def __init__(self, context: HeuristicContext) -> None:
-        self._context = context
-        self._found: tuple[SearchSpace, Structure] | None = None
-        self._was_looked_for = False
-        self._waiting: list[CostSwapMoves] = []
-        self._made = 0
-        self._due = SHARE
-        self._lock = threading.Lock()
-        self._is_over = context.model.num_nonzeros > MOST_ENTRIES
+    name = "swap moves with costs"
+    needs = Needs(pool_size=1, most_entries=MOST_ENTRIES)
 
-    def share(self) -> float:
-        """Return what exchanges are due now."""
-        if self._is_over or self._context.acceptance.pool.best is None:
-            return 0.0
-        return self._due
+    def prepare(self, context: HeuristicContext) -> _Prepared:
+        """Keep for later what has been in vain."""
+        return _Prepared(context)
 
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let one of the searches go on."""
-        found = self._look()
+    def begin(self, prepared: _Prepared, number: int) -> _State:
+        """Look for groups and slacks, once, and begin a search in them."""
+        context = prepared.context
+        found = context.once(self, lambda: _space_with_structure(context))
         if found is None:
-            self._is_over = True
-            return
-        search, pool = self._take(*found), self._context.acceptance.pool
-        before = pool.objective
-        if not search.run(budget):
-            self._is_over = True
-            return
-        with self._lock:
-            better = pool.objective < before
-            self._due = SHARE if better else max(LEAST_SHARE, IN_VAIN * self._due)
-            self._waiting.append(search)
-
-    def _look(self) -> tuple[SearchSpace, Structure] | None:
-        with self._lock:
-            if not self._was_looked_for:
-                self._was_looked_for = True
-                self._found = _space_with_structure(self._context)
-            return self._found
-
-    def _take(self, space: SearchSpace, structure: Structure) -> CostSwapMoves:
-        with self._lock:
-            if self._waiting:
-                return self._waiting.pop(0)
-            number, self._made = self._made, self._made + 1
+            raise Declined("the model does not consist of groups and slacks")
+        space, structure = found
 
         def best() -> FloatArray | None:
-            found = self._context.acceptance.pool.best
-            return None if found is None else space.here(found.x)
+            point = context.acceptance.pool.best
+            return None if point is None else space.here(point.x)
 
-        seed = self._context.seed_of("exchanges with costs", number)
-        return CostSwapMoves(space.model, structure, space.submit, best, seed)
+        seed = context.seed_of("exchanges with costs", number)
+        return prepared, CostSwapMoves(space.model, structure, space.submit, best, seed)
+
+    def share(self, prepared: _Prepared, usual: float) -> float:
+        """Return the share that turns in vain have left."""
+        prepared.usual = usual
+        return usual if prepared.due is None else prepared.due
+
+    def run(self, state: _State, budget: Budget, seed: int) -> Report:
+        """Go on, and count whether it was in vain."""
+        prepared, search = state
+        pool = prepared.context.acceptance.pool
+        before = pool.objective
+        if not search.run(budget):
+            return OVER
+        due = prepared.usual if prepared.due is None else prepared.due
+        prepared.due = None if pool.objective < before else max(LEAST_SHARE, IN_VAIN * due)
+        return UNFINISHED
 
 
 def _space_with_structure(context: HeuristicContext) -> tuple[SearchSpace, Structure] | None:

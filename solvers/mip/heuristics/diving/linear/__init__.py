@@ -12,8 +12,8 @@ of dano3_5 after 6.
 """
 
 from solvers.mip.heuristics.diving.linear.dive import LinearDives
-from solvers.mip.heuristics.diving.linear.heuristic import LinearDiveTurns
-from solvers.mip.heuristics.diving.linear.improving import ImprovingDiveTurns
+from solvers.mip.heuristics.diving.linear.heuristic import LinearDive
+from solvers.mip.heuristics.diving.linear.improving import ImprovingDive
 from solvers.mip.heuristics.diving.linear.rules import RULES, Rule
 
-__all__ = ["RULES", "ImprovingDiveTurns", "LinearDiveTurns", "LinearDives", "Rule"]
+__all__ = ["RULES", "ImprovingDive", "LinearDive", "LinearDives", "Rule"]

@@ -1,101 +1,95 @@
-"""Turns of linear dives: one search for each that runs at a time, while there is no point."""
+"""Linear dives as the schedule sees them, while there is no point."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from solvers.mip.heuristics.diving.linear.dive import LinearDives
-from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.completion import show
 
 MOST_ENTRIES = 2_000_000
 """Entries of a model up to which its relaxation is left to simplex, as in the pumps."""
 
-FIRST_SHARE, SHARE = 24.0, 8.0
-"""What dives are due while there is no point: the first few, and those after these."""
+FIRST, FIRST_OF_INTEGERS = 3.0, 1.5
+"""Factors of the share of the first few dives: on models with continuous columns, and on others."""
 
-WHOLE_PART, FIRST_SHARE_OF_WHOLE = 0.9, 12.0
-"""Part of integer columns from which the first few are due less: a turn that learns clauses is half
-as long as one of dives, and on such models it more often finds the first point. Before the dives,
-it finds one of neos-905856 after 93 and 154 million entries in place of 375 (seeds 0, 1) and of
-bnatt400 after 192 in place of 441."""
+INTEGER_PART = 0.9
+"""Part of integer columns from which the first few are due less: a turn of lazy clause search is
+half as long as one of dives, and on such models it more often finds the first point. Before the
+dives, it finds one of neos-905856 after 93 and 154 million entries in place of 375 (seeds 0, 1) and
+of bnatt400 after 192 in place of 441."""
 
 FIRST_DIVES = 4
 """Dives that count as the first: of 59 models eight found one of 48, most of them at once."""
 
 
-def suits(model: MipModel) -> bool:
-    """Whether a model has integers to decide and a relaxation that simplex solves in time."""
-    return model.integers.size > 0 and model.num_nonzeros <= MOST_ENTRIES
-
-
-class LinearDiveTurns:
-    """Dives that go on from turn to turn; safe to use from any thread.
+@dataclass(eq=False)
+class Dives:
+    """What is known of the dives in one solve.
 
     Parameters
     ----------
     context : HeuristicContext
-        Its relaxation's basis, once there is one, is where LPs with the model's costs begin.
-    share : callable, optional
-        What dives are due while they have anything to do; by default :data:`SHARE` while there is
-        no point, more at first.
+    most : int
+        The most dives that any search has begun.
+    turns : int
+        Turns so far.
     """
 
-    def __init__(self, context: HeuristicContext, share: Callable[[], float] | None = None) -> None:
-        self._context = context
-        self._share = share
-        self._waiting: list[LinearDives] = []
-        self._made, self._dives = 0, 0
-        self._lock = threading.Lock()
-        self._is_over = not suits(context.model)
-        is_whole = context.model.integers.size >= WHOLE_PART * context.model.num_columns
-        self._first_share = FIRST_SHARE_OF_WHOLE if is_whole else FIRST_SHARE
+    context: HeuristicContext
+    most: int = 0
+    turns: int = 0
 
-    def share(self) -> float:
-        """Return what the dives are due now."""
-        if self._is_over:
-            return 0.0
-        if self._share is not None:
-            return self._share()
-        if self._context.has_point:
-            return 0.0
-        return self._first_share if self._dives <= FIRST_DIVES else SHARE
 
-    def work(self, budget: Budget, seed: int) -> None:
-        """Let one of the searches go on until there is a point."""
-        with self._lock:
-            number, dives = self._made, self._waiting.pop(0) if self._waiting else None
-            self._made += dives is None
-        if dives is None:
-            dives = self._make(number)
-        try:
-            dives.run(budget, lambda: self._context.has_point)
-        finally:
-            with self._lock:
-                self._is_over |= dives.is_over
-                self._dives = max(self._dives, dives.dives)
-                self._waiting.append(dives)
-        if self._context.has_point or dives.is_over:
-            self._close()
+_State = tuple[Dives, LinearDives]
 
-    def _close(self) -> None:
-        """Give up what the searches hold that are not at work."""
-        with self._lock:
-            waiting, self._waiting = self._waiting, []
-        for dives in waiting:
-            dives.close()
 
-    def _make(self, number: int) -> LinearDives:
-        context = self._context
-        return LinearDives(
+class LinearDive(Heuristic[Dives, _State]):
+    """One search for each turn that runs at a time, until there is a point.
+
+    The relaxation's basis, once there is one, is where LPs with the model's costs begin.
+    """
+
+    name = "linear dive"
+    needs = Needs(integers=True, most_entries=MOST_ENTRIES, incumbent=False)
+
+    def prepare(self, context: HeuristicContext) -> Dives:
+        """Count the dives."""
+        return Dives(context)
+
+    def share(self, prepared: Dives, usual: float) -> float:
+        """Return more for the first dives."""
+        if prepared.most > FIRST_DIVES:
+            return usual
+        model = prepared.context.model
+        is_integer = model.integers.size >= INTEGER_PART * model.num_columns
+        return usual * (FIRST_OF_INTEGERS if is_integer else FIRST)
+
+    def begin(self, prepared: Dives, number: int) -> _State:
+        """Begin a search by a rule of its own."""
+        context = prepared.context
+        return prepared, LinearDives(
             context.model,
             context.domain,
-            lambda x, source: show(context, x, source),
+            context.submit_feasible,
             context.acceptance.infeasible_points,
-            context.seed_of("linear dive", number),
+            context.seed_of(self.name, number),
             lambda: None if context.root is None else context.root.basis,
             number,
         )
+
+    def run(self, state: _State, budget: Budget, seed: int) -> Report:
+        """Dive until there is a point."""
+        prepared, dives = state
+        context = prepared.context
+        try:
+            dives.run(budget, lambda: context.has_point)
+        finally:
+            prepared.most = max(prepared.most, dives.dives)
+        return Report(is_over=context.has_point or dives.is_over)
+
+    def close(self, state: _State) -> None:
+        """Give up the LPs."""
+        state[1].close()

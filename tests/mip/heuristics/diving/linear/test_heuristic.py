@@ -6,20 +6,19 @@ import threading
 
 import numpy as np
 
-from solvers.mip.heuristics.diving.linear import LinearDiveTurns
-from solvers.mip.heuristics.diving.linear.heuristic import FIRST_SHARE, FIRST_SHARE_OF_WHOLE, SHARE
+from solvers.mip.heuristics.diving.linear import LinearDive
 from solvers.mip.heuristics.feasibility_pump import root_relaxation
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.diving.linear.test_dive import magic_rows
 from tests.mip.inference.domain.models import INF, model_of
 
 
 def test_they_are_due_until_there_is_a_point():
     context = context_of(magic_rows(0))
-    turns = LinearDiveTurns(context)
-    assert turns.share() == FIRST_SHARE_OF_WHOLE
-    turns.work(Budget(work=1e8), 0)
+    turns = Taking(LinearDive, context)
+    assert turns.share() > 0.0
+    turns.run(Budget(work=1e8), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == "linear dive"
@@ -29,24 +28,25 @@ def test_they_are_due_until_there_is_a_point():
 def test_they_are_due_less_once_the_first_were_in_vain():
     even = 2.0 * np.arange(1, 13)  # an even sum is to be odd
     model = model_of(np.ones(12), [even], 77.0, 77.0, lower=0.0, upper=1.0, integrality=True)
-    turns = LinearDiveTurns(context_of(model))
-    turns.work(Budget(work=1e6), 0)
-    assert turns.share() == FIRST_SHARE_OF_WHOLE
+    turns = Taking(LinearDive, context_of(model))
+    turns.run(Budget(work=1e6), 0)
+    first = turns.share()
     for _ in range(50):
-        turns.work(Budget(work=2e6), 0)
-    assert turns.share() == SHARE < FIRST_SHARE_OF_WHOLE
+        turns.run(Budget(work=2e6), 0)
+    assert 0.0 < turns.share() < first
 
 
 def test_models_with_continuous_columns_leave_them_more():
     mixed = model_of([1, -1], [[2, -1]], 0.5, INF, lower=0.0, upper=[3.0, 4.0], integrality=[1, 0])
-    assert LinearDiveTurns(context_of(mixed)).share() == FIRST_SHARE > FIRST_SHARE_OF_WHOLE
+    pure = Taking(LinearDive, context_of(magic_rows(0)))
+    assert Taking(LinearDive, context_of(mixed)).share() > pure.share()
 
 
 def test_the_relaxation_that_is_known_is_where_they_begin():
     context = context_of(magic_rows(3))
     context.root = root_relaxation(context.model, Budget(work=1e9))
     assert context.root.basis is not None
-    LinearDiveTurns(context).work(Budget(work=1e8), 0)
+    Taking(LinearDive, context).run(Budget(work=1e8), 0)
     assert context.has_point
 
 
@@ -56,7 +56,7 @@ def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatc
     )
     context = context_of(model)
     monkeypatch.setattr(context.acceptance, "submit", lambda x, source: False)
-    LinearDiveTurns(context).work(Budget(work=1e7), 0)
+    Taking(LinearDive, context).run(Budget(work=1e7), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == "linear dive"
@@ -64,12 +64,9 @@ def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatc
 
 def test_models_without_integers_are_left_alone():
     model = model_of([1.0], [[1.0]], [0.0], [INF], lower=0.0, upper=1.0, integrality=False)
-    assert LinearDiveTurns(context_of(model)).share() == 0.0
-
-
-def test_who_is_told_another_share_goes_by_it():
-    context = context_of(magic_rows(0))
-    assert LinearDiveTurns(context, lambda: 2.5).share() == 2.5
+    turns = Taking(LinearDive, context_of(model))
+    assert turns.share() == 0.0
+    assert "no integer columns" in turns.reason
 
 
 def test_a_search_that_has_nothing_to_try_is_over():
@@ -82,15 +79,15 @@ def test_a_search_that_has_nothing_to_try_is_over():
         upper=1,
         integrality=[1, 0, 0],
     )
-    turns = LinearDiveTurns(context_of(model))
-    turns.work(Budget(work=1e7), 0)
+    turns = Taking(LinearDive, context_of(model))
+    turns.run(Budget(work=1e7), 0)
     assert turns.share() == 0.0
 
 
 def test_turns_side_by_side_have_a_search_each():
     context = context_of(magic_rows(5, size=24, rows=4))
-    turns = LinearDiveTurns(context)
-    threads = [threading.Thread(target=lambda: turns.work(Budget(work=2e8), 0)) for _ in range(3)]
+    turns = Taking(LinearDive, context)
+    threads = [threading.Thread(target=lambda: turns.run(Budget(work=2e8), 0)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -7,14 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.linear import ImprovingDiveTurns, LinearDives
-from solvers.mip.heuristics.diving.linear.improving import AT_ONCE, FIRST, TURNS_AT_ONCE
+from solvers.mip.heuristics.diving.linear import ImprovingDive, LinearDives
+from solvers.mip.heuristics.diving.linear.improving import AT_ONCE, TURNS_AT_ONCE
 from solvers.mip.heuristics.diving.linear.relaxations import CHANGE, Relaxations
 from solvers.mip.heuristics.diving.linear.rules import RULES
 from solvers.mip.heuristics.feasibility_pump import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.domain.models import INF, model_of
 
 
@@ -39,9 +39,9 @@ def with_poor_point(seed: int, has_root: bool = True):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_poor_point_is_improved(seed):
     context = with_poor_point(seed)
-    turns = ImprovingDiveTurns(context)
+    turns = Taking(ImprovingDive, context)
     assert turns.share() == AT_ONCE
-    turns.work(Budget(work=3e7), 0)
+    turns.run(Budget(work=3e7), 0)
     best = context.acceptance.pool.best
     assert best is not None
     assert best.source == "linear dive"
@@ -52,23 +52,23 @@ def test_a_poor_point_is_improved(seed):
 
 def test_they_are_due_nothing_without_a_point_a_relaxation_or_a_gap():
     context = with_poor_point(0, has_root=False)
-    assert ImprovingDiveTurns(context).share() == 0.0
+    assert Taking(ImprovingDive, context).share() == 0.0
     empty = context_of(covering(0))
     empty.root = root_relaxation(empty.model, Budget(work=1e9))
-    assert ImprovingDiveTurns(empty).share() == 0.0
+    assert Taking(ImprovingDive, empty).share() == 0.0
     # a row that makes the relaxation whole
     whole = context_of(model_of([1.0, 2.0], [[1.0, 1.0]], 1.0, INF, upper=1.0, integrality=True))
     whole.root = root_relaxation(whole.model, Budget(work=1e9))
     assert whole.acceptance.submit(np.array([1.0, 0.0]), "by hand")
-    assert ImprovingDiveTurns(whole).share() == 0.0
+    assert Taking(ImprovingDive, whole).share() == 0.0
 
 
 def test_a_first_dive_that_takes_long_is_not_due_most_for_ever():
     context = with_poor_point(1)
-    turns = ImprovingDiveTurns(context)
+    turns = Taking(ImprovingDive, context)
     for _ in range(TURNS_AT_ONCE):
-        turns.work(Budget(work=1.0), 0)
-    assert turns.share() == FIRST
+        turns.run(Budget(work=1.0), 0)
+    assert 0.0 < turns.share() < AT_ONCE
 
 
 def test_no_point_above_the_cutoff_is_offered():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.mip.heuristics.completion import SOURCE, Completion
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.completion import SHARE, SOURCE, CompleteTurns
 from solvers.mip.solutions.polish import Polished, Polisher, PolishStatus
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of
 
@@ -40,10 +40,10 @@ def point_with(*built):
 
 def test_a_point_without_any_flow_is_completed_recorded_and_improved():
     context = context_of(design())
-    turns = CompleteTurns(context)
-    assert turns.share() == SHARE
+    turns = Taking(Completion, context)
+    assert turns.share() > 0.0
     context.acceptance.infeasible_points(point_with(1, 4), 1)
-    turns.work(Budget(), 0)
+    turns.run(Budget(), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert best.source == SOURCE
@@ -57,7 +57,7 @@ def test_the_first_point_is_recorded_before_its_best_values_are_known(monkeypatc
     context = context_of(design())
     monkeypatch.setattr(context.acceptance, "submit", lambda x, source: False)
     context.acceptance.infeasible_points(point_with(0, 1), 1)
-    CompleteTurns(context).work(Budget(), 0)
+    Taking(Completion, context).run(Budget(), 0)
     assert len(context.acceptance.incumbents.pool) == len(context.acceptance.pool) == 1
 
 
@@ -71,9 +71,9 @@ def test_what_no_flow_can_mend_is_tried_once(monkeypatch):
 
     monkeypatch.setattr(Polisher, "polish", watched)
     context = context_of(design())
-    turns = CompleteTurns(context)
+    turns = Taking(Completion, context)
     context.acceptance.infeasible_points(point_with(0, 1, 2), 2)
-    turns.work(Budget(), 0)
+    turns.run(Budget(), 0)
     assert not len(context.acceptance.incumbents.pool)
     assert turns.share() == 0.0
     integers = [tuple(x[:ARCS]) for x in tried]
@@ -83,8 +83,8 @@ def test_what_no_flow_can_mend_is_tried_once(monkeypatch):
     context.acceptance.infeasible_points(again, 1)
     assert turns.share() == 0.0
     context.acceptance.infeasible_points(point_with(2, 3), 1)
-    assert turns.share() == SHARE
-    turns.work(Budget(), 0)
+    assert turns.share() > 0.0
+    turns.run(Budget(), 0)
     assert {tuple(x[:ARCS]) for x in tried[3:]} == {tuple(point_with(2, 3)[:ARCS])}
     assert len(context.acceptance.incumbents.pool) == 1
 
@@ -98,22 +98,22 @@ def test_an_lp_out_of_time_is_tried_again_with_more(monkeypatch):
 
     monkeypatch.setattr(Polisher, "polish", out_of_time)
     context = context_of(design())
-    turns = CompleteTurns(context)
+    turns = Taking(Completion, context)
     for _ in range(3):
-        turns.work(Budget(seconds=0.5), 0)
-        assert turns.share() == SHARE
+        turns.run(Budget(seconds=0.5), 0)
+        assert turns.share() > 0.0
     assert given == [2.0, 4.0, 8.0]
 
 
 def test_pure_integer_models_have_nothing_to_complete():
     context = context_of(schedule(0))
     context.acceptance.infeasible_points(np.ones(context.model.num_columns), 1)
-    assert CompleteTurns(context).share() == 0.0
+    assert Taking(Completion, context).share() == 0.0
 
 
 def test_where_there_is_a_point_nothing_is_due():
     context = context_of(design())
-    turns = CompleteTurns(context)
+    turns = Taking(Completion, context)
     context.acceptance.submit(point_with(2, 3), "test")
     assert context.has_point
     assert turns.share() == 0.0

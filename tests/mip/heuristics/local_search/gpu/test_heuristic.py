@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.local_search.gpu import WalkerCounts
-from solvers.mip.heuristics.local_search.on_gpu import (
+from solvers.mip.heuristics.local_search.gpu.heuristic import (
     LATEST,
     WALKERS_SHARE,
     DeviceWalks,

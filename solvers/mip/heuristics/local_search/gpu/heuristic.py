@@ -17,8 +17,13 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.on_cpu import SearchSpace, aggregated_space, full_space
+from solvers.mip.heuristics.local_search.search_space import (
+    SearchSpace,
+    aggregated_space,
+    full_space,
+)
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.infeasible_points import InfeasiblePoint
 
@@ -158,3 +163,29 @@ class _InfeasibleHere:
         """Return all that are known, by anyone, in the search space's columns."""
         known = self._context.acceptance.infeasible_points.points()
         return tuple(InfeasiblePoint(self._space.here(one.x), one.violated_rows) for one in known)
+
+
+class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):
+    """Walkers on the model."""
+
+    name = "walkers on the GPU"
+    needs = Needs(device=True)
+
+    def prepare(self, context: HeuristicContext) -> SpaceWalkers:
+        """Return the walkers, which share the device's time with those in the other space."""
+        return context.once(DeviceWalks, lambda: DeviceWalks(context)).on_model
+
+    def run(self, state: SpaceWalkers, budget: Budget, seed: int) -> Report:
+        """Walk until the budget is spent."""
+        state.work(budget)
+        return OVER
+
+
+class AggregatedDeviceLocalSearch(DeviceLocalSearch):
+    """Walkers on the model without its implied columns."""
+
+    name = "walkers on the GPU without implied columns"
+
+    def prepare(self, context: HeuristicContext) -> SpaceWalkers:
+        """Return the walkers in that space."""
+        return context.once(DeviceWalks, lambda: DeviceWalks(context)).on_aggregated

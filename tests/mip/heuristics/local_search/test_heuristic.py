@@ -8,40 +8,43 @@ import pytest
 from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.heuristics.local_search.cpu.settings import drawn
 from solvers.mip.heuristics.local_search.cpu.walk import STYLES
-from solvers.mip.heuristics.local_search.on_cpu import (
+from solvers.mip.heuristics.local_search.heuristic import (
     LEAST_EARNED,
-    SHARE,
-    SHARE_WITH_POINT,
-    SHARE_WITHOUT,
-    both_walks,
+    AggregatedLocalSearch,
+    LocalSearch,
 )
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.pool import Found
-from tests.mip.context_of import context_of
+from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.large_neighbourhood.situations import packing
 from tests.mip.inference.aggregation.schedules import schedule
+
+
+def both_walks(context: HeuristicContext) -> tuple[Taking, Taking]:
+    return Taking(LocalSearch, context), Taking(AggregatedLocalSearch, context)
 
 
 def test_walks_without_implied_columns_bring_points_of_the_whole_model():
     model = schedule(0, jobs=20, periods=30)
     context = context_of(model)
     _, without = both_walks(context)
-    without.work(Budget(work=2e7), 0)
+    without.run(Budget(work=2e7), 0)
     best = context.acceptance.incumbents.pool.best
     assert best is not None
     assert is_feasible(model, best.x)
-    assert without.earned > 0.0
+    assert without.prepared.earned > 0.0
 
 
 def test_the_next_turn_goes_on_where_the_last_one_ended():
     context = context_of(schedule(0, jobs=20, periods=30))
     whole, _ = both_walks(context)
     for _ in range(3):
-        whole.work(Budget(work=1e6), 0)
-    assert len(whole._waiting) == 1
-    assert whole._waiting[0].counts.slices >= 3
+        whole.run(Budget(work=1e6), 0)
+    ((_, one),) = whole.states
+    assert one.counts.slices >= 3
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
@@ -55,7 +58,7 @@ def test_the_first_walk_begins_with_the_first_style_whatever_the_seed(monkeypatc
     monkeypatch.setattr(walk, "drawn", listen)
     context = context_of(schedule(0), seed)
     for walks in both_walks(context):
-        walks.work(Budget(work=1e4), 0)
+        walks.run(Budget(work=1e4), 0)
     assert begun[:2] == [STYLES["mixed"][0]] * 2
     begun.clear()
     walk.Walk(context.model, context.acceptance.submit, 3)
@@ -64,17 +67,15 @@ def test_the_first_walk_begins_with_the_first_style_whatever_the_seed(monkeypatc
 
 def test_a_model_that_may_not_last_is_walked_on_as_it_is():
     context = context_of(schedule(0))
-    temporary = {"now": True}
-    context.is_temporary = lambda: temporary["now"]
+    context.solve.is_reducing = True
     whole, without = both_walks(context)
-    assert (whole.share(), without.share()) == (SHARE, 0.0)
-    without.work(Budget(work=1e6), 0)
+    assert whole.share() > 0.0 == without.share()
     assert context.aggregated is None
-    temporary["now"] = False
-    assert without.share() == SHARE_WITHOUT
+    context.solve.is_reducing = False
+    assert without.share() > 0.0
     assert context.aggregated is not None
-    without.work(Budget(work=1e6), 0)
-    assert without.is_there
+    without.run(Budget(work=1e6), 0)
+    assert without.prepared.is_there
 
 
 def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
@@ -86,7 +87,7 @@ def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
 
     monkeypatch.setattr("solvers.mip.portfolio.heuristic_context.eliminate", listen)
     context = context_of(schedule(0))
-    context.is_over = lambda: True
+    context.solve.over.set()
     found = []
 
     def ask():
@@ -106,12 +107,12 @@ def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
 def test_where_nothing_is_defined_the_second_walks_end_at_their_first_turn():
     context = context_of(packing())
     whole, without = both_walks(context)
-    assert (whole.share(), without.share()) == (SHARE, SHARE_WITHOUT)
-    without.work(Budget(work=1e6), 0)
+    assert min(whole.share(), without.share()) > 0.0
+    without.run(Budget(work=1e6), 0)
     assert without.share() == 0.0
     context.acceptance.submit(np.zeros(context.model.num_columns), "test")
     assert context.has_point
-    assert whole.share() == pytest.approx(SHARE_WITH_POINT)
+    assert whole.share() == pytest.approx(whole.row.after)
 
 
 def test_with_a_point_the_common_share_goes_to_those_who_earned_it():
@@ -120,6 +121,6 @@ def test_with_a_point_the_common_share_goes_to_those_who_earned_it():
     whole, without = both_walks(context)
     context.acceptance.incumbents.pool.add(Found(np.zeros(model.num_columns), 1.0, 0.0, "test"))
     assert whole.share() == pytest.approx(without.share())
-    without.earned = 1.0
-    assert without.share() + whole.share() == pytest.approx(SHARE_WITH_POINT)
+    without.prepared.earned = 1.0
+    assert without.share() + whole.share() == pytest.approx(whole.row.after)
     assert without.share() / whole.share() == pytest.approx((1.0 + LEAST_EARNED) / LEAST_EARNED)

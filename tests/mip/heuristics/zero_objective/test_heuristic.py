@@ -1,4 +1,4 @@
-"""Any point at all, by branch and bound without costs, and when it is searched for."""
+"""Any point at all, by branch and bound with a zero objective, and when it is searched for."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ import threading
 import numpy as np
 import pytest
 
-from solvers.core.options import EngineOptions
-from solvers.core.progress import Progress
-from solvers.mip.context import SolveContext
-from solvers.mip.heuristics.zero_objective import (
-    SOURCE,
-    begin_lanes,
-    in_turn,
-    lanes,
-    search_zero_objective,
-    suits,
-)
-from solvers.mip.heuristics.zero_objective.lanes import SHARE
+from solvers.mip import heuristic_stage
+from solvers.mip.heuristics.zero_objective import SOURCE, heuristic, search_zero_objective
+from solvers.mip.heuristics.zero_objective.heuristic import ZeroObjective
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import Declined, Needs
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.participant import Participant, line_up
+from solvers.mip.portfolio.table import TABLE, Place
 from solvers.mip.submip import SubMipStatus, runner
 from tests.mip.context_of import context_of
 from tests.mip.inference.aggregation.schedules import schedule
@@ -28,11 +23,6 @@ from tests.mip.solutions.polish.test_polisher import model_of
 
 def continuous():
     return model_of([1.0], [[1.0]], [0.5], [2.0], 0.0, 1.0, False)
-
-
-def solve_context_of(context, time_limit: float, cores: int = 2) -> SolveContext:
-    options = EngineOptions(threads=cores)
-    return SolveContext(context.model.problem, options, Progress(time_limit), None)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -83,86 +73,78 @@ def test_a_model_without_points_yields_none():
     assert not nothing.has_point
 
 
-def test_models_without_integers_or_with_too_many_entries_are_left_alone(monkeypatch):
-    assert suits(schedule(1))
-    assert not suits(continuous())
-    monkeypatch.setattr("solvers.mip.heuristics.zero_objective.first_point.MOST_ENTRIES", 3)
-    assert not suits(schedule(1))
-    assert in_turn(context_of(schedule(1))) == []
+def zero_objectives(context: HeuristicContext, place: Place, seconds: float = 10.0):
+    return line_up([row for row in TABLE if row.place is place], context, [place], seconds)
+
+
+@pytest.mark.parametrize("place", [Place.TURN_BY_CLOCK, Place.TURN_BY_WORK, Place.THREAD])
+def test_models_without_integers_or_with_too_many_entries_are_left_alone(place):
+    assert zero_objectives(context_of(schedule(1)), place)
+    assert not zero_objectives(context_of(continuous()), place)
+    few = Needs(integers=True, most_entries=3)
+    with pytest.raises(Declined, match="more than 3 entries"):
+        Participant(ZeroObjective(needs=few), context_of(schedule(1)))
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(2, 1), (16, 2)])
-def test_lanes_begin_by_themselves_and_find_a_point(monkeypatch, cores, expected):
-    monkeypatch.setattr(lanes, "LONGEST_DELAY", 0.0)
-    context = context_of(schedule(1))
-    solve = solve_context_of(context, 100.0, cores)
+def test_threads_begin_by_themselves_and_find_a_point(monkeypatch, cores, expected):
+    monkeypatch.setattr(heuristic, "LONGEST_DELAY", 0.0)
+    context = context_of(schedule(1), threads=cores, time_limit=100.0)
     began, both = [], threading.Barrier(expected)
-    search = lanes.search_zero_objective
+    search = heuristic.search_zero_objective
 
-    def listen(context, budget, number):
+    def listen(context, budget, number, limits):
         began.append(number)
         both.wait(60.0)
-        return search(context, budget, number)
+        return search(context, budget, number, limits)
 
-    monkeypatch.setattr(lanes, "search_zero_objective", listen)
-    begin_lanes(solve, context, Budget())
-    for thread in solve._threads:
-        thread.join(60.0)
+    monkeypatch.setattr(heuristic, "search_zero_objective", listen)
+    begin_threads(context)
     assert sorted(began) == list(range(expected))
     assert context.has_point
 
 
-def test_lanes_wait_for_the_smaller_model(monkeypatch):
-    looks: list[bool] = []
-    context = context_of(schedule(1))
-
-    class Reducing(SolveContext):
-        @property
-        def is_reducing(self) -> bool:
-            looks.append(context.has_point)
-            return len(looks) < 3
-
-        @is_reducing.setter
-        def is_reducing(self, value: bool) -> None:
-            pass
-
-    monkeypatch.setattr(lanes, "LONGEST_DELAY", 0.0)
-    solve = Reducing(context.model.problem, EngineOptions(threads=2), Progress(100.0), None)
-    begin_lanes(solve, context, Budget())
-    for thread in solve._threads:
+def begin_threads(context: HeuristicContext, budget: Budget | None = None) -> None:
+    """Let the threads run to their ends."""
+    heuristic_stage._begin_threads(context, Place.THREAD, budget or Budget())
+    for thread in context.solve._threads:
         thread.join(60.0)
+        assert not thread.is_alive()
+
+
+def test_threads_wait_for_the_smaller_model(monkeypatch):
+    looks: list[bool] = []
+    context = context_of(schedule(1), threads=2, time_limit=100.0)
+
+    def is_temporary(self):
+        looks.append(context.has_point)
+        return len(looks) < 3
+
+    monkeypatch.setattr(heuristic, "LONGEST_DELAY", 0.0)
+    monkeypatch.setattr(HeuristicContext, "is_temporary", property(is_temporary))
+    begin_threads(context)
     assert looks == [False, False, False]
     assert context.has_point
 
 
-def test_lanes_do_not_begin_where_there_is_a_point_or_it_is_over(monkeypatch):
+def test_threads_do_not_begin_where_there_is_a_point_or_it_is_over(monkeypatch):
     began = []
-    monkeypatch.setattr(lanes, "search_zero_objective", lambda *which: began.append(which))
-    context = context_of(schedule(1))
-    over = solve_context_of(context, 100.0)
-    begin_lanes(over, context, Budget(stop=lambda: True))
+    monkeypatch.setattr(heuristic, "search_zero_objective", lambda *which: began.append(which))
+    context = context_of(schedule(1), threads=2, time_limit=100.0)
+    begin_threads(context, Budget(stop=lambda: True))
     search_zero_objective(context, Budget())
-    found = solve_context_of(context, 100.0)
-    begin_lanes(found, context, Budget())
-    for thread in [*over._threads, *found._threads]:
-        thread.join(60.0)
-        assert not thread.is_alive()
+    begin_threads(context)
     assert not began
 
 
 def test_among_turns_it_has_one_while_there_is_no_point():
     context = context_of(schedule(1))
-    (by_work,), (by_time,) = in_turn(context), in_turn(context, 10.0)
+    (by_work,) = zero_objectives(context, Place.TURN_BY_WORK)
+    (by_time,) = zero_objectives(context, Place.TURN_BY_CLOCK)
     assert by_work.once
-    assert by_time.longest == by_time.shortest == pytest.approx(3.0)
-    assert by_work.share() == SHARE
+    assert by_time.once
+    assert by_time.longest == pytest.approx(3.0)
+    assert by_work.share() > 0.0
     by_work.work(Budget(), 0)
     assert context.has_point
     assert by_work.share() == by_time.share() == 0.0
-
-
-def test_where_work_is_counted_large_models_are_left_out(monkeypatch):
-    monkeypatch.setattr(lanes, "MOST_ENTRIES_BY_WORK", 3)
-    context = context_of(schedule(1))
-    assert in_turn(context) == []
-    assert len(in_turn(context, 10.0)) == 1

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
+from solvers.core.outcome import SolutionStatus
+from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.resumable import ClauseTurns
-from tests.mip.context_of import context_of
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from tests.mip.context_of import Taking, bounds_of, context_of
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.inference.domain.models import model_of
 
 
-def turns_of(model, **changes):
-    """Return what is shared, the turns, and what they say is proven."""
-    context = dataclasses.replace(context_of(model), **changes)
-    told: list[float] = []
-    return (
-        context,
-        ClauseTurns(context, lambda: 2.0, lambda bound, source: told.append(bound)),
-        told,
-    )
-
-
-def through(turns: ClauseTurns) -> None:
-    """Give turns until nothing is left."""
+def through(context: HeuristicContext) -> list[float]:
+    """Give turns until nothing is left; return what was said to be proven."""
+    search = Taking(LazyClause, context)
     for number in range(200):
-        if turns.share() == 0.0:
-            return
-        turns.work(Budget(work=1e5), number)
+        if search.share() == 0.0:
+            return [bound for bound, _ in bounds_of(context)]
+        search.run(Budget(work=1e5), number)
     raise AssertionError("the search did not come to its end")
 
 
@@ -42,8 +32,8 @@ def test_the_optimum_is_found_and_proven_and_no_bound_is_above_it(kind):
         points = feasible_points(model)
         if not len(points) or not np.any(model.cost):
             continue
-        context, turns, told = turns_of(model)
-        through(turns)
+        context = context_of(model)
+        told = through(context)
         optimum = min(model.objective_at(x) for x in points)
         assert context.acceptance.pool.objective == pytest.approx(optimum)
         assert told[-1] == pytest.approx(optimum, abs=1e-6)
@@ -56,9 +46,9 @@ def test_the_optimum_is_found_and_proven_and_no_bound_is_above_it(kind):
 def test_points_of_others_are_to_be_beaten():
     # at least two of three columns are due, and their sum is the objective
     model = model_of([1, 1, 1], [[1, 1, 0], [0, 1, 1], [1, 0, 1]], 1, 2, upper=1, integrality=True)
-    context, turns, told = turns_of(model)
+    context = context_of(model)
     assert context.acceptance.submit(np.array([1.0, 1.0, 0.0]), "another")
-    through(turns)
+    told = through(context)
     assert len(context.acceptance.pool) == 1
     assert told[-1] == pytest.approx(2.0)
     context.acceptance.close()
@@ -74,18 +64,19 @@ def test_what_no_point_keeps_is_said_to_be_infeasible():
         upper=1,
         integrality=True,
     )
-    said = []
-    context, turns, told = turns_of(model, prove_infeasible=lambda: said.append(True))
-    through(turns)
-    assert said
+    context = context_of(model)
+    told = through(context)
+    settled = context.solve.settled
+    assert settled is not None
+    assert settled.solution_status is SolutionStatus.INFEASIBLE
     assert not told
     context.acceptance.close()
 
 
 def test_with_rounding_errors_nothing_is_said():
     model = model_of([1, 2], [[1, np.pi]], 1, 9, upper=3, integrality=True)
-    context, turns, told = turns_of(model)
-    through(turns)
+    context = context_of(model)
+    told = through(context)
     assert context.acceptance.pool.objective == 1.0
     assert not told
     context.acceptance.close()

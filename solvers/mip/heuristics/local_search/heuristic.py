@@ -1,0 +1,143 @@
+"""Walks on the CPU as the schedule sees them: on the model, and without its implied columns.
+
+What a walk finds without them is often out of reach for one on the model as it is, and the other
+way round; which of the two is of more use is seen only when they have begun. So both have shares,
+and once there is a point, that of their common share which they have earned lately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.local_search.cpu.walk import APART, Walk
+from solvers.mip.heuristics.local_search.search_space import (
+    SearchSpace,
+    aggregated_space,
+    full_space,
+)
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+
+FADING = 0.7
+"""What remains of an improving turn's weight from one turn to the next."""
+
+LEAST_EARNED = 0.1
+"""What those count as having earned who have earned nothing, so that they are never left out."""
+
+
+@dataclass(eq=False)
+class Walks:
+    """The walks in one search space: what they have earned, and who competes with them.
+
+    Parameters
+    ----------
+    context : HeuristicContext
+    rivals : list of Walks
+        Those in all search spaces, these included.
+    is_there : bool
+        Whether there is a search space, as far as is known.
+    """
+
+    context: HeuristicContext
+    rivals: list[Walks]
+    is_there: bool = True
+    improvements: int = 0
+    earned: float = 0.0
+
+
+_State = tuple[Walks, Walk]
+
+
+class LocalSearch(Heuristic[Walks, _State]):
+    """One walk on the model for each turn that runs at a time."""
+
+    name = "local search"
+    first_seed = 0
+
+    def prepare(self, context: HeuristicContext) -> Walks:
+        """Take note of who shares what local search is due."""
+        rivals: list[Walks] = context.once(LocalSearch, list)
+        walks = Walks(context, rivals)
+        rivals.append(walks)
+        return walks
+
+    def share(self, prepared: Walks, usual: float) -> float:
+        """Return what is due to these walks of what is due to all of them once there is a point."""
+        if not prepared.context.has_point:
+            return usual
+        earned = prepared.earned + LEAST_EARNED
+        others = sum(
+            one.earned + LEAST_EARNED
+            for one in prepared.rivals
+            if one.is_there and one is not prepared
+        )
+        return usual * earned / (earned + others)
+
+    def begin(self, prepared: Walks, number: int) -> _State:
+        """Begin a walk."""
+        context = prepared.context
+        space = self.space(prepared)
+
+        def place(turn: int) -> FloatArray | None:
+            x = _place(context, turn)
+            return None if x is None else space.here(x)
+
+        def submit(x: FloatArray, source: str) -> bool:
+            improved = space.submit(x, source)
+            prepared.improvements += improved
+            return improved
+
+        return prepared, Walk(
+            space.model,
+            submit,
+            context.solve.options.seed + self.first_seed + number,
+            pool=space.pool,
+            place=place,
+            infeasible_points=space.infeasible_points,
+            turn=APART * number,
+        )
+
+    def space(self, prepared: Walks) -> SearchSpace:
+        """Return where to walk."""
+        return full_space(prepared.context)
+
+    def run(self, state: _State, budget: Budget, seed: int) -> Report:
+        """Walk on, and count whether it was in vain."""
+        walks, walk = state
+        before = walks.improvements
+        walk.run(budget)
+        walks.earned = FADING * walks.earned + (walks.improvements > before)
+        return UNFINISHED
+
+
+class AggregatedLocalSearch(LocalSearch):
+    """The same without the columns that equations imply, which hamper steps on the model."""
+
+    name = "local search without implied columns"
+    first_seed = 1
+
+    def share(self, prepared: Walks, usual: float) -> float:
+        """Return nothing while the model may not last: finding what is implied takes long."""
+        return 0.0 if prepared.context.is_temporary else super().share(prepared, usual)
+
+    def space(self, prepared: Walks) -> SearchSpace:
+        """Return the model without its implied columns."""
+        space = prepared.context.once(self, lambda: aggregated_space(prepared.context))
+        if space is None:
+            prepared.is_there = False
+            raise Declined("the equations imply no columns")
+        return space
+
+
+def _place(context: HeuristicContext, number: int) -> FloatArray | None:
+    """Return where to begin while there is no point: anew, near one, or at the relaxation."""
+    if context.has_point:
+        return None
+    reference = context.reference()
+    infeasible = context.acceptance.infeasible_points.points()[:2]
+    places = [None, *(point.x for point in infeasible)]
+    if reference is not None:
+        places.append(reference)
+    return places[number % len(places)]

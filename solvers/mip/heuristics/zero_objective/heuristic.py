@@ -1,0 +1,85 @@
+"""When there is a search with a zero objective: in threads beside the turns, or once among them.
+
+HiGHS cannot be stopped and go on later, and what it does before its first point, presolve, cuts and
+dives at the root, takes longer than a turn. So a search has a thread of its own, which the system
+gives time beside the others, from when the heuristics have had their first seconds in vain until
+anybody has a point.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from solvers.core.concurrency import LOOK_AGAIN
+from solvers.mip.heuristics.zero_objective.first_point import (
+    MOST_ENTRIES,
+    NO_LIMITS,
+    search_zero_objective,
+)
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import OVER, Declined, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.submip import Limits
+
+DELAY_SHARE, LONGEST_DELAY = 0.1, 2.0
+"""When threads begin: part of the time limit, and seconds at most. Most models have a point by
+then, and no process is started for them."""
+
+MOST_ENTRIES_BY_WORK, BY_WORK = 50_000, Limits(nodes=10, leaves=10, stall_nodes=10, solutions=1)
+"""Entries of a model up to which there is a search where work is counted, and the limits of it:
+HiGHS stops at no amount of work, and its root, where most points are found, takes minutes on larger
+ones."""
+
+
+NEEDS = Needs(integers=True, most_entries=MOST_ENTRIES, incumbent=False)
+
+
+@dataclass(frozen=True)
+class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
+    """One search of the whole model for any point at all.
+
+    Parameters
+    ----------
+    name : str
+    number : int
+        Each searches another way: the first minimises nothing, others random costs.
+    limits : Limits
+    needs : Needs
+    """
+
+    name: str = "zero objective"
+    number: int = 0
+    limits: Limits = NO_LIMITS
+    needs: Needs = NEEDS
+
+    def prepare(self, context: HeuristicContext) -> HeuristicContext:
+        """Leave out models without rows."""
+        if not context.model.num_nonzeros:
+            raise Declined("the matrix is empty")
+        return context
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Search until there is a point."""
+        search_zero_objective(state, budget, self.number, self.limits)
+        return OVER
+
+
+@dataclass(frozen=True)
+class DelayedZeroObjective(ZeroObjective):
+    """The same in a thread of its own, should there be no point in a while."""
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Wait for presolve and the heuristics' first seconds, and search if it is needed."""
+        return super().run(state, budget, seed) if _is_needed(state, budget) else OVER
+
+
+def _is_needed(context: HeuristicContext, budget: Budget) -> bool:
+    """Wait until searches may begin; return whether there is no point by then."""
+    progress = context.solve.progress
+    begin = min(LONGEST_DELAY, DELAY_SHARE * progress.time_limit)
+    while not (context.has_point or budget.is_over()):
+        if progress.seconds >= begin and not context.is_temporary:
+            return True
+        time.sleep(LOOK_AGAIN)
+    return False
