@@ -56,7 +56,7 @@ the model of the file, absolutely to 1e-6. Figures are means over models of mean
 
 | word | meaning |
 |---|---|
-| mean gap | primal gap to the best known objective at the limit, between 0 and 1; 1 without a point |
+| mean gap | primal gap to the best known objective at the limit; 1 without a point |
 | P/T | primal integral over the limit: the mean gap over time |
 | P mean | shifted geometric mean of the primal integral, in seconds |
 | first point | shifted geometric mean of the time to a point; the limit where there is none |
