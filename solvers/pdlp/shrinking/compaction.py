@@ -66,7 +66,6 @@ class Compaction:
         self._progress = progress
         self._problem = whole.problem.original
         self._settings = settings = whole.settings
-        self._sizes = Magnitudes(self._problem)
         self._inside: _Inside | None = None
         self._returns = 0
         self.parts = 0
@@ -83,6 +82,7 @@ class Compaction:
         self._is_on = settings.shrinking.enabled and self._problem.num_nonzeros >= least
         self._moved_at = began
         if self._is_on:
+            self._sizes = Magnitudes(self._problem)
             self._sights.append(self._sight(began))
         self._next_look: float = self._moved_at + settings.shrinking.first_look
 
