@@ -169,7 +169,7 @@ def kernels_of(state: State) -> BlockKernels:
 
 
 def thread_counts(state: State) -> tuple[int, ...]:
-    """Return the numbers of CPU threads worth a trial."""
+    """Return the numbers of CPU threads to try."""
     matrix = state.problem.coefficients.by_row
     work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)
     many = threads_for(work, state.threads, parallel_from=THREADS_TRIED_FROM)
