@@ -35,7 +35,7 @@ from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple_choice import MultipleChoice, solve_choice
+from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
 
 Numbers = tuple[IntArray, IntArray]
 """Profits and weights, (classes, items of each)."""
@@ -99,7 +99,7 @@ def model_of(choice: MultipleChoice) -> Problem:
 
 def ours(choice: MultipleChoice, limit: float) -> tuple[int, bool]:
     """Solve by the engine alone."""
-    found = solve_choice(choice, Progress(limit))
+    found = solve_multiple_choice(choice, Progress(limit))
     return found.profit, found.is_optimal
 
 
@@ -210,7 +210,7 @@ def main() -> None:
     table = [[row.get(title) for title in titles] for row in rows]
     print_table("Multiple-choice knapsack problems", columns, table)
     settings = {"time limit": arguments.time_limit, "repeats": arguments.repeats}
-    write_record("knapsack-choice", settings | {"rows": rows}, device=cpu())
+    write_record("knapsack-multiple-choice", settings | {"rows": rows}, device=cpu())
 
 
 def _arguments() -> argparse.Namespace:

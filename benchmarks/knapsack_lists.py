@@ -32,7 +32,7 @@ from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.dp import states
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
 from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES, KEY_BYTES
-from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, Lists
+from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, GpuLists
 from solvers.native.knapsack_dp_states import merge
 
 MOST_ON_CPU = 20_000_000
@@ -66,7 +66,7 @@ class Problem:
 def device_batches(problem: Problem, device: Device, repeats: int) -> list[dict[str, float]]:
     """Time batches of stages on a device; the first, which compiles, is left out."""
     items = (problem.item_profit, problem.item_weight, problem.opposite)
-    lists = Lists(device, *items, problem.room)
+    lists = GpuLists(device, *items, problem.room)
     found = []
     for _ in range(repeats + 1):
         lists[Field.SIDE] = 0

@@ -37,7 +37,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import RowsKnapsack, solve_rows
+from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
 
 WHOLE_GAP = 0.999
 """Absolute gap that proves a whole-number optimum."""
@@ -54,7 +54,7 @@ class Instance:
     """A problem and what is known of its optimum."""
 
     name: str
-    problem: RowsKnapsack
+    problem: MultidimensionalKnapsack
     best_known: int | None
 
 
@@ -107,7 +107,7 @@ def read(path: Path, known: Mapping[str, int]) -> Instance:
     numbers = np.array(raw.split(), dtype=np.float64).astype(np.int64)
     n, m, value = (int(number) for number in numbers[:3])
     end = 3 + n + n * m
-    problem = RowsKnapsack(
+    problem = MultidimensionalKnapsack(
         numbers[3 : 3 + n], numbers[3 + n : end].reshape(m, n), numbers[end : end + m]
     )
     name = path.name.partition(".dat")[0]
@@ -119,11 +119,13 @@ def drawn(items: int, rows: int, tightness: float, seed: int) -> Instance:
     rng = np.random.default_rng(seed)
     weight = rng.integers(1, 1001, (rows, items))
     profit = weight.sum(axis=0) // rows + (500 * rng.random(items)).astype(np.int64)
-    problem = RowsKnapsack(profit, weight, (tightness * weight.sum(axis=1)).astype(np.int64))
+    problem = MultidimensionalKnapsack(
+        profit, weight, (tightness * weight.sum(axis=1)).astype(np.int64)
+    )
     return Instance(f"drawn-{rows}x{items}-{tightness}", problem, None)
 
 
-def as_model(problem: RowsKnapsack) -> Problem:
+def as_model(problem: MultidimensionalKnapsack) -> Problem:
     """Return a problem as a model for other solvers."""
     return Problem.from_arrays(
         problem.profit.astype(np.float64),
@@ -135,7 +137,9 @@ def as_model(problem: RowsKnapsack) -> Problem:
     )
 
 
-def by_highs(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | None, bool]:
+def by_highs(
+    problem: MultidimensionalKnapsack, limit: float, threads: int
+) -> tuple[int | None, bool]:
     """Return profit and whether it is proven."""
     options = EngineOptions(rel_gap=0.0, abs_gap=WHOLE_GAP, threads=threads)
     found = highs.solve(as_model(problem), options, Progress(limit))
@@ -144,7 +148,7 @@ def by_highs(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | N
 
 
 def by_own_branch_and_bound(
-    problem: RowsKnapsack, limit: float, threads: int
+    problem: MultidimensionalKnapsack, limit: float, threads: int
 ) -> tuple[int | None, bool]:
     """Return profit and whether it is proven."""
     found = gpu_bridge.solve(
@@ -159,7 +163,9 @@ def by_own_branch_and_bound(
     return profit, found.solution_status is SolutionStatus.OPTIMAL
 
 
-def by_cp_sat(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | None, bool]:
+def by_cp_sat(
+    problem: MultidimensionalKnapsack, limit: float, threads: int
+) -> tuple[int | None, bool]:
     """Return profit and whether it is proven."""
     from ortools.sat.python import cp_model
 
@@ -176,7 +182,7 @@ def by_cp_sat(problem: RowsKnapsack, limit: float, threads: int) -> tuple[int | 
     return (round(solver.objective_value) if known else None), status == cp_model.OPTIMAL
 
 
-Peer = Callable[[RowsKnapsack, float, int], tuple[int | None, bool]]
+Peer = Callable[[MultidimensionalKnapsack, float, int], tuple[int | None, bool]]
 
 PEERS: dict[str, Peer] = {"highs": by_highs, "cp-sat": by_cp_sat, "mip": by_own_branch_and_bound}
 
@@ -191,7 +197,7 @@ def compare(instance: Instance, arguments: argparse.Namespace) -> Row:
         if profit > reached[-1][1]:
             reached.append((time.perf_counter() - began, profit))
 
-    packing = solve_rows(
+    packing = solve_multidimensional(
         problem,
         Progress(arguments.time_limit),
         tell=tell,
@@ -236,7 +242,9 @@ def main() -> None:
         arguments.peers = [name for name in arguments.peers if name != "cp-sat"]
     device = cpu() if arguments.device == "cpu" else find_device(arguments.device)
     began = time.perf_counter()
-    solve_rows(drawn(20, 3, 0.5, 0).problem, Progress(), device=device)  # loads GPU code
+    solve_multidimensional(
+        drawn(20, 3, 0.5, 0).problem, Progress(), device=device
+    )  # loads GPU code
     known = best_known(arguments.known)
     instances = [read(path, known) for path in arguments.files] or [
         drawn(*map(int, size.split("x")), tightness, seed=1)
@@ -251,7 +259,7 @@ def main() -> None:
     columns = [Column(name) for name in (found[0] if found else ())]
     print_table("multidimensional knapsacks", columns, [list(row.values()) for row in found])
     write_record(
-        "knapsack-rows",
+        "knapsack-multidimensional",
         {
             "time_limit": arguments.time_limit,
             "peer_limit": arguments.peer_limit,

@@ -1,4 +1,4 @@
-"""What PDLP's constants are worth: iterations to a tolerance with one of them changed at a time.
+"""Effects of PDLP's constants: iterations to a tolerance with one of them changed at a time.
 
     python -m benchmarks.pdlp_constants FILES_OR_FOLDERS... [--variants default "check 64" ...]
         [--presolve light] [--cap 30000] [--min-nonzeros 200] [--max-nonzeros 40000]

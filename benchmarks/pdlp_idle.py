@@ -97,7 +97,7 @@ def main() -> None:
     )  # fmt: skip
     mean = float(np.mean([row["idle in mean"] for row in rows])) if rows else None
     print(f"idle in mean over {len(rows)} models: {mean}")
-    write_record("pdlp-active", {"tolerance": arguments.tolerance, "rows": rows, "mean": mean})
+    write_record("pdlp-idle", {"tolerance": arguments.tolerance, "rows": rows, "mean": mean})
 
 
 def _arguments() -> argparse.Namespace:

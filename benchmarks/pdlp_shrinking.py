@@ -1,11 +1,11 @@
-"""PDLP with and without going on with the active part of a model: iterations, entries, time.
+"""PDLP with and without shrinking: iterations, entries, time.
 
     python -m benchmarks.pdlp_shrinking [--device cuda] [--tolerance 1e-4 1e-8] FILES...
         [--repeat 3] [--time-limit 60] [--iteration-limit N] [--change share=0.4 ...]
         [--stop-after SECONDS]
 
 FILES are models; integrality is dropped. Each is reduced by the light presolve, as on PDLP's way
-to an answer, and solved both variants in turn after an unmeasured run of each, which compiles and
+to an answer, and solved with each variant after an unmeasured run of each, which compiles and
 warms up. The time is that of the engine, from the reduced model in memory to its answer, and the
 median of the repetitions. Answers are mapped back and checked by ``residuals.py`` on the program
 as HiGHS reads it from the file, at a hundredth above the tolerance. ``parts`` counts the smaller
@@ -34,7 +34,7 @@ from solvers.core.outcome import Outcome
 from solvers.core.progress import Progress
 from solvers.presolve import Reduction
 
-NAME = "pdlp-compaction"
+NAME = "pdlp-shrinking"
 
 SLACK = 1.01
 """Factor on the tolerance at which an answer still counts as verified."""

@@ -46,6 +46,29 @@ INTEGRAL_SHIFT = 1e-3
 milliseconds on easy models do not count as multiples."""
 
 
+HEAD = """# Mixed-integer models measured
+
+<!-- Written by `python -m benchmarks.plots_mip`; changes made by hand are lost. -->
+
+How [heuristics beside branch and bound](mip.md) stand beside other solvers, from the records in
+`benchmarks/results`. `python -m benchmarks.mip` repeats the measurements. Every point is checked on
+the model of the file, absolutely to 1e-6. Figures are means over models of means over seeds.
+
+| word | meaning |
+|---|---|
+| mean gap | primal gap to the best known objective at the limit; 1 without a point |
+| P/T | primal integral over the limit: the mean gap over time |
+| P mean | shifted geometric mean of the primal integral, in seconds |
+| first point | shifted geometric mean of the time to a point; the limit where there is none |
+| best P on | models on which no other solver of the table has a smaller primal integral |
+| refuted claims | bounds or infeasibility that a known point contradicts |
+| recorded | figures of other runs, on an NVIDIA H200 |
+| peers | models for which figures of other solvers were recorded |
+| mipcc26 | the public models of the Land-Doig MIP Competition 2026 |
+| quick | about thirty, each of another family, 500 to 100,000 nonzeros |
+| survey, harder | 259 models of MIPLIB and others; the harder ones of them |"""
+
+
 @dataclass(frozen=True)
 class Group:
     """The runs of one set with one limit on one device, over all its records."""
@@ -219,14 +242,7 @@ def colours(rows: Sequence[MipRow]) -> dict[str, str]:
 
 def page_text(groups: Sequence[Group]) -> str:
     """Return the page with pictures and tables."""
-    parts = [
-        "# Mixed-integer models measured",
-        "Made by `python -m benchmarks.plots_mip` from the records in `benchmarks/results`; "
-        "`python -m benchmarks.mip` repeats the measurements. Points are checked on the model of "
-        "the file, absolutely to 1e-6. The gap is the primal gap to the best known objective, "
-        "between 0 and 1; P/T is the primal integral over the limit, its mean in seconds a shifted "
-        "geometric one. Figures are means over models of means over seeds.",
-    ]
+    parts = [HEAD]
     for group in groups:
         made = [f"Commit {', '.join(group.commits)}", *filter(None, group.conditions)]
         parts += [

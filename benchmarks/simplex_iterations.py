@@ -1,4 +1,4 @@
-"""What an iteration of the resident simplex costs, and dense linear programs beside HiGHS.
+"""What an iteration of the dense GPU simplex costs, and dense linear programs beside HiGHS.
 
     python -m benchmarks.simplex_iterations iterations [--rows 500 2000 10000] [--device auto]
     python -m benchmarks.simplex_iterations dense [--rows 1000 2000 5000] [--limit 300]
@@ -6,7 +6,7 @@
 *iterations* makes dual pivots on synthetic problems with sparse and with denser columns, begins to
 count after some hundred, and shows microseconds per iteration, folds of delayed pivots included,
 beside the bytes that an iteration has to move and the time that the device's memory needs for
-them. *dense* solves problems with m rows, 2 m columns and no zeros to the end by the resident core
+them. *dense* solves problems with m rows, 2 m columns and no zeros to the end by the dense GPU core
 and by the dual simplex of HiGHS, one after the other in the same run, and compares optima; one
 small problem is solved first, so that nothing is compiled while the clock runs. ``--stop-after``
 ends a long run between two problems and records what it has.
@@ -30,7 +30,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.papers.sparse_formats.machine import measure_machine
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import slack_form
 from solvers.simplex.solve import solve
 from solvers.simplex.state import slack_start
@@ -100,11 +100,11 @@ def iterations(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
 
 def timed_pivots(
     problem: Problem, device: Device, arguments: argparse.Namespace
-) -> tuple[float, int, ResidentCore]:
+) -> tuple[float, int, DenseGpuCore]:
     """Return seconds and number of the pivots after the first ones, and the core."""
     form = slack_form(problem)
     state = slack_start(form)
-    core = ResidentCore(form, device)
+    core = DenseGpuCore(form, device)
     core.load(state)
     core.dual(arguments.first, lambda: False)
     before, began = core.iterations, time.perf_counter()
@@ -112,7 +112,7 @@ def timed_pivots(
     return time.perf_counter() - began, core.iterations - before, core
 
 
-def bytes_moved(core: ResidentCore, problem: Problem) -> int:
+def bytes_moved(core: DenseGpuCore, problem: Problem) -> int:
     """Return the bytes that an iteration has to move, in the mean over a batch of K.
 
     With k stored columns: K / 2 delayed rows and etas for the pivot row and the column; the matrix
@@ -134,11 +134,12 @@ def bytes_moved(core: ResidentCore, problem: Problem) -> int:
 
 def dense(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
     """Yield solves of dense problems by both solvers."""
-    resident(synthetic(60, 120, 60, arguments.seed), device, arguments.limit)
+    solve_by_engine(synthetic(60, 120, 60, arguments.seed), device, arguments.limit)
     for rows in arguments.rows or (1000, 2000, 5000):
         problem = synthetic(rows, 2 * rows, rows, arguments.seed)
         runs = [
-            resident(problem, device, arguments.limit) for _ in range(1 if rows > 2000 else REPEATS)
+            solve_by_engine(problem, device, arguments.limit)
+            for _ in range(1 if rows > 2000 else REPEATS)
         ]
         seconds = statistics.median(run[0] for run in runs)
         _, made, objective = runs[0]
@@ -157,8 +158,8 @@ def dense(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
         }
 
 
-def resident(problem: Problem, device: Device, limit: float) -> tuple[float, int, float]:
-    """Return seconds, iterations and objective of the resident core's solve."""
+def solve_by_engine(problem: Problem, device: Device, limit: float) -> tuple[float, int, float]:
+    """Return seconds, iterations and objective of the dense GPU core's solve."""
     where = "cpu" if device.kind == "cpu" else f"cuda:{device.index}"
     began = time.perf_counter()
     outcome = solve(problem, EngineOptions(device=where), Progress(limit))
@@ -207,7 +208,7 @@ def main() -> None:
         if time.monotonic() > deadline:
             break
     print_table(
-        f"Resident simplex on {device.name}",
+        f"Dense GPU simplex on {device.name}",
         [Column(title, 4) for title in titles],
         [[row[title] for title in titles] for row in rows],
     )

@@ -25,17 +25,17 @@ class ProblemKind(Enum):
     LP = "linear program"
     MIP = "mixed-integer linear program"
     KNAPSACK = "knapsack problem"
-    KNAPSACK_CHOICE = "multiple-choice knapsack problem"
+    KNAPSACK_MULTIPLE_CHOICE = "multiple-choice knapsack problem"
     KNAPSACK_MULTIPLE = "multiple knapsack problem"
-    KNAPSACK_ROWS = "multidimensional knapsack problem"
+    KNAPSACK_MULTIDIMENSIONAL = "multidimensional knapsack problem"
 
 
 KNAPSACKS = frozenset(
     {
         ProblemKind.KNAPSACK,
-        ProblemKind.KNAPSACK_CHOICE,
+        ProblemKind.KNAPSACK_MULTIPLE_CHOICE,
         ProblemKind.KNAPSACK_MULTIPLE,
-        ProblemKind.KNAPSACK_ROWS,
+        ProblemKind.KNAPSACK_MULTIDIMENSIONAL,
     }
 )
 
@@ -57,15 +57,15 @@ def classify(problem: Problem) -> ProblemClass:
     knapsack = _knapsack(problem)
     if knapsack is not None:
         return ProblemClass(ProblemKind.KNAPSACK, knapsack)
-    choice = _knapsack_choice(problem)
+    choice = _multiple_choice(problem)
     if choice is not None:
-        return ProblemClass(ProblemKind.KNAPSACK_CHOICE, choice)
+        return ProblemClass(ProblemKind.KNAPSACK_MULTIPLE_CHOICE, choice)
     multiple = _knapsack_multiple(problem)
     if multiple is not None:
         return ProblemClass(ProblemKind.KNAPSACK_MULTIPLE, multiple)
-    rows = _knapsack_rows(problem)
+    rows = _multidimensional(problem)
     if rows is not None:
-        return ProblemClass(ProblemKind.KNAPSACK_ROWS, rows)
+        return ProblemClass(ProblemKind.KNAPSACK_MULTIDIMENSIONAL, rows)
     return ProblemClass(ProblemKind.MIP, _describe_mip(problem))
 
 
@@ -79,17 +79,17 @@ def _knapsack(problem: Problem) -> str | None:
     return None if model is None else model.sentence
 
 
-def _knapsack_choice(problem: Problem) -> str | None:
+def _multiple_choice(problem: Problem) -> str | None:
     """Say which multiple-choice knapsack problem this is, if it is one."""
     if problem.matrix.nnz > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
         return None
     if count_long_rows(problem) < 2:
         return None
     from solvers.knapsack.multiple_choice.recognise import (
-        recognise_choice,  # loads engine libraries
+        recognise_multiple_choice,  # loads engine libraries
     )
 
-    model = recognise_choice(problem)
+    model = recognise_multiple_choice(problem)
     return None if model is None else model.sentence
 
 
@@ -105,13 +105,15 @@ def _knapsack_multiple(problem: Problem) -> str | None:
     return None if model is None else model.sentence
 
 
-def _knapsack_rows(problem: Problem) -> str | None:
+def _multidimensional(problem: Problem) -> str | None:
     """Say which knapsack problem of several rows this is, if it is one."""
     if not 2 <= count_long_rows(problem) <= MOST_ROWS or not problem.integrality.all():
         return None
-    from solvers.knapsack.multidimensional.recognise import recognise_rows  # loads engine libraries
+    from solvers.knapsack.multidimensional.recognise import (
+        recognise_multidimensional,
+    )  # loads engine libraries
 
-    model = recognise_rows(problem)
+    model = recognise_multidimensional(problem)
     return None if model is None else model.sentence
 
 

@@ -77,6 +77,10 @@ def snippets(page: str) -> list[str]:
         ("README.md", 3, r"16\.5"),
         ("docs/index.md", 3, r"16\.5"),
         ("docs/mip.md", 4, r"32(\.0)?\s*$"),
+        ("docs/knapsack.md", 3, r"Engine +knapsack on cpu: (the model is )?a .*knapsack problem"),
+        ("docs/lu.md", 1, r"e-1\d\s*$"),
+        ("docs/conjugate-gradients.md", 1, r"CONVERGED"),
+        ("docs/sparse.md", 1, r"csr"),
     ],
 )
 def test_pages_run_as_printed(page, count, answer, runner, tmp_path):

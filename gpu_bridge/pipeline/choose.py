@@ -75,7 +75,7 @@ def missing_part() -> str:
 
 
 def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:
-    if kind is ProblemKind.KNAPSACK_ROWS:
+    if kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL:
         return problem.num_rows <= EXACT_ROWS and problem.num_columns <= EXACT_ITEMS
     return kind in KNAPSACKS
 

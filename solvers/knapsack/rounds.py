@@ -14,7 +14,7 @@ import numpy.typing as npt
 from solvers.knapsack.dp.clusters import climb_clusters
 from solvers.knapsack.dp.core import CoreSearch, Watch
 from solvers.knapsack.dp.gpu_lists.handover import Handover
-from solvers.knapsack.dp.heavy_first import descend_from_heaviest
+from solvers.knapsack.dp.heavy_first import search_heavy_first
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.exchanges import two_exchanges
@@ -47,11 +47,11 @@ the capacity by them."""
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
 
-DESCENT = (2, 10, 30)
+HEAVY_FIRST = (2, 10, 30)
 """States of a search from the heaviest item for one of the other search, in each round. In the last
 it comes before relaxations, which would take longer than it does."""
 
-LONG_DESCENT = 2 * 10**10
+LONG_HEAVY_FIRST = 2 * 10**10
 """States of the last search from the heaviest item: some minutes."""
 
 CLIMB = (10, 100, 400)
@@ -89,7 +89,7 @@ def search_in_rounds(
     """
     search = CoreSearch(items, found.profit, found.bound, most_states, handover)
     tables = Tables(items, table_bytes)
-    path = "core"
+    path = "DP core"
     brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
     settled = search.run(watch, brief)
     if not settled and not watch(search.profit, search.target):
@@ -130,8 +130,8 @@ def _by_other_ways(
     def by_clusters(work: int) -> str:
         return _by_clusters(items, search, most_states, work, watch)
 
-    def by_descent(work: int) -> str:
-        return _by_descent(items, search, most_states, work, watch)
+    def by_heavy_first(work: int) -> str:
+        return _by_heavy_first(items, search, most_states, work, watch)
 
     def by_relaxations(work: int) -> str:
         return lower_by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
@@ -159,7 +159,7 @@ def _by_other_ways(
         if not nested:
             steps = [
                 (CLIMB[k] * unit, by_clusters),
-                (DESCENT[k] * unit, by_descent),
+                (HEAVY_FIRST[k] * unit, by_heavy_first),
             ]
             if k > 0 or not likely:
                 last = k + 1 == len(SIDES)
@@ -183,14 +183,14 @@ def _to_the_end(
     def by_clusters(work: int) -> str:
         return _by_clusters(items, search, most_states, work, watch)
 
-    def by_descent(work: int) -> str:
-        return _by_descent(items, search, most_states, work, watch)
+    def by_heavy_first(work: int) -> str:
+        return _by_heavy_first(items, search, most_states, work, watch)
 
     more = ""
     if not nested:
         steps: list[Step] = [
-            (LONG_DESCENT, by_clusters),
-            (LONG_DESCENT, by_descent),
+            (LONG_HEAVY_FIRST, by_clusters),
+            (LONG_HEAVY_FIRST, by_heavy_first),
         ]
         more = in_turn(steps, search, tables, watch, path)
     while not search.is_settled and not watch(search.profit, search.target):
@@ -199,11 +199,11 @@ def _to_the_end(
     return more
 
 
-def _by_descent(
+def _by_heavy_first(
     items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
 ) -> str:
     """Treat items in another order; return what is to be said where that settles it."""
-    found = descend_from_heaviest(items, search.profit, search.target, most_states, work, watch)
+    found = search_heavy_first(items, search.profit, search.target, most_states, work, watch)
     search.count_states(found.states)
     if found.flags is not None:
         search.improve(found.profit, found.flags)

@@ -2,7 +2,8 @@
 
 Without an objective the method converges to a feasible point close to the one it starts from, much
 faster than to an optimum (Applegate et al., "PDLP: a practical first-order method for large-scale
-linear programming", 2025, section 4.5). ``polish`` and ``finishing`` make use of that.
+linear programming", 2025, section 4.5). ``feasibility_polishing`` and ``polishing_schedule`` use
+that.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class IntermediatePoints:
         return self
 
     def is_due(self, statistics: Statistics) -> bool:
-        """Whether a point of these errors is worth it, and it is time."""
+        """Whether a point of these errors is near enough to be handed out, and it is time."""
         near = statistics.worst <= GAIN * self._error
         return near and time.perf_counter() >= self._next
 

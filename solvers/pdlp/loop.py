@@ -125,7 +125,7 @@ def _polishing_is_due(loop: LoopState) -> bool:
 
 def _shrink(loop: LoopState) -> None:
     """Look whether the iteration had better go on in another part of the problem."""
-    loop.finish_blocks()
+    loop.wait_for_blocks()
     if loop.record.stop is Stop.NO and loop.shrinking.reconsider(loop.record):
         loop.move()
 
@@ -135,7 +135,7 @@ def _correct_weight(loop: LoopState) -> None:
     factor = loop.correction.factor(loop.record)
     if factor == 1.0:
         return
-    loop.finish_blocks()
+    loop.wait_for_blocks()
     if loop.record.stop is Stop.NO:
         change_weight(loop.shrinking.here, loop.record, factor)
 

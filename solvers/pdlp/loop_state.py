@@ -137,7 +137,7 @@ class LoopState:
         self.record = self.blocks.take()
         self.tried = min(TRIALS, self.tried + 1)
 
-    def finish_blocks(self) -> None:
+    def wait_for_blocks(self) -> None:
         """Wait for the blocks under way, and take the last one's record."""
         self.blocks.drain()
         while self.blocks.pending:

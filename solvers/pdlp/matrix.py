@@ -43,7 +43,7 @@ class Coefficients:
 
 
 def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> Coefficients:
-    """Lay the matrix of a problem out both ways, and copy it to the device.
+    """Lay the matrix of a problem out by rows and by columns, and copy it to the device.
 
     Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
     and each way of packing needs kernels compiled for it.

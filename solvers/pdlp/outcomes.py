@@ -26,7 +26,7 @@ def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:
 
 def polished(loop: LoopState) -> Outcome | None:
     """Return a feasible point near by if that is an answer, else go on as before."""
-    loop.finish_blocks()
+    loop.wait_for_blocks()
     polishing = loop.supervision.polishing
     if polishing is None or loop.record.stop is not Stop.NO:
         return None
@@ -76,7 +76,7 @@ def _proven(loop: LoopState, status: SolutionStatus, **rays: Any) -> Outcome:
 def stopped_short(loop: LoopState, reason: StopReason) -> Outcome:
     """Return the best there is when the solve has to stop short of its aim."""
     state = loop.state
-    loop.finish_blocks()
+    loop.wait_for_blocks()
     if loop.shrinking.is_inside:
         loop.shrinking.leave(loop.record)
         loop.record = Record(state.read_control())

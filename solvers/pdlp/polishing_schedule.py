@@ -29,7 +29,7 @@ from solvers.pdlp.statistics import Norms, Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 
 AIM = 0.5
-"""Part of the tolerance that a try aims at: the way back from a presolve costs some."""
+"""Part of the tolerance that a try aims at: undoing a presolve costs some."""
 
 NEVER = 2**62
 """An iteration that never comes."""

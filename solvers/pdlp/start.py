@@ -14,7 +14,6 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
-from solvers.pdlp.execution.speed import Speed
 from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.matrix import Coefficients, to_device
 from solvers.pdlp.scaling import find_scaling
@@ -25,12 +24,6 @@ from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
 from solvers.pdlp.warm_start import first_x, first_y
 from solvers.sparse.slices import Plan, Slices
-
-THREADS_TRIED_FROM = 20_000
-"""Elementary steps of half an iteration from which threads are given a trial."""
-
-STEPS_PER_OWNER = 8
-"""What updating one row or column costs, in entries of the matrix."""
 
 ROWS_PER_SLOT = 2048
 """Rows whose terms the CPU adds one after the other before sums are combined."""
@@ -84,7 +77,6 @@ def prepare(
         column_partial=xp.zeros((_slots(coefficients.by_column), SUMS)),
         threads=options.threads,
         norm=norm,
-        speed=Speed(_thread_counts(there, options.threads)),
     )
 
 
@@ -202,18 +194,6 @@ def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:
 def _slots(matrix: Slices) -> int:
     """Return into how many partial sums a check divides its work."""
     return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
-
-
-def _thread_counts(problem: DeviceProblem, threads: int) -> tuple[int, ...]:
-    """Return the numbers of CPU threads worth a trial."""
-    if problem.device.kind != "cpu":
-        return (1,)
-    from solvers.kernels.sharing import threads_for
-
-    matrix = problem.coefficients.by_row
-    work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)
-    many = threads_for(work, threads, parallel_from=THREADS_TRIED_FROM)
-    return (1,) if many == 1 else (1, many)
 
 
 def memory_needed(problem: Problem) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
 from solvers.pdlp.control import Control
-from solvers.pdlp.execution.speed import Speed
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
@@ -112,8 +111,6 @@ class State:
         CPU threads at most; 0 for all.
     norm : float
         What was found of the spectral norm of the scaled matrix.
-    speed : Speed
-        How fast iterations go.
     """
 
     problem: DeviceProblem
@@ -127,7 +124,6 @@ class State:
     column_partial: Any
     threads: int = 0
     norm: float = 1.0
-    speed: Speed = field(default_factory=Speed)
 
     def read_control(self) -> FloatArray:
         """Bring the control array to the host; waits for the device."""

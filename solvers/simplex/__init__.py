@@ -1,6 +1,6 @@
-"""Revised simplex for GPUs: vertex solutions with a basis and exact duals.
+"""Revised simplex for linear programs.
 
-``form`` writes a problem in slack form, ``state`` holds basis, point and reduced costs,
-``resident`` makes the pivots; ``solve`` is the front door. ``batch`` solves many small problems,
-``paper`` keeps the four variants of the paper.
+``slack_form`` is the form it works on, ``driver`` and ``phases`` say what is done in which order,
+``dense_gpu`` makes the pivots with a dense inverse on a device, and ``solve`` is the front door.
+``batch`` solves many small problems at once.
 """

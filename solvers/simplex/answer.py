@@ -9,8 +9,8 @@ import numpy as np
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.vectors import euclidean
-from solvers.simplex.run import Finding
 from solvers.simplex.state import BASIC, SimplexState
+from solvers.simplex.status import SolveStatus
 
 Statistics = Mapping[str, float | int | str]
 
@@ -18,7 +18,7 @@ Statistics = Mapping[str, float | int | str]
 def to_outcome(
     problem: Problem,
     state: SimplexState,
-    finding: Finding,
+    ended: SolveStatus,
     reason: StopReason,
     *,
     tolerance: float,
@@ -26,10 +26,10 @@ def to_outcome(
     statistics: Statistics,
     device: str,
 ) -> Outcome:
-    """Return what a state and a finding about it amount to, checked against the problem."""
+    """Return what a state and the way it was reached amount to, checked against the problem."""
     form = state.form
     n = form.num_structurals
-    if finding is Finding.INFEASIBLE:
+    if ended is SolveStatus.INFEASIBLE:
         return Outcome(
             SolutionStatus.INFEASIBLE,
             StopReason.CONVERGED,
@@ -43,24 +43,24 @@ def to_outcome(
     row_dual = state.reduced_cost[n:] * form.row_scale
     is_basic = state.status[n:] == BASIC
     row_dual[is_basic] = 0.0
-    feasible = finding is Finding.OPTIMAL or is_feasible(problem, x, tolerance)
+    feasible = ended is SolveStatus.OPTIMAL or is_feasible(problem, x, tolerance)
     objective = problem.objective_at(x) if feasible else np.nan
     status = SolutionStatus.FEASIBLE if feasible else SolutionStatus.NOTHING
-    if finding is Finding.OPTIMAL:
+    if ended is SolveStatus.OPTIMAL:
         status, reason = SolutionStatus.OPTIMAL, StopReason.CONVERGED
-    elif finding is Finding.UNBOUNDED:
+    elif ended is SolveStatus.UNBOUNDED:
         status, reason = SolutionStatus.UNBOUNDED, StopReason.CONVERGED
     return Outcome(
         status,
         reason,
         objective=objective,
-        bound=objective if finding is Finding.OPTIMAL else -np.inf,
+        bound=objective if ended is SolveStatus.OPTIMAL else -np.inf,
         x=x if feasible else None,
         row_activity=problem.matrix @ x if feasible else None,
         row_dual=row_dual,
         reduced_cost=problem.cost - problem.matrix.T @ row_dual,
         basis=to_basis(state),
-        primal_ray=ray if finding is Finding.UNBOUNDED else None,
+        primal_ray=ray if ended is SolveStatus.UNBOUNDED else None,
         candidate=None if feasible else x,
         engine="simplex",
         device=device,

@@ -6,14 +6,14 @@ import numpy as np
 
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.state import SimplexState
 
 NEGLIGIBLE = (0.0, 1e-13, 1e-11, 1e-9, 1e-7)
 """Parts of the largest entry below which a ray's entries are left out, one trial after another."""
 
 
-def farkas_ray(problem: Problem, core: ResidentCore, state: SimplexState) -> FloatArray | None:
+def farkas_ray(problem: Problem, core: DenseGpuCore, state: SimplexState) -> FloatArray | None:
     """Return multipliers (m,) of the rows that prove infeasibility, from the dual's pivot row.
 
     The row of the inverse at the pivot row combines the rows of the problem into one that no
@@ -29,7 +29,7 @@ def farkas_ray(problem: Problem, core: ResidentCore, state: SimplexState) -> Flo
     return _proven_dual(problem, y * form.row_scale)
 
 
-def primal_ray(problem: Problem, core: ResidentCore, state: SimplexState) -> FloatArray | None:
+def primal_ray(problem: Problem, core: DenseGpuCore, state: SimplexState) -> FloatArray | None:
     """Return the direction (n,) that improves without end, from the primal's pivot column."""
     form = state.form
     n = form.num_structurals
@@ -51,7 +51,7 @@ def primal_ray(problem: Problem, core: ResidentCore, state: SimplexState) -> Flo
 
 
 def _refined(
-    core: ResidentCore, state: SimplexState, y: FloatArray, unit: FloatArray
+    core: DenseGpuCore, state: SimplexState, y: FloatArray, unit: FloatArray
 ) -> FloatArray:
     """Solve once more with what rounding has left of B'y = unit."""
     form = state.form

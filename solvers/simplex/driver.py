@@ -13,28 +13,29 @@ import dataclasses
 from solvers.core.outcome import Start
 from solvers.simplex.infeasibility import infeasibility
 from solvers.simplex.phases import optimise, restore
-from solvers.simplex.run import Finding, Run
+from solvers.simplex.run import Run
 from solvers.simplex.slack_form import slack_form
 from solvers.simplex.start import start_state, state_of
 from solvers.simplex.state import PIVOT_TOLERANCE, SimplexState
+from solvers.simplex.status import SolveStatus
 
 TIGHT_TOLERANCE = 1e-9
 """Violations that the answer should not have where a few more pivots can help it."""
 
 
-def run_stages(run: Run, start: Start | None, tolerance: float) -> tuple[Finding, SimplexState]:
+def run_stages(run: Run, start: Start | None, tolerance: float) -> tuple[SolveStatus, SimplexState]:
     """Return what was found, and the state it was found in."""
     state = first_state(run, start)
     state.tolerance = min(PIVOT_TOLERANCE, tolerance)
-    finding = optimise(run, state, perturb=True)
-    if finding is not Finding.OPTIMAL:
-        return finding, state
+    status = optimise(run, state, perturb=True)
+    if status is not SolveStatus.OPTIMAL:
+        return status, state
     found = unscaled(run, state)
     trial = copied(found)
-    finding = optimise(run, trial, perturb=False)
-    if finding is Finding.TROUBLE:
-        return finding, found
-    return finding, settled(run, trial) if finding is Finding.OPTIMAL else trial
+    status = optimise(run, trial, perturb=False)
+    if status is SolveStatus.TROUBLE:
+        return status, found
+    return status, settled(run, trial) if status is SolveStatus.OPTIMAL else trial
 
 
 def first_state(run: Run, start: Start | None) -> SimplexState:
@@ -63,7 +64,7 @@ def settled(run: Run, state: SimplexState) -> SimplexState:
     wrong = infeasibility(trial)
     if max(wrong.primal, wrong.dual) <= trial.tolerance:
         return state
-    if optimise(run, trial, perturb=False) is Finding.OPTIMAL:
+    if optimise(run, trial, perturb=False) is SolveStatus.OPTIMAL:
         return trial
     run.ray = None
     return state

@@ -14,10 +14,10 @@ import numpy as np
 from solvers.simplex.certificate import farkas_ray, primal_ray
 from solvers.simplex.infeasibility import bound_violation, flip_boxed, infeasibility
 from solvers.simplex.perturbation import perturbed_costs
-from solvers.simplex.run import Finding, Run
+from solvers.simplex.run import Run
 from solvers.simplex.start import fitted_status
 from solvers.simplex.state import BASIC, UPPER, ZERO, SimplexState, nonbasic_status
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus, SolveStatus
 
 ROUNDS = 30
 """Rounds after which the pivots are given up; two or three are usual."""
@@ -29,7 +29,7 @@ FREE_RANGE = 1000.0
 """Range of a free variable in the dual's first phase, HiGHS's."""
 
 
-def optimise(run: Run, state: SimplexState, *, perturb: bool) -> Finding:
+def optimise(run: Run, state: SimplexState, *, perturb: bool) -> SolveStatus:
     """Pivot from a state until nothing violates its tolerance, or a proof is found.
 
     At the end the state has the true cost and bounds, and was computed afresh. ``perturb`` says
@@ -41,29 +41,29 @@ def optimise(run: Run, state: SimplexState, *, perturb: bool) -> Finding:
     for attempt in range(ROUNDS):
         restore(run, state)
         if run.should_stop():
-            return Finding.STOPPED
+            return SolveStatus.STOPPED
         wrong = infeasibility(state)
         if wrong.primal <= state.tolerance and wrong.dual <= state.tolerance:
-            return Finding.OPTIMAL
+            return SolveStatus.OPTIMAL
         feasible = wrong.primal <= state.tolerance
         if wrong.stuck <= state.tolerance and not dual_failed and (attempt == 0 or not feasible):
-            finding = dual(run, state, perturb=(perturb and attempt == 0) or troubles > 0)
-            dual_failed = finding is Finding.TROUBLE
+            status = dual(run, state, perturb=(perturb and attempt == 0) or troubles > 0)
+            dual_failed = status is SolveStatus.TROUBLE
         elif feasible or first_phase_failed or dual_failed:
-            finding = primal(run, state)
+            status = primal(run, state)
             dual_failed = False
         else:
-            succeeded, finding = dual_first_phase(run, state)
+            succeeded, status = dual_first_phase(run, state)
             first_phase_failed = not succeeded
-        if finding is Finding.TROUBLE:
+        if status is SolveStatus.TROUBLE:
             troubles += 1
             if troubles <= TROUBLES:
                 continue
-        if finding is not None:
-            if finding is Finding.STOPPED:
+        if status is not None:
+            if status is SolveStatus.STOPPED:
                 restore(run, state)
-            return finding
-    return Finding.TROUBLE
+            return status
+    return SolveStatus.TROUBLE
 
 
 def restore(run: Run, state: SimplexState) -> None:
@@ -76,23 +76,23 @@ def restore(run: Run, state: SimplexState) -> None:
     run.refresh(state)
 
 
-def dual(run: Run, state: SimplexState, *, perturb: bool) -> Finding | None:
+def dual(run: Run, state: SimplexState, *, perturb: bool) -> SolveStatus | None:
     """Run dual pivots from a state that flips make dual feasible; None to look again."""
     if perturb:
         flip_boxed(state, 0.0)
         state.cost[:] = perturbed_costs(state, run.seed)
-    halt = run.dual(state, "dual")
-    if halt in (Halt.STOPPED, Halt.LIMIT):
-        return Finding.STOPPED
-    if halt is Halt.TROUBLE:
-        return Finding.TROUBLE
-    if halt is Halt.NO_PIVOT:
+    ended = run.dual(state, "dual")
+    if ended in (PivotStatus.STOPPED, PivotStatus.LIMIT):
+        return SolveStatus.STOPPED
+    if ended is PivotStatus.TROUBLE:
+        return SolveStatus.TROUBLE
+    if ended is PivotStatus.NO_PIVOT:
         run.ray = farkas_ray(run.problem, run.core, state)
-        return Finding.TROUBLE if run.ray is None else Finding.INFEASIBLE
+        return SolveStatus.TROUBLE if run.ray is None else SolveStatus.INFEASIBLE
     return None
 
 
-def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, Finding | None]:
+def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, SolveStatus | None]:
     """Look for a dual feasible basis, and go on from it; return whether there was one.
 
     The bounds are replaced by such that every basis is dual feasible after flips, and whose
@@ -108,9 +108,9 @@ def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, Finding | Non
     resting = nonbasic_status(state.lower, state.upper, state.reduced_cost)
     nonbasic = state.status != BASIC
     state.status[nonbasic] = resting[nonbasic]
-    halt = run.dual(state, "dual_phase_1")
-    if halt in (Halt.STOPPED, Halt.LIMIT):
-        return False, Finding.STOPPED
+    ended = run.dual(state, "dual_phase_1")
+    if ended in (PivotStatus.STOPPED, PivotStatus.LIMIT):
+        return False, SolveStatus.STOPPED
     shifted = state.cost.copy()
     for cost in (shifted, form.cost):
         state.cost[:] = cost
@@ -123,26 +123,26 @@ def dual_first_phase(run: Run, state: SimplexState) -> tuple[bool, Finding | Non
     return False, None
 
 
-def primal(run: Run, state: SimplexState) -> Finding | None:
+def primal(run: Run, state: SimplexState) -> SolveStatus | None:
     """Run primal pivots, once the point is feasible; None to look again."""
     if float(np.max(bound_violation(state), initial=0.0)) > state.tolerance:
-        finding = make_feasible(run, state)
-        if finding is not None:
-            return finding
-    halt = run.primal(state, "primal")
-    if halt in (Halt.STOPPED, Halt.LIMIT):
-        return Finding.STOPPED
-    if halt is Halt.TROUBLE:
-        return Finding.TROUBLE
-    if halt is Halt.NO_PIVOT:
+        status = make_feasible(run, state)
+        if status is not None:
+            return status
+    ended = run.primal(state, "primal")
+    if ended in (PivotStatus.STOPPED, PivotStatus.LIMIT):
+        return SolveStatus.STOPPED
+    if ended is PivotStatus.TROUBLE:
+        return SolveStatus.TROUBLE
+    if ended is PivotStatus.NO_PIVOT:
         run.ray = primal_ray(run.problem, run.core, state)
         if run.ray is None:
-            return Finding.TROUBLE
-        return Finding.UNBOUNDED if make_feasible(run, state) is None else Finding.TROUBLE
+            return SolveStatus.TROUBLE
+        return SolveStatus.UNBOUNDED if make_feasible(run, state) is None else SolveStatus.TROUBLE
     return None
 
 
-def make_feasible(run: Run, state: SimplexState) -> Finding | None:
+def make_feasible(run: Run, state: SimplexState) -> SolveStatus | None:
     """Look for a feasible point by dual pivots with costs for which the basis is dual feasible.
 
     Returns None if there is one, or proves that there is none.
@@ -156,9 +156,9 @@ def make_feasible(run: Run, state: SimplexState) -> Finding | None:
     made_up[(state.status == BASIC) | (state.status == ZERO)] = 0.0
     state.cost[:] = np.where(state.status == UPPER, -made_up, made_up)
     run.refresh(state)
-    finding = dual(run, state, perturb=False)
-    if finding is None:
+    status = dual(run, state, perturb=False)
+    if status is None:
         run.ray = ray
         restore(run, state)
-        return None if infeasibility(state).primal <= state.tolerance else Finding.TROUBLE
-    return finding
+        return None if infeasibility(state).primal <= state.tolerance else SolveStatus.TROUBLE
+    return status

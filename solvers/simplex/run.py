@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 
 from solvers.core.outcome import StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import SlackForm
 from solvers.simplex.state import SimplexState
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 
 UNLIMITED = 2**62
 """Pivots that no solve comes to."""
-
-
-class Finding(Enum):
-    """What the phases found out about a problem."""
-
-    OPTIMAL = "no violation is left"
-    INFEASIBLE = "a ray proves that no point satisfies the constraints"
-    UNBOUNDED = "a ray proves that the objective has no end"
-    STOPPED = "time or iterations are used up, or somebody asked to stop"
-    TROUBLE = "pivots stayed inaccurate"
 
 
 @dataclass(eq=False)
@@ -49,7 +38,7 @@ class Run:
         Why the solve has to end, once it has to.
     phase : str
         Which pivots are being made.
-    core : ResidentCore
+    core : DenseGpuCore
         Makes the pivots; set before the first, and anew when scaling is left.
     ray : array, optional
         The proof behind INFEASIBLE (m,) or UNBOUNDED (n,).
@@ -63,7 +52,7 @@ class Run:
     counts: Counter[str] = field(default_factory=lambda: Counter(iterations=0))
     stop_reason: StopReason | None = None
     phase: str = "start"
-    core: ResidentCore = field(init=False)
+    core: DenseGpuCore = field(init=False)
     ray: FloatArray | None = None
 
     @property
@@ -73,7 +62,7 @@ class Run:
 
     def begin(self, form: SlackForm) -> None:
         """Make the first core."""
-        self.core = ResidentCore(form, self.device)
+        self.core = DenseGpuCore(form, self.device)
 
     def begin_again(self, form: SlackForm) -> None:
         """Go on with a core for another form, and keep the counts of the one so far."""
@@ -97,31 +86,31 @@ class Run:
         self.core.load(state)
         self.core.store(state)
 
-    def dual(self, state: SimplexState, phase: str) -> Halt:
+    def dual(self, state: SimplexState, phase: str) -> PivotStatus:
         """Run dual pivots from a state, and bring it up to date."""
         return self._pivot(self.core.dual, state, phase)
 
-    def primal(self, state: SimplexState, phase: str) -> Halt:
+    def primal(self, state: SimplexState, phase: str) -> PivotStatus:
         """Run primal pivots from a state, and bring it up to date."""
         return self._pivot(self.core.primal, state, phase)
 
     def _pivot(
         self,
-        pivots: Callable[[int, Callable[[], bool]], Halt],
+        pivots: Callable[[int, Callable[[], bool]], PivotStatus],
         state: SimplexState,
         phase: str,
-    ) -> Halt:
+    ) -> PivotStatus:
         self.core.load(state)
         self.phase = phase.replace("_", " ")
         left = self.iteration_limit - self.iterations
-        halt = pivots(left, self.should_stop) if left > 0 else Halt.LIMIT
+        status = pivots(left, self.should_stop) if left > 0 else PivotStatus.LIMIT
         self.core.store(state)
         self.counts["iterations"] += state.iterations
         self.counts[f"{phase}_iterations"] += state.iterations
         state.iterations = 0  # counted
-        if halt is Halt.LIMIT:
+        if status is PivotStatus.LIMIT:
             self.stop_reason = self.stop_reason or StopReason.ITERATION_LIMIT
-        return halt
+        return status
 
     def _count_core(self) -> None:
         self.counts["refactorisations"] += self.core.refactorisations

@@ -8,7 +8,8 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.simplex.answer import to_outcome
 from solvers.simplex.driver import run_stages
-from solvers.simplex.run import UNLIMITED, Finding, Run
+from solvers.simplex.run import UNLIMITED, Run
+from solvers.simplex.status import SolveStatus
 
 
 def solve(
@@ -46,15 +47,15 @@ def solve(
         return Outcome(SolutionStatus.NOTHING, stopped, engine="simplex")
     limit = UNLIMITED if options.iteration_limit is None else options.iteration_limit
     run = Run(problem, progress, options.device, limit, options.seed)
-    finding, state = run_stages(run, start, options.tolerance)
+    status, state = run_stages(run, start, options.tolerance)
     reason = run.stop_reason or StopReason.NUMERICAL_TROUBLE
     return to_outcome(
         problem,
         state,
-        finding,
+        status,
         reason,
         tolerance=options.tolerance,
-        ray=run.ray if finding in (Finding.INFEASIBLE, Finding.UNBOUNDED) else None,
+        ray=run.ray if status in (SolveStatus.INFEASIBLE, SolveStatus.UNBOUNDED) else None,
         statistics=run.statistics(),
         device=options.device,
     )

@@ -45,10 +45,7 @@ ABOUT = {
 }
 """Which folder a page is about, where it is not about the whole repository."""
 
-PLANNED = {"solvers/mip/portfolio/heuristic.py", "adding-a-heuristic.md"}
-"""What the architecture tells of before it is there."""
-
-READERS_FILES = {"solvers.py", "model.py", *PLANNED}
+READERS_FILES = {"solvers.py", "model.py"}
 """Files of the reader's that pages talk about."""
 
 FOREIGN_KEYWORDS = {
@@ -99,7 +96,7 @@ def resolve(name: str) -> None:
 
 
 def test_paths_exist(page):
-    paths = {span.rstrip(".") for span in page.spans() if PATH.fullmatch(span)} - PLANNED
+    paths = {span.rstrip(".") for span in page.spans() if PATH.fullmatch(span)}
     paths = {path for path in paths if "NAME" not in path}
     assert [path for path in paths if not list(ROOT.glob(path.rstrip("/")))] == []
 
@@ -218,7 +215,7 @@ def test_every_page_is_in_the_contents():
 
 def test_links_lead_somewhere(page):
     for target in page.links():
-        if target.startswith(("http://", "https://")) or target in PLANNED:
+        if target.startswith(("http://", "https://")):
             continue
         place, _, anchor = target.partition("#")
         path = (page.path.parent / place).resolve() if place else page.path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import plots, plots_mip, plots_page
 from benchmarks.plots_readme import MARKS, draw, standings, table
 from benchmarks.record import RESULTS
 from tests.locations import ROOT
@@ -26,3 +27,14 @@ def test_figures_of_linear_programs_are_those_of_the_page():
 def test_the_picture_is_drawn(tmp_path):
     draw(standings(RESULTS), tmp_path / "standing.png")
     assert (tmp_path / "standing.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pages_of_results_are_those_of_the_records():
+    compared = [found for kind in plots.KINDS if (found := plots.read_comparison(RESULTS, kind))]
+    iterations = [found for kind in plots.KINDS if (found := plots.read_iterations(RESULTS, kind))]
+    made = {
+        plots.PAGE: plots_page.text(compared, iterations),
+        plots_mip.PAGE: plots_mip.page_text(plots_mip.read_groups(RESULTS)),
+    }
+    for name, text in made.items():
+        assert (ROOT / "docs" / name).read_text("utf-8") == text, name

@@ -211,5 +211,5 @@ def test_rounding_does_not_decide_between_packings() -> None:
         outcome = gpu_bridge.solve(problem, rel_gap=0.0, device="cpu")
         assert outcome.solution_status is SolutionStatus.OPTIMAL
         assert outcome.objective == pytest.approx(reference.objective, abs=1e-9)
-    assert classify(computed).kind is ProblemKind.KNAPSACK_ROWS
+    assert classify(computed).kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL
     assert classify(cut_off).kind is ProblemKind.MIP

@@ -1,4 +1,4 @@
-"""What the tests on a GPU share: layouts, ways to run, kernels beside their twins."""
+"""What the tests on a GPU share: layouts, execution modes, kernels beside their twins."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ from tests.pdlp.on_gpu import (
     MODES,
     solve,
 )
+from tests.pdlp.solving import assert_kkt, counts
 from tests.pdlp.test_certificates import INFEASIBLE, UNBOUNDED
-from tests.pdlp.test_pdlp import SHAPES, assert_kkt, counts
+from tests.pdlp.test_pdlp import SHAPES
 
 pytestmark = pytest.mark.gpu
 

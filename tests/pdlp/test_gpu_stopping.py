@@ -20,7 +20,8 @@ from tests.pdlp.on_gpu import (
     MODES,
     solve,
 )
-from tests.pdlp.test_pdlp import Spoiling, assert_kkt
+from tests.pdlp.solving import assert_kkt
+from tests.pdlp.test_breakdowns import Spoiling
 
 pytestmark = pytest.mark.gpu
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from solvers.pdlp.execution.speed import TRIAL, WARM_UP, Speed
+from solvers.pdlp.execution.on_cpu import TRIAL, WARM_UP, Speed
 
 
 def test_every_number_of_threads_is_warmed_up_then_timed_then_the_faster_is_kept():

@@ -109,7 +109,7 @@ def solve_reduced(
         other.problem,
         rest,
         progress,
-        settings=patient_settings(),
+        settings=settings_of_second_attempt(),
         norms=norms,
         points=points.through(other.undo),
     )
@@ -130,7 +130,7 @@ def _iterations_of_light(tolerance: float) -> int:
     return round(ITERATIONS_OF_LIGHT * (decades / DECADES_OF_LIGHT) ** POWER_OF_DECADES)
 
 
-def patient_settings() -> Settings:
+def settings_of_second_attempt() -> Settings:
     """Return constants for a long solve: Ruiz's scaling alone, and rare restarts.
 
     Corrections of the weight are restarts, so there are as few as at looser tolerances.

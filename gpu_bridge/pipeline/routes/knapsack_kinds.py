@@ -24,18 +24,18 @@ def solve_exactly(
         What :func:`~gpu_bridge.classify.classify` says, if that is known.
     """
     kind = classify(problem).kind if kind is None else kind
-    if kind is ProblemKind.KNAPSACK_CHOICE:
-        from solvers.knapsack.multiple_choice.engine import solve as solve_choice
+    if kind is ProblemKind.KNAPSACK_MULTIPLE_CHOICE:
+        from solvers.knapsack.multiple_choice.engine import solve as solve_multiple_choice
 
-        return solve_choice(problem, options, progress)
+        return solve_multiple_choice(problem, options, progress)
     if kind is ProblemKind.KNAPSACK_MULTIPLE:
         from solvers.knapsack.multiple.engine import solve as solve_multiple
 
         return solve_multiple(problem, options, progress)
-    if kind is ProblemKind.KNAPSACK_ROWS:
-        from solvers.knapsack.multidimensional.engine import solve as solve_rows
+    if kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL:
+        from solvers.knapsack.multidimensional.engine import solve as solve_multidimensional
 
-        return solve_rows(problem, options, progress)
+        return solve_multidimensional(problem, options, progress)
     from solvers import knapsack
 
     return knapsack.solve(problem, options, progress)

@@ -43,7 +43,7 @@ branch and bound; the heuristics have the rest."""
 
 SETTLED = (
     ProblemKind.KNAPSACK,
-    ProblemKind.KNAPSACK_CHOICE,
+    ProblemKind.KNAPSACK_MULTIPLE_CHOICE,
     ProblemKind.KNAPSACK_MULTIPLE,
 )
 """Kinds that are solved exactly where presolve shows them."""

@@ -41,7 +41,7 @@ from solvers.knapsack.dp.states import (
 from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
-from solvers.native.knapsack_dp_heavy_first_stages import descend
+from solvers.native.knapsack_dp_heavy_first_stages import advance
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning."""
@@ -70,7 +70,7 @@ SUFFIX_ITEMS_PER_STATE = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
+class HeavyFirstResult:
     """What was found: flags of a packing better than the one given, and whether none is better."""
 
     flags: npt.NDArray[np.bool_] | None
@@ -131,7 +131,7 @@ class _Search:
     def _part_of_stage(self) -> int:
         """Go on with a stage for a while."""
         place, best = self.place, self.control[PROFIT]
-        length = descend(
+        length = advance(
             self.one,
             self.count,
             self.other,
@@ -182,9 +182,9 @@ class _Search:
         return flags
 
 
-def descend_from_heaviest(
+def search_heavy_first(
     items: Ordered, profit: int, bound: int, most_states: int, work: int, watch: Watch
-) -> Descent:
+) -> HeavyFirstResult:
     """Look for a packing better than ``profit``, and end where one is worth ``bound``.
 
     Parameters
@@ -198,7 +198,7 @@ def descend_from_heaviest(
         Told the best profit and the bound at every stage; returns whether to stop.
     """
     if items.num_items > MOST_ITEMS or watch(profit, bound):
-        return Descent(None, profit, False, 0)
+        return HeavyFirstResult(None, profit, False, 0)
     search = _Search(items, profit, most_states)
     control = search.control
     stages = 0
@@ -220,7 +220,7 @@ def descend_from_heaviest(
                 break
             search.cut()
     settled = settled or bool(control[PROFIT] >= bound)
-    return Descent(search.flags, int(control[PROFIT]), settled, int(control[VISITED]))
+    return HeavyFirstResult(search.flags, int(control[PROFIT]), settled, int(control[VISITED]))
 
 
 def _starts(weight: IntArray) -> IntArray:

@@ -101,7 +101,7 @@ void pause(const Shifted &state, const Relaxation &relaxation, std::int64_t leng
 ///
 /// ``known`` has in row 0 the items that come later. The length is FULL where ``then`` has no room,
 /// and PAUSED after ``most`` states: then the same call goes on.
-std::int64_t descend(const States &now, std::int64_t count, const States &then,
+std::int64_t advance(const States &now, std::int64_t count, const States &then,
                      std::int64_t profit_step, std::int64_t weight_step, std::uint64_t bit,
                      std::int64_t capacity, const Suffixes &known, Span<std::int64_t> control,
                      std::int64_t most) {
@@ -158,7 +158,7 @@ std::int64_t descend(const States &now, std::int64_t count, const States &then,
 
 NATIVE_MODULE(knapsack_dp_heavy_first_stages) {
     using namespace knapsack;
-    native::door(module, "descend", &descend, "now", "count", "then", "profit_step", "weight_step",
+    native::door(module, "advance", &advance, "now", "count", "then", "profit_step", "weight_step",
                  "bit", "capacity", "known", "control", "most");
     native::constants(
         module, "solvers.knapsack.dp.states",

@@ -87,6 +87,6 @@ def set_suffix(
 
 
 def begin_stage(known: Suffixes, control: IntArray) -> None:
-    """Make the next call of ``descend`` begin at the first states."""
+    """Make the next call of ``advance`` begin at the first states."""
     control[[NEXT, NEXT_SHIFTED, LENGTH, HIGHEST, ROW]] = 0, 0, 0, -1, 0
     control[PLACE] = known.size[0]

@@ -1,12 +1,15 @@
 """Exact solution of knapsack problems with several capacities.
 
-``recognise`` finds them among models, ``items`` has the problem, what can be left out of it, and
-its answer. ``node`` and ``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search
-below one node, ``trees``, ``crew`` and ``search`` many of them side by side, ``subproblems`` the
-cases by number of items, ``greedy`` a packing to begin with. ``scouts`` are searches for packings
-beside the trees: ``tabu.cpp`` and ``walk``, ``ladders`` of walkers in the numbers of ``scaled``, on
-a GPU or the CPU, and ``breeding``, which combines ``elites`` by exact searches in each
-``neighbourhood``. ``engine`` is the front door.
+``engine`` is the front door, and ``recognise`` finds these problems among models. ``items`` has the
+problem, what can be left out of it, and its answer. ``tree_search`` is the solver: ``node`` and
+``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search below one node,
+``trees`` and ``worker_pool`` many of them side by side, ``subproblems`` the cases by number of
+items, and ``greedy`` a packing to begin with.
+
+``primal_heuristics`` are searches for packings beside the trees: tabu search (``tabu_search``),
+parallel tempering on a GPU or the CPU in the small whole numbers of ``scaled``
+(``parallel_tempering``), and a memetic search (``memetic``), which combines the packings of
+``elite_pool`` by exact searches in each ``neighbourhood``.
 """
 
 from __future__ import annotations
@@ -14,18 +17,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from solvers.knapsack.multidimensional.items import RowsKnapsack, RowsPacking
-from solvers.knapsack.multidimensional.recognise import recognise_rows
+from solvers.knapsack.multidimensional.items import (
+    MultidimensionalKnapsack,
+    MultidimensionalPacking,
+)
+from solvers.knapsack.multidimensional.recognise import recognise_multidimensional
 
 if TYPE_CHECKING:
     from solvers.knapsack.multidimensional.engine import solve
-    from solvers.knapsack.multidimensional.tree_search import solve_rows
+    from solvers.knapsack.multidimensional.tree_search import solve_multidimensional
 
-__all__ = ["RowsKnapsack", "RowsPacking", "recognise_rows", "solve", "solve_rows"]
+__all__ = [
+    "MultidimensionalKnapsack",
+    "MultidimensionalPacking",
+    "recognise_multidimensional",
+    "solve",
+    "solve_multidimensional",
+]
 
 _ENGINE = {
     "solve": "solvers.knapsack.multidimensional.engine",
-    "solve_rows": "solvers.knapsack.multidimensional.tree_search",
+    "solve_multidimensional": "solvers.knapsack.multidimensional.tree_search",
 }
 """Names that load the engine; whoever only recognises a model needs none of it."""
 

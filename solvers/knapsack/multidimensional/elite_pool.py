@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 
 MOST_ELITES = 12
 """Packings that are kept: with fewer they soon were much the same on published problems."""
@@ -26,7 +26,7 @@ class Elite(NamedTuple):
 class Elites:
     """The best packings of one problem, the best first."""
 
-    def __init__(self, problem: RowsKnapsack) -> None:
+    def __init__(self, problem: MultidimensionalKnapsack) -> None:
         self._problem = problem
         self._kept: list[Elite] = []
 

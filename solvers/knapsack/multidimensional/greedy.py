@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 
 MOST_ROUNDS = 100
 """Improving exchanges after which the rest is left to the search."""
@@ -14,7 +14,7 @@ MOST_CHECKS = 500_000_000
 """Comparisons of a pair of items in a row after which it is too: less than a second."""
 
 
-def greedy(problem: RowsKnapsack, dual: FloatArray) -> BoolArray:
+def greedy(problem: MultidimensionalKnapsack, dual: FloatArray) -> BoolArray:
     """Pack items by profit over weight at the prices of ``dual`` (m,), as long as they fit.
 
     Rows that have no price count by their share of the capacity.
@@ -31,7 +31,7 @@ def greedy(problem: RowsKnapsack, dual: FloatArray) -> BoolArray:
     return exchange(problem, x)
 
 
-def exchange(problem: RowsKnapsack, x: BoolArray) -> BoolArray:
+def exchange(problem: MultidimensionalKnapsack, x: BoolArray) -> BoolArray:
     """Add items, or exchange one for another, as long as that is worth more."""
     x = x.copy()
     packed = int(x.sum())

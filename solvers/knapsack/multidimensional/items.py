@@ -22,7 +22,7 @@ and an error of rounding stays below one."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowsKnapsack:
+class MultidimensionalKnapsack:
     """A knapsack problem with several capacities.
 
     Parameters
@@ -81,7 +81,7 @@ class RowsKnapsack:
 
 
 @dataclass(frozen=True, eq=False)
-class RowsPacking:
+class MultidimensionalPacking:
     """An answer: what is packed, what that is worth, and what is proven.
 
     Parameters
@@ -114,7 +114,7 @@ class Reduced:
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
         Every profit is positive, every item fits by itself, every row can be violated.
     kept : (k,) int64 array
         The given items that are left.
@@ -124,7 +124,7 @@ class Reduced:
         profit of a packing = profit_unit * profit here + base.
     """
 
-    problem: RowsKnapsack
+    problem: MultidimensionalKnapsack
     kept: IntArray
     packed: BoolArray
     profit_unit: int
@@ -141,7 +141,7 @@ class Reduced:
         return flags
 
 
-def reduce_rows(given: RowsKnapsack) -> Reduced | None:
+def reduce_problem(given: MultidimensionalKnapsack) -> Reduced | None:
     """Leave out what is decided, and divide by common divisors; None if nothing is feasible."""
     if (given.capacity < 0).any():
         return None
@@ -157,5 +157,5 @@ def reduce_rows(given: RowsKnapsack) -> Reduced | None:
         weight, capacity = weight // unit[:, None], capacity // unit
     profit = given.profit[kept]
     profit_unit = int(np.gcd.reduce(profit)) if kept.size else 1
-    problem = RowsKnapsack(profit // profit_unit, weight, capacity)
+    problem = MultidimensionalKnapsack(profit // profit_unit, weight, capacity)
     return Reduced(problem, kept, free, profit_unit, int(given.profit[free].sum()))

@@ -1,13 +1,13 @@
-"""Searches for packings that learn from each other's: walks, marriages and neighbourhoods.
+"""Memetic search: parallel tempering, combination of good packings, and neighbourhoods.
 
-Half of the time walkers on a ladder begin anew, in another setting and with other items that move;
-what they end with is different each time, and an exact search between it and other good packings,
-in the items where these differ, combines the best of both. In the other half neighbourhoods of good
+Half of the time parallel tempering begins anew, in another setting and with other items that move.
+It ends with a different packing each time, and an exact search over the items in which that and
+other good packings differ combines the best of both. In the other half neighbourhoods of good
 packings are searched. Where nothing better comes any more, all begins anew.
 
 On fourteen published problems with 5 to 30 rows, five seconds of a core left 0.06 % to the best
-known values, before it was minded what good packings do not agree on; walkers alone left 0.07 %
-after three seconds and tabu search 0.10 %. Each is the best for some.
+known values, before the search minded what good packings do not agree on; parallel tempering alone
+left 0.07 % after three seconds and tabu search 0.10 %. Each is the best for some.
 """
 
 from __future__ import annotations
@@ -17,34 +17,35 @@ import numpy as np
 from solvers.core.device import cpu
 from solvers.core.problem import FloatArray
 from solvers.knapsack.multidimensional.elite_pool import Elite, Elites
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
 from solvers.knapsack.multidimensional.node import Int8Array
-from solvers.knapsack.multidimensional.parallel_tempering import TRIALS, Ladders, suits
+from solvers.knapsack.multidimensional.parallel_tempering import TRIALS, ParallelTempering, suits
 from solvers.knapsack.multidimensional.scaled import RUNGS
 
 TURNS = 16
-"""Turns of a ladder before its best packing is combined with others: a quarter of a second. With a
-third of them problems of 30 rows were left with more, with half as many again those of 5 rows."""
+"""Turns of parallel tempering before its best packing is combined with others: a quarter of a
+second. With a third of them problems of 30 rows were left with more, with half as many again those
+of 5 rows."""
 
 MORE = 1
 """Good packings, beside the best one, with which that is combined."""
 
 MOST_BARREN = 30
-"""Ladders in a row that bring nothing better, with all that goes on beside them, after which the
-good packings are given up and found anew: some twenty seconds of a core. After eight seconds that
-was too early for some drawn problems of ten and thirty rows."""
+"""Runs of parallel tempering without a better packing, with all that goes on beside them, after
+which the good packings are given up and found anew: some twenty seconds of a core. After eight
+seconds that was too early for some drawn problems of ten and thirty rows."""
 
 STEPS_PER_TRIAL = 10
-"""Elementary steps of a tree in the time of one trial of a walker, with five rows."""
+"""Elementary steps of a tree in the time of one trial of a replica, with five rows."""
 
 
-class Breeding:
+class MemeticSearch:
     """One such search, which goes on where it was at each call of :meth:`run`.
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
     dual, reduced : (m,), (n,) float64 arrays
         Duals per unit of capacity and reduced costs of the relaxation.
     bound : float
@@ -56,7 +57,7 @@ class Breeding:
 
     def __init__(
         self,
-        problem: RowsKnapsack,
+        problem: MultidimensionalKnapsack,
         dual: FloatArray,
         reduced: FloatArray,
         bound: float,
@@ -68,15 +69,15 @@ class Breeding:
         self._random = np.random.default_rng(seed)
         self._elites = Elites(problem)
         self._neighbourhoods = Neighbourhoods(problem, self._random)
-        self._ladders: Ladders | None = None
+        self._tempering: ParallelTempering | None = None
         if suits(problem):
-            self._ladders = Ladders(problem, dual, reduced, bound, cpu(), 1, seed)
+            self._tempering = ParallelTempering(problem, dual, reduced, bound, cpu(), 1, seed)
         self._newcomers: list[BoolArray] = []
         self._welcomed: set[bytes] = set()
         self._follows = follows
         self._champion: Elite | None = None
         self._barren = self._top = 0
-        self._walked = self._searched = 0
+        self._tempered = self._searched = 0
         self._credit = 0
 
     def welcome(self, packings: list[BoolArray]) -> None:
@@ -98,14 +99,14 @@ class Breeding:
             self._elites.add(x)
         self._credit = min(self._credit, 0) + work
         while self._credit > 0 and stop[0] == 0:
-            before = self._walked + self._searched
+            before = self._tempered + self._searched
             if self._newcomers:
-                self._marry(self._newcomers.pop(0), stop)
-            elif self._ladders is not None and self._walked <= self._searched:
-                self._walk(self._ladders, stop)
+                self._combine(self._newcomers.pop(0), stop)
+            elif self._tempering is not None and self._tempered <= self._searched:
+                self._temper(self._tempering, stop)
             else:
                 self._search(stop)
-            self._credit -= self._walked + self._searched - before
+            self._credit -= self._tempered + self._searched - before
         best = self._best_ever()
         return best.x if best.profit > profit else None
 
@@ -116,20 +117,20 @@ class Breeding:
             self._champion = best
         return self._champion
 
-    def _walk(self, ladders: Ladders, stop: Int8Array) -> None:
-        """Let walkers begin anew, and combine what they end with."""
-        self._walked += TURNS * TRIALS * RUNGS * STEPS_PER_TRIAL
-        found = ladders.begin_anew(self._elites.draw(self._random).x, TURNS, stop)
+    def _temper(self, tempering: ParallelTempering, stop: Int8Array) -> None:
+        """Let replicas begin anew, and combine what they end with."""
+        self._tempered += TURNS * TRIALS * RUNGS * STEPS_PER_TRIAL
+        found = tempering.begin_anew(self._elites.draw(self._random).x, TURNS, stop)
         if found is None:
             return
         if self._barren > MOST_BARREN:
             self._best_ever()
             self._elites, self._barren, self._top = Elites(self._problem), 0, 0
-        self._marry(found, stop)
+        self._combine(found, stop)
         before, self._top = self._top, self._elites.best.profit
         self._barren = 0 if self._top > before else self._barren + 1
 
-    def _marry(self, found: BoolArray, stop: Int8Array) -> None:
+    def _combine(self, found: BoolArray, stop: Int8Array) -> None:
         """Search between a packing and other good ones."""
         profit = int(self._problem.profit[found].sum())
         others = []
@@ -141,7 +142,7 @@ class Breeding:
             if stop[0] == 0 and not np.array_equal(other.x, found):
                 free = self._neighbourhoods.between(found, other.x)
                 target = max(profit, other.profit) + 1
-                self._walked += self._try(found, free, target, stop)
+                self._tempered += self._try(found, free, target, stop)
 
     def _search(self, stop: Int8Array) -> None:
         """Search a neighbourhood."""

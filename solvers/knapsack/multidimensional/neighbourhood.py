@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.node import (
     FINISHED,
     NODES,
@@ -68,12 +68,12 @@ class Neighbourhoods:
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
     random : numpy.random.Generator
         Draws the items that are free.
     """
 
-    def __init__(self, problem: RowsKnapsack, random: np.random.Generator) -> None:
+    def __init__(self, problem: MultidimensionalKnapsack, random: np.random.Generator) -> None:
         self._problem, self._random = problem, random
         self._rows = make_rows(problem.profit, problem.weight)
         self._root = root_node(self._rows, problem.capacity)

@@ -1,6 +1,6 @@
-"""Walkers at several temperatures that exchange them: replicas of one problem on ladders.
+"""Parallel tempering: replicas of one problem at several temperatures, which they exchange.
 
-A cold walker looks closely at a few packings, a hot one goes far; every now and then two of
+A cold replica looks closely at a few packings, a hot one goes far; every now and then two of
 neighbouring temperatures change places, with the probability that leaves the distribution of each
 temperature as it is (Hukushima and Nemoto, "Exchange Monte Carlo method and application to spin
 glass simulations", 1996, equation 8). So good packings sink to the cold end, and the others go
@@ -18,7 +18,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import (
     FAMILY,
     LANES,
@@ -29,10 +29,10 @@ from solvers.knapsack.multidimensional.node import Int8Array, Int32Array
 from solvers.knapsack.multidimensional.scaled import RUNGS, Setting, flags_of, scaled, words_of
 
 TRIALS = 100_000
-"""Trials of a walker between two exchanges: 4 milliseconds of a core."""
+"""Trials of a replica between two exchanges: 4 milliseconds of a core."""
 
 LIFE = 40
-"""Turns after which ladders begin anew, with other items that move and in another setting: what is
+"""Turns after which replicas begin anew, with other items that move and in another setting: what is
 not found by then is mostly not found in three times as many either."""
 
 CHARGES, PENALTIES, MOVABLE = (0.9, 0.85, 0.95, 0.97), (1.0, 2.0, 4.0), (40, 130)
@@ -43,33 +43,33 @@ COLDEST, HOTTEST = 1 / 300, 1 / 50
 """Temperatures as parts of what the best packing misses to the relaxation's bound."""
 
 NONE = -1.0
-"""Value of a walker that has not seen a packing that fits."""
+"""Value of a replica that has not seen a packing that fits."""
 
 
-def suits(problem: RowsKnapsack) -> bool:
-    """Whether walkers can treat a problem."""
+def suits(problem: MultidimensionalKnapsack) -> bool:
+    """Whether replicas can treat a problem."""
     return 0 < problem.num_rows <= MOST_LANE_ROWS and problem.num_items > 1
 
 
-class Ladders:
-    """Ladders on one device; they go on where they were at each call of :meth:`run`.
+class ParallelTempering:
+    """Sets of replicas on one device; they go on where they were at each call of :meth:`run`.
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
     dual, reduced : (m,), (n,) float64 arrays
         Duals per unit of capacity and reduced costs of the relaxation.
     bound : float
         That of the relaxation.
     device : Device
     count : int
-        Ladders.
+        Sets, each of as many replicas as there are temperatures.
     seed : int
     """
 
     def __init__(
         self,
-        problem: RowsKnapsack,
+        problem: MultidimensionalKnapsack,
         dual: FloatArray,
         reduced: FloatArray,
         bound: float,
@@ -84,10 +84,10 @@ class Ladders:
         self._walkers: _Walkers | None = None
 
     def run(self, x: BoolArray, profit: int, trials: int, stop: Int8Array) -> BoolArray | None:
-        """Let every walker make about so many trials; return a packing better than ``x``, if any.
+        """Let every replica make about so many trials; return a packing better than ``x``, if any.
 
         ``x`` (n,) flags are of the best packing known, which fits and is worth ``profit``. The
-        walks end where ``stop[0]`` is set.
+        trials end where ``stop[0]`` is set.
         """
         best: BoolArray | None = None
         for _ in range(max(1, trials // TRIALS)):
@@ -103,23 +103,23 @@ class Ladders:
         return best
 
     def begin_anew(self, x: BoolArray, turns: int, stop: Int8Array) -> BoolArray | None:
-        """Return the best packing that new walkers see in so many turns, at most ``LIFE``.
+        """Return the best packing that new replicas see in so many turns, at most ``LIFE``.
 
         It fits, and is worth less than ``x`` (n,), a packing that fits, as often as not. None where
         they see none that fits, or ``stop[0]`` is set.
         """
         self._turn += -self._turn % LIFE
-        walkers = self._begin(x)
+        replicas = self._begin(x)
         best: BoolArray | None = None
         for _ in range(turns):
             if stop[0] != 0:
                 break
-            best = walkers.take_turn(self._seed, self._turn, self._random)
+            best = replicas.take_turn(self._seed, self._turn, self._random)
             self._turn += 1
         return best if best is not None and self._problem.fits(best) else None
 
     def _begin(self, best: BoolArray) -> _Walkers:
-        """Return walkers that begin at a packing.
+        """Return replicas that begin at a packing.
 
         Items that do not move are as in the relaxation, or in every other life as in the best
         packing; from the second life on others of the items with small reduced costs move.
@@ -149,9 +149,9 @@ class Ladders:
         )
 
     def best_seen(self, most: int) -> list[BoolArray]:
-        """Return so many different packings at most, the best first, of the walkers at hand.
+        """Return so many different packings at most, the best first, of the replicas at hand.
 
-        Each is the best that a walker has seen since it began.
+        Each is the best that a replica has seen since it began.
         """
         if self._walkers is None:
             return []
@@ -160,40 +160,40 @@ class Ladders:
 
     @property
     def count(self) -> int:
-        """Number of ladders."""
+        """Number of sets of replicas."""
         return self._count
 
 
 class _Walkers:
-    """The kernel's arrays, and which walker has which temperature."""
+    """The kernel's arrays, and which replica has which temperature."""
 
     def __init__(
         self,
-        problem: RowsKnapsack,
+        problem: MultidimensionalKnapsack,
         dual: FloatArray,
         setting: Setting,
         device: Device,
         movable: IntArray,
         x: BoolArray,
-        ladders: Ladders,
+        tempering: ParallelTempering,
     ) -> None:
         self._x, self._movable, self._device = x, movable, device
-        self._ladder = np.arange(ladders.count * RUNGS).reshape(ladders.count, RUNGS)
+        self._replica = np.arange(tempering.count * RUNGS).reshape(tempering.count, RUNGS)
         data = scaled(problem, dual, setting, movable, x)
         self._base = int(problem.profit[x].sum()) - int(problem.profit[movable][x[movable]].sum())
         self._heat = data.heat
-        walkers = self._ladder.size
-        start = np.tile(words_of(x[movable]), walkers)
+        replicas = self._replica.size
+        start = np.tile(words_of(x[movable]), replicas)
         self._given = [device.to_device(array) for array in data.arrays()]
         self._packing, self._champion = device.to_device(start), device.to_device(start)
-        self._value = device.to_device(np.full(walkers, NONE))
-        self._energy = device.to_device(np.zeros(walkers))
-        self._sizes = (walkers, movable.size, problem.num_rows)
+        self._value = device.to_device(np.full(replicas, NONE))
+        self._energy = device.to_device(np.zeros(replicas))
+        self._sizes = (replicas, movable.size, problem.num_rows)
 
     def take_turn(self, seed: int, turn: int, random: np.random.Generator) -> BoolArray | None:
-        """Walk, and exchange temperatures; return the best packing that was seen, if any."""
-        temperature = np.empty(self._ladder.size, dtype=np.int32)
-        temperature[self._ladder] = self._heat
+        """Make trials, and exchange temperatures; return the best packing that was seen, if any."""
+        temperature = np.empty(self._replica.size, dtype=np.int32)
+        temperature[self._replica] = self._heat
         values = (
             *self._given,
             self._device.to_device(temperature),
@@ -224,10 +224,10 @@ class _Walkers:
         value = self._device.to_host(self._value)
         words = self._device.to_host(self._champion).reshape(value.size, LANES)
         found: dict[bytes, BoolArray] = {}
-        for walker in np.argsort(-value, kind="stable"):
-            if len(found) == most or value[walker] == NONE:
+        for replica in np.argsort(-value, kind="stable"):
+            if len(found) == most or value[replica] == NONE:
                 break
-            found.setdefault(words[walker].tobytes(), self._packing_of(words[walker]))
+            found.setdefault(words[replica].tobytes(), self._packing_of(words[replica]))
         return list(found.values())
 
     def _packing_of(self, words: Int32Array) -> BoolArray:
@@ -238,7 +238,7 @@ class _Walkers:
     def _exchange(self, energy: FloatArray, random: np.random.Generator) -> None:
         cold = 1.0 / self._heat
         for rung in range(RUNGS - 1):
-            here, there = self._ladder[:, rung].copy(), self._ladder[:, rung + 1].copy()
+            here, there = self._replica[:, rung].copy(), self._replica[:, rung + 1].copy()
             rise = (energy[here] - energy[there]) * (cold[rung] - cold[rung + 1])
             swap = random.random(here.size) < np.exp(np.minimum(rise, 0.0))
-            self._ladder[swap, rung], self._ladder[swap, rung + 1] = there[swap], here[swap]
+            self._replica[swap, rung], self._replica[swap, rung + 1] = there[swap], here[swap]

@@ -1,4 +1,4 @@
-"""Searches for packings beside the trees: tabu searches, walkers on ladders, and breeding.
+"""Searches for packings beside the trees: tabu, parallel tempering, and memetic.
 
 A problem that is proven in a moment needs little of them. Where it takes longer, they get half of
 the time and then more: best packings of problems with 500 items are found long before they are
@@ -13,23 +13,23 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import WARPS
-from solvers.knapsack.multidimensional.memetic import Breeding
+from solvers.knapsack.multidimensional.memetic import MemeticSearch
 from solvers.knapsack.multidimensional.node import Int8Array
-from solvers.knapsack.multidimensional.parallel_tempering import Ladders, suits
+from solvers.knapsack.multidimensional.parallel_tempering import ParallelTempering, suits
 from solvers.knapsack.multidimensional.scaled import RUNGS
-from solvers.knapsack.multidimensional.tabu_search import make_walk
+from solvers.knapsack.multidimensional.tabu_search import prepare_tabu
 
-Scout = Callable[[BoolArray, int, Int8Array], BoolArray | None]
+PackingSearch = Callable[[BoolArray, int, Int8Array], BoolArray | None]
 """Takes the best packing, its profit and a flag to stop; returns a better packing or None."""
 
-FIRST_SCOUTS = 4
+FIRST_TABU_SEARCHES = 4
 """Tabu searches before anything else, one for each way to charge for capacity."""
 
-BREEDINGS = 3
-"""Searches at a time beside trees that take long, which combine what walkers find; each has a
-ladder and good packings of its own. The more there are the later each of them gets somewhere, and
+MEMETIC_SEARCHES = 3
+"""Searches at a time beside trees that take long, which combine what replicas find; each has
+replicas and good packings of its own. The more there are the later each of them gets somewhere, and
 the more differ in what they find: of two on the same problem one took one second and one eleven."""
 
 FOLLOWERS = 1
@@ -39,11 +39,11 @@ only."""
 TABU_SHARE = 4
 """One tabu search goes on beside these, for this part of the time of each."""
 
-LADDERS = 2
-"""Sets of ladders on a GPU."""
+TEMPERINGS = 2
+"""Parallel temperings on a GPU."""
 
 NEWCOMERS = 8
-"""Packings of each set's walkers that are shared out among the breedings in a round."""
+"""Packings of each one's replicas that are shared out among the memetic searches in a round."""
 
 MOST_LONGER = 8
 """How much longer than a tree each of these goes on in a round, at most: together they take about
@@ -69,73 +69,74 @@ BONUS, MOST_BONUS = 3, 20_000_000_000
 most: a proof that takes hours loses minutes."""
 
 BLOCKS_PER_PROCESSOR = 2
-"""Blocks of walkers that a GPU's processor gets: 16 warps hide what one waits for."""
+"""Blocks of replicas that a GPU's processor gets: 16 warps hide what one waits for."""
 
 STEPS_PER_GPU_TRIAL = 4
-"""Elementary steps of a tree in the time of one trial of each walker of a GPU, where a core for
+"""Elementary steps of a tree in the time of one trial of each replica of a GPU, where a core for
 each tree is there too. An estimate, not measured yet."""
 
 
-class Scouts:
+class PrimalHeuristics:
     """All searches beside the trees of one problem.
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
     dual, reduced : (m,), (n,) float64 arrays
         Duals per unit of capacity and reduced costs of the relaxation.
     bound : float
         That of the relaxation.
     device : Device
-        A GPU gets ladders of its own; all else runs on the CPU.
+        A GPU gets parallel temperings of its own; all else runs on the CPU.
     """
 
     def __init__(
         self,
-        problem: RowsKnapsack,
+        problem: MultidimensionalKnapsack,
         dual: FloatArray,
         reduced: FloatArray,
         bound: float,
         device: Device,
     ) -> None:
         self._problem = problem
-        self._walk = make_walk(problem, dual, reduced)
-        self._walks = 0
+        self._prepared = prepare_tabu(problem, dual, reduced)
+        self._tabu_runs = 0
         self._data = (problem, dual, reduced, bound)
         self._device = device
-        self._breedings: list[Breeding] | None = None
-        self._ladders: list[Ladders] | None = None
+        self._memetics: list[MemeticSearch] | None = None
+        self._tempering: list[ParallelTempering] | None = None
         self._used = 0
 
-    def first(self, work: int) -> list[Scout]:
+    def first(self, work: int) -> list[PackingSearch]:
         """Return searches to begin with, each of so many elementary steps."""
-        return [self._tabu(work, brief=True) for _ in range(FIRST_SCOUTS)]
+        return [self._tabu(work, brief=True) for _ in range(FIRST_TABU_SEARCHES)]
 
-    def beside(self, work: int, spent: int, profit: int) -> list[Scout]:
+    def beside(self, work: int, spent: int, profit: int) -> list[PackingSearch]:
         """Return searches to go on beside trees.
 
         Trees get ``work`` elementary steps each, and all together have had ``spent`` before; the
         best packing is worth ``profit``.
         """
         share = self._share(spent, profit) - self._used
-        each = min(share // BREEDINGS, MOST_LONGER * work)
+        each = min(share // MEMETIC_SEARCHES, MOST_LONGER * work)
         if each < LEAST_WORK:  # not worth the start of a GPU either
             return [self._tabu(work, brief=True)]
-        self._used += BREEDINGS * each
-        if self._breedings is None:
-            self._breedings = [
-                Breeding(*self._data, seed, follows=seed < FOLLOWERS) for seed in range(BREEDINGS)
+        self._used += MEMETIC_SEARCHES * each
+        if self._memetics is None:
+            self._memetics = [
+                MemeticSearch(*self._data, seed, follows=seed < FOLLOWERS)
+                for seed in range(MEMETIC_SEARCHES)
             ]
-        found = [self._breed(breeding, each) for breeding in self._breedings]
+        found = [self._memetic(memetic, each) for memetic in self._memetics]
         found.append(self._tabu(each // TABU_SHARE))
         if self._device.kind != "cuda" or not suits(self._problem):
             return found
-        if self._ladders is None:
-            self._ladders = self._set_up()
-        newcomers = [x for ladders in self._ladders for x in ladders.best_seen(NEWCOMERS)]
-        for number, breeding in enumerate(self._breedings):
-            breeding.welcome(newcomers[number::BREEDINGS])
-        return [*found, self._on_gpu(self._ladders, work)]
+        if self._tempering is None:
+            self._tempering = self._set_up()
+        newcomers = [x for tempering in self._tempering for x in tempering.best_seen(NEWCOMERS)]
+        for number, memetic in enumerate(self._memetics):
+            memetic.welcome(newcomers[number::MEMETIC_SEARCHES])
+        return [*found, self._on_gpu(self._tempering, work)]
 
     def _share(self, spent: int, profit: int) -> int:
         """Return how many elementary steps to have used when trees have used so many."""
@@ -146,34 +147,36 @@ class Scouts:
         late = max(spent - HOPELESS_STEPS, 0)
         return spent - PATIENCE + min(BONUS * late, MOST_BONUS)
 
-    def _set_up(self) -> list[Ladders]:
-        count = ladders_for(self._device)
-        return [Ladders(*self._data, self._device, count, seed) for seed in range(LADDERS)]
+    def _set_up(self) -> list[ParallelTempering]:
+        count = replica_sets(self._device)
+        return [
+            ParallelTempering(*self._data, self._device, count, seed) for seed in range(TEMPERINGS)
+        ]
 
-    def _tabu(self, work: int, *, brief: bool = False) -> Scout:
-        self._walks += 1
-        number = self._walks - 1
+    def _tabu(self, work: int, *, brief: bool = False) -> PackingSearch:
+        self._tabu_runs += 1
+        number = self._tabu_runs - 1
 
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
-            return self._walk.run(number, x, profit, work, stop, brief=brief)
+            return self._prepared.run(number, x, profit, work, stop, brief=brief)
 
         return run
 
-    def _breed(self, breeding: Breeding, work: int) -> Scout:
+    def _memetic(self, memetic: MemeticSearch, work: int) -> PackingSearch:
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
-            return breeding.run(x, profit, work, stop)
+            return memetic.run(x, profit, work, stop)
 
         return run
 
-    def _on_gpu(self, sets: list[Ladders], work: int) -> Scout:
-        """Return a search by all ladders of a GPU, one set after the other."""
-        trials = work // (STEPS_PER_GPU_TRIAL * LADDERS)
+    def _on_gpu(self, sets: list[ParallelTempering], work: int) -> PackingSearch:
+        """Return a search by all parallel temperings of a GPU, one after the other."""
+        trials = work // (STEPS_PER_GPU_TRIAL * TEMPERINGS)
 
         def run(x: BoolArray, profit: int, stop: Int8Array) -> BoolArray | None:
             best = None
             with self._device.activate():
-                for ladders in sets:
-                    found = ladders.run(x, profit, trials, stop)
+                for tempering in sets:
+                    found = tempering.run(x, profit, trials, stop)
                     if found is not None:
                         best, x = found, found
                         profit = int(self._problem.profit[found].sum())
@@ -182,8 +185,8 @@ class Scouts:
         return run
 
 
-def ladders_for(device: Device) -> int:
-    """Return how many ladders a device holds."""
+def replica_sets(device: Device) -> int:
+    """Return how many sets of replicas a device holds."""
     if device.kind == "cpu":
         return 1
     with device.activate():

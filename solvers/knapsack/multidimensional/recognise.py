@@ -17,7 +17,7 @@ from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
 from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import EXACT, BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import EXACT, BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.recognise import Box, whole_box
 
 MOST_ROWS = 50
@@ -32,12 +32,12 @@ models have far fewer, and structure that this engine does not see."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowsModel:
+class MultidimensionalModel:
     """A model that is a multidimensional knapsack problem, and the way back from a packing.
 
     Parameters
     ----------
-    knapsack : RowsKnapsack
+    knapsack : MultidimensionalKnapsack
     column, copies : (k,) int64 arrays
         Which column an item belongs to, and how many units of it an item is.
     start, sign : (n,) int64 arrays
@@ -48,7 +48,7 @@ class RowsModel:
         What was recognised, for the log.
     """
 
-    knapsack: RowsKnapsack
+    knapsack: MultidimensionalKnapsack
     column: IntArray
     copies: IntArray
     start: IntArray
@@ -63,7 +63,7 @@ class RowsModel:
         return np.asarray(self.start + self.sign * units, dtype=np.float64)
 
 
-def recognise_rows(problem: Problem) -> RowsModel | None:
+def recognise_multidimensional(problem: Problem) -> MultidimensionalModel | None:
     """Return a model as a multidimensional knapsack problem, or None if it is none.
 
     One row is enough here, though :func:`solvers.knapsack.recognise` takes more kinds of that.
@@ -87,7 +87,9 @@ def recognise_rows(problem: Problem) -> RowsModel | None:
     return _as_items(problem, weight, side, box)
 
 
-def _as_items(problem: Problem, weight: FloatArray, side: FloatArray, box: Box) -> RowsModel | None:
+def _as_items(
+    problem: Problem, weight: FloatArray, side: FloatArray, box: Box
+) -> MultidimensionalModel | None:
     """Turn columns into items that cost capacity when they are packed."""
     mirrored = (weight < 0.0).any(axis=0)
     if (weight[:, mirrored] > 0.0).any():
@@ -111,7 +113,7 @@ def _as_items(problem: Problem, weight: FloatArray, side: FloatArray, box: Box) 
     if largest * float(copies.max(initial=0)) >= EXACT:
         return None
     try:
-        knapsack = RowsKnapsack(
+        knapsack = MultidimensionalKnapsack(
             profit * copies,
             stacked * copies,
             np.array([row[1] for row in rows if row is not None], dtype=np.int64),
@@ -120,7 +122,7 @@ def _as_items(problem: Problem, weight: FloatArray, side: FloatArray, box: Box) 
         return None
     kind = "a multidimensional knapsack problem of"
     sentence = f"{kind} {knapsack.num_items} items and {knapsack.num_rows} rows"
-    return RowsModel(knapsack, column, copies, origin, sign, profits.scale, sentence)
+    return MultidimensionalModel(knapsack, column, copies, origin, sign, profits.scale, sentence)
 
 
 def _whole_row(weight: FloatArray, side: float, start: IntArray) -> tuple[IntArray, int] | None:

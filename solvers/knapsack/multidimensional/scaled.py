@@ -1,4 +1,4 @@
-"""A problem in the small whole numbers that walkers reckon in."""
+"""A problem in the small whole numbers that replicas reckon in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import FRACTION_BITS, LANES, TABLE
 from solvers.knapsack.multidimensional.node import Int32Array
 
@@ -26,7 +26,7 @@ LEAST_PRICE = 0.1
 
 @dataclass(frozen=True)
 class Setting:
-    """How walkers see a problem.
+    """How replicas see a problem.
 
     ``charge`` of the duals' price is charged for capacity, ``penalty`` times it for violation;
     temperatures go from ``coldest`` to ``hottest``, in units of profit; ``movable`` items move.
@@ -58,7 +58,11 @@ class Scaled:
 
 
 def scaled(
-    problem: RowsKnapsack, dual: FloatArray, setting: Setting, movable: IntArray, x: BoolArray
+    problem: MultidimensionalKnapsack,
+    dual: FloatArray,
+    setting: Setting,
+    movable: IntArray,
+    x: BoolArray,
 ) -> Scaled:
     """Return the items ``movable`` as a problem of small whole numbers; others stay as in ``x``.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional.items import RowsKnapsack
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.node import (
     AT_UPPER,
     CUT_OFF,
@@ -34,13 +34,15 @@ class Subproblems:
     nodes: tuple[Node, ...]
 
 
-def largest_count(problem: RowsKnapsack) -> int:
+def largest_count(problem: MultidimensionalKnapsack) -> int:
     """Return how many items the row that allows fewest has room for, lightest first."""
     weights = np.cumsum(np.sort(problem.weight, axis=1), axis=1)
     return int((weights <= problem.capacity[:, None]).sum(axis=1).min())
 
 
-def by_count(problem: RowsKnapsack, target: int, progress: Progress) -> Subproblems | None:
+def by_count(
+    problem: MultidimensionalKnapsack, target: int, progress: Progress
+) -> Subproblems | None:
     """Return the sub-problems that may hold a packing worth ``target``, the best bound first.
 
     None where ``progress`` says stop before all are known.

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.node import Int8Array
 from solvers.native.knapsack_multidimensional_tabu import tabu_search
 
@@ -31,12 +31,12 @@ ENTRIES_PER_STEP = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class TabuSearch:
     """Data of a search.
 
     Parameters
     ----------
-    problem : RowsKnapsack
+    problem : MultidimensionalKnapsack
     dual : (m,) float64 array
         Per unit of capacity.
     items : (k,) int64 array
@@ -45,7 +45,7 @@ class Walk:
         Their weights.
     """
 
-    problem: RowsKnapsack
+    problem: MultidimensionalKnapsack
     dual: FloatArray
     items: IntArray
     weight: FloatArray
@@ -91,9 +91,11 @@ class Walk:
         return others
 
 
-def make_walk(problem: RowsKnapsack, dual: FloatArray, reduced: FloatArray) -> Walk:
+def prepare_tabu(
+    problem: MultidimensionalKnapsack, dual: FloatArray, reduced: FloatArray
+) -> TabuSearch:
     """Return the data for a problem with duals per unit of capacity and reduced costs."""
     order = np.argsort(np.abs(reduced), kind="stable")
     items = order[: CORE + CORE_PER_ROW * problem.num_rows]
     weight = np.ascontiguousarray(problem.weight[:, items]).astype(np.float64)
-    return Walk(problem, dual, items, weight)
+    return TabuSearch(problem, dual, items, weight)

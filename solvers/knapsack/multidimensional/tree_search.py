@@ -6,7 +6,7 @@
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.
 5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
-   open branch of another becomes one. Tabu searches and walkers go on beside them.
+   open branch of another becomes one. Tabu searches and replicas go on beside them.
 
 The trees of a round share nothing, and what they found is compared in their order, so that the
 answer does not depend on the number of threads.
@@ -26,15 +26,15 @@ from solvers.knapsack.items import Knapsack
 from solvers.knapsack.multidimensional.greedy import exchange, greedy
 from solvers.knapsack.multidimensional.items import (
     BoolArray,
+    MultidimensionalKnapsack,
+    MultidimensionalPacking,
     Reduced,
-    RowsKnapsack,
-    RowsPacking,
-    reduce_rows,
+    reduce_problem,
 )
 from solvers.knapsack.multidimensional.node import Int8Array, make_rows, root_node
-from solvers.knapsack.multidimensional.primal_heuristics import Scouts
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics
 from solvers.knapsack.multidimensional.subproblems import by_count
-from solvers.knapsack.multidimensional.worker_pool import Best, Crew, Tell, highest_bound
+from solvers.knapsack.multidimensional.worker_pool import Best, Tell, WorkerPool, highest_bound
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 
 CORES = (10, 20, 30, 45)
@@ -45,23 +45,23 @@ algorithm for the multidimensional knapsack problem", 2012)."""
 CORE_WORK = 2_000_000
 """Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
 
-WALK_WORK = 3_000_000
+TABU_WORK = 3_000_000
 """Elementary steps of each tabu search before anything else: a few milliseconds."""
 
 
-def solve_rows(
-    given: RowsKnapsack,
+def solve_multidimensional(
+    given: MultidimensionalKnapsack,
     progress: Progress,
     *,
     tell: Tell | None = None,
     threads: int = 0,
     device: Device | None = None,
-) -> RowsPacking:
+) -> MultidimensionalPacking:
     """Solve a multidimensional 0/1 knapsack problem to proven optimality.
 
     Parameters
     ----------
-    given : RowsKnapsack
+    given : MultidimensionalKnapsack
     progress : Progress
         When it says stop, the best packing comes with a valid bound.
     tell : callable, optional
@@ -69,11 +69,11 @@ def solve_rows(
     threads : int
         CPU threads; 0 uses all cores. The answer is the same for any number.
     device : Device, optional
-        A GPU for walkers, beside the trees of the CPU.
+        A GPU for replicas, beside the trees of the CPU.
     """
-    reduced = reduce_rows(given)
+    reduced = reduce_problem(given)
     if reduced is None:
-        return RowsPacking(None, 0, 0, "a capacity below zero")
+        return MultidimensionalPacking(None, 0, 0, "a capacity below zero")
     problem = reduced.problem
     if problem.num_items == 0:
         return _back(given, reduced, np.zeros(0, dtype=np.bool_), 0, "reduction", 0)
@@ -93,11 +93,16 @@ def solve_rows(
 
 
 def _back(
-    given: RowsKnapsack, reduced: Reduced, x: BoolArray, bound: int, path: str, nodes: int
-) -> RowsPacking:
+    given: MultidimensionalKnapsack,
+    reduced: Reduced,
+    x: BoolArray,
+    bound: int,
+    path: str,
+    nodes: int,
+) -> MultidimensionalPacking:
     flags = reduced.packing_back(x)
     profit = int(given.profit[flags].sum())
-    return RowsPacking(flags, profit, reduced.profit_back(bound), path, nodes)
+    return MultidimensionalPacking(flags, profit, reduced.profit_back(bound), path, nodes)
 
 
 def _cores() -> int:
@@ -105,7 +110,7 @@ def _cores() -> int:
 
 
 def _search(
-    problem: RowsKnapsack,
+    problem: MultidimensionalKnapsack,
     progress: Progress,
     report: Tell,
     threads: int,
@@ -121,10 +126,10 @@ def _search(
     if best.profit >= bound:
         return best.x, bound, "the relaxation's bound", 0
     dual, place = root.dual * rows.scale, cpu() if device is None else device
-    scouts = Scouts(problem, dual, root.reduced, float(root.bound[0]), place)
+    heuristics = PrimalHeuristics(problem, dual, root.reduced, float(root.bound[0]), place)
     stop: Int8Array = np.zeros(1, dtype=np.int8)
-    for scout in scouts.first(WALK_WORK):
-        better = scout(best.x, best.profit, stop) if progress.should_stop() is None else None
+    for search in heuristics.first(TABU_WORK):
+        better = search(best.x, best.profit, stop) if progress.should_stop() is None else None
         if better is not None:
             best.improve(exchange(problem, better))
     report(best.profit, bound)
@@ -134,8 +139,8 @@ def _search(
     best.bound = highest_bound([float(node.bound[0]) for node in found.nodes], best.profit)
     report(best.profit, best.bound)
     with ThreadPoolExecutor(threads) as pool:
-        crew = Crew(pool, progress, found, best, scouts, report)
-        nodes = sum(crew.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
+        workers = WorkerPool(pool, progress, found, best, heuristics, report)
+        nodes = sum(workers.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
         report(best.profit, best.bound)
-        nodes += crew.to_the_end()
+        nodes += workers.to_the_end()
     return best.x, best.bound, "branch and bound by the number of items", nodes

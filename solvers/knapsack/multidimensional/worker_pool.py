@@ -10,9 +10,9 @@ import numpy as np
 
 from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional.greedy import exchange
-from solvers.knapsack.multidimensional.items import BoolArray, RowsKnapsack
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.node import Int8Array, copy_node
-from solvers.knapsack.multidimensional.primal_heuristics import Scouts
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics
 from solvers.knapsack.multidimensional.subproblems import Subproblems, core_threshold
 from solvers.knapsack.multidimensional.trees import Tree, run_tree, split, steps_per_node
 from solvers.native.knapsack_multidimensional_tree import settle
@@ -37,7 +37,7 @@ Tell = Callable[[int, int], None]
 class Best:
     """The best packing so far, and where news of it goes."""
 
-    problem: RowsKnapsack
+    problem: MultidimensionalKnapsack
     x: BoolArray
     profit: int
     bound: int
@@ -56,7 +56,7 @@ def highest_bound(bounds: list[float], profit: int) -> int:
     return max(int(np.floor(max(bounds, default=0.0))), profit)
 
 
-class Crew:
+class WorkerPool:
     """Threads that grow trees."""
 
     def __init__(
@@ -65,14 +65,14 @@ class Crew:
         progress: Progress,
         found: Subproblems,
         best: Best,
-        scouts: Scouts,
+        heuristics: PrimalHeuristics,
         report: Tell,
     ) -> None:
         self._pool = pool
         self._progress = progress
         self._found = found
         self._best = best
-        self._scouts = scouts
+        self._heuristics = heuristics
         self._report = report
         self._told = best.profit
         self._spent = 0
@@ -84,8 +84,8 @@ class Crew:
         best, rows, pool = self._best, self._found.rows, self._pool
         before = sum(tree.nodes for tree in trees)
         jobs: list[Future[BoolArray | None]] = [
-            pool.submit(scout, best.x, best.profit, stop)
-            for scout in self._scouts.beside(work, self._spent, best.profit)
+            pool.submit(search, best.x, best.profit, stop)
+            for search in self._heuristics.beside(work, self._spent, best.profit)
         ]
         jobs += [pool.submit(run_tree, rows, tree, target, work, stop) for tree in trees]
         running = set(jobs)

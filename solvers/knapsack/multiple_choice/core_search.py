@@ -86,7 +86,7 @@ class Found:
     states: int
 
 
-class ChoiceSearch:
+class MultipleChoiceSearch:
     """One search for a selection better than ``profit``, which ends where one is worth ``bound``.
 
     ``room`` is the number of states that a list may have.

@@ -10,10 +10,10 @@ from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.answers import answer, infeasible, teller
-from solvers.knapsack.multiple_choice.recognise import recognise_choice
-from solvers.knapsack.multiple_choice.solve import solve_choice
+from solvers.knapsack.multiple_choice.recognise import recognise_multiple_choice
+from solvers.knapsack.multiple_choice.solve import solve_multiple_choice
 
-ENGINE = "knapsack-choice"
+ENGINE = "knapsack-multiple-choice"
 
 
 def solve(
@@ -22,7 +22,7 @@ def solve(
     progress: Progress,
     start: Start | None = None,
 ) -> Outcome:
-    """Solve a model that :func:`recognise_choice` takes for a multiple-choice knapsack problem.
+    """Solve a model that :func:`recognise_multiple_choice` takes for such a knapsack problem.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def solve(
     EngineError
         The model is not a multiple-choice knapsack problem.
     """
-    model = recognise_choice(problem)
+    model = recognise_multiple_choice(problem)
     if model is None:
         raise EngineError("This model is not a multiple-choice knapsack problem in whole numbers.")
     at_start = problem.objective_at(model.start.astype(np.float64))
     tell = teller(progress, ENGINE, at_start, model.profit_scale)
-    selection = solve_choice(model.choice, progress, tell=tell)
+    selection = solve_multiple_choice(model.choice, progress, tell=tell)
     if selection.chosen is None:
         return infeasible(ENGINE, "The lightest items of all classes exceed the capacity.")
     return answer(

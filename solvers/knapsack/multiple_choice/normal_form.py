@@ -57,7 +57,7 @@ class ChoiceForm:
         return items
 
 
-def choice_form(given: MultipleChoice) -> ChoiceForm | None:
+def multiple_choice_form(given: MultipleChoice) -> ChoiceForm | None:
     """Reduce a problem; None where not even the lightest items fit together."""
     num_classes = given.num_classes
     lightest = np.zeros(num_classes, dtype=np.int64)

@@ -28,7 +28,7 @@ NO_COLUMN = -1
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceModel:
+class MultipleChoiceModel:
     """A model that is a multiple-choice knapsack problem, and the way back from a selection.
 
     Parameters
@@ -68,7 +68,7 @@ class _Items:
     value: IntArray
 
 
-def recognise_choice(problem: Problem) -> ChoiceModel | None:
+def recognise_multiple_choice(problem: Problem) -> MultipleChoiceModel | None:
     """Return a model as a multiple-choice knapsack problem, or None if it is none."""
     if not problem.num_columns or not problem.integrality.all():
         return None
@@ -183,7 +183,7 @@ def _items(box: Box, group: IntArray, complemented: BoolArray, exactly: BoolArra
 
 def _model(
     problem: Problem, capacity_row: int, start: IntArray, items: _Items
-) -> ChoiceModel | None:
+) -> MultipleChoiceModel | None:
     """Make whole numbers of items' costs and weights, which count from the start."""
     weight = np.zeros(problem.num_columns)
     begin, end = problem.matrix.indptr[capacity_row : capacity_row + 2]
@@ -221,4 +221,4 @@ def _model(
     factor = "" if weights.scale == 1 else f", weights times {weights.scale}"
     kind = "a multiple-choice knapsack problem of"
     sentence = f"{kind} {choice.num_classes} classes, {choice.num_items} items{factor}"
-    return ChoiceModel(choice, column, value, start, profits.scale, sentence)
+    return MultipleChoiceModel(choice, column, value, start, profits.scale, sentence)

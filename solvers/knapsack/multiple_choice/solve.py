@@ -9,9 +9,9 @@ from solvers.core.progress import Progress
 from solvers.knapsack.alarm import alarm
 from solvers.knapsack.multiple_choice.congruence import congruence
 from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.core_search import ChoiceSearch
+from solvers.knapsack.multiple_choice.core_search import MultipleChoiceSearch
 from solvers.knapsack.multiple_choice.items import MultipleChoice, Selection
-from solvers.knapsack.multiple_choice.normal_form import choice_form
+from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
 from solvers.knapsack.multiple_choice.relaxation import relax
 from solvers.knapsack.multiple_choice.start import first_selection
 
@@ -19,7 +19,7 @@ MOST_STATES = 4_000_000
 """States that a list may have: two take a quarter of a gigabyte."""
 
 
-def solve_choice(
+def solve_multiple_choice(
     given: MultipleChoice,
     progress: Progress | None = None,
     *,
@@ -44,7 +44,7 @@ def solve_choice(
         With ``chosen`` None where not even the lightest items fit together.
     """
     stopping = Progress() if progress is None else progress
-    form = choice_form(given)
+    form = multiple_choice_form(given)
     if form is None:
         return Selection(None, 0, 0, "no selection fits")
     small = form.choice
@@ -63,12 +63,12 @@ def solve_choice(
             return stopping.should_stop() is not None
 
         core = core_of(small, relaxation, rule.factor)
-        search = ChoiceSearch(core, small.capacity, profit, bound, rule, most_states)
+        search = MultipleChoiceSearch(core, small.capacity, profit, bound, rule, most_states)
         with alarm(stopping, search.stop):
             search.run(watch)
         found = search.result()
         chosen = chosen if found.chosen is None else found.chosen
-        profit, bound, states, path = found.profit, found.bound, found.states, "core of classes"
+        profit, bound, states, path = found.profit, found.bound, found.states, "DP core"
     items = form.selection_back(chosen)
     packed, weight = given.value_of(items)
     if weight > given.capacity or packed != form.profit_back(profit):

@@ -1,13 +1,19 @@
-"""Iteration blocks on a CPU."""
+"""Iteration blocks on a CPU, in slices as long as a limit may go unnoticed.
+
+Threads help on a quiet machine and hurt on a busy one, where each of an iteration's two loops
+may wait for the slowest thread to get a core. Any number of threads gives the same bits, so the one
+that was faster when last measured is taken, and given up when it turns slower than the other was.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from solvers.core.progress import Progress
+from solvers.kernels.sharing import threads_for
 from solvers.pdlp.execution.kernel_arguments import (
     column_measure_arguments,
     decide_arguments,
@@ -16,12 +22,66 @@ from solvers.pdlp.execution.kernel_arguments import (
     row_measure_arguments,
     settle_arguments,
 )
-from solvers.pdlp.execution.speed import Speed
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
 from solvers.pdlp.state import State
 from solvers.pdlp.statistics import Record
+
+THREADS_TRIED_FROM = 20_000
+"""Elementary steps of half an iteration from which threads are given a trial."""
+
+STEPS_PER_OWNER = 8
+"""What updating one row or column costs, in entries of the matrix."""
+
+WARM_UP = 1
+"""Iterations of the first slice, in which threads start and caches fill: it is not counted."""
+
+TRIAL = 10
+"""Iterations of its second slice, the first one timed."""
+
+RETRY = 8
+"""Slices after which the slower number of threads gets another trial, doubled each time: threads
+that have just been started can take some 50 ms to find their cores, as long as a whole trial."""
+
+
+@dataclass(eq=False)
+class Speed:
+    """Seconds per iteration with each number of threads that comes into question."""
+
+    thread_counts: Sequence[int] = (1,)
+    seconds: dict[int, float] = field(default_factory=dict)
+    _warm: set[int] = field(default_factory=set)
+    _slices: int = 0
+    _retry_at: int = RETRY
+
+    def choose(self) -> int:
+        """Return the number of threads for the next slice."""
+        untried = [threads for threads in self.thread_counts if threads not in self.seconds]
+        if untried:
+            return untried[0]
+        if self._slices >= self._retry_at and len(self.thread_counts) > 1:
+            self._retry_at = 2 * self._slices
+            return max(self.thread_counts, key=self.seconds.__getitem__)
+        return self._best()
+
+    def slice_length(self, threads: int, target: float) -> int:
+        """Return how many iterations take about ``target`` seconds."""
+        if threads not in self._warm:
+            return WARM_UP
+        if threads not in self.seconds or threads != self._best():
+            return TRIAL
+        return max(1, int(min(target / max(self.seconds[threads], 1e-9), 1e9)))
+
+    def note(self, threads: int, iterations: int, elapsed: float) -> None:
+        """Record what a slice took."""
+        self._slices += 1
+        if threads in self._warm:
+            self.seconds[threads] = elapsed / iterations
+        self._warm.add(threads)
+
+    def _best(self) -> int:
+        return min(self.seconds, key=self.seconds.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -65,6 +125,7 @@ class BlocksOnCpu:
         self._state = state
         self._progress = progress
         self._kernels = kernels_of(state)
+        self._speed = Speed(thread_counts(state))
         self._records: deque[Record] = deque()
 
     @property
@@ -76,7 +137,7 @@ class BlocksOnCpu:
         """Run a block of so many iterations."""
         state = self._state
         slice_seconds = state.settings.execution.slice_seconds
-        run_block(self._kernels, count, state.speed, self._progress, slice_seconds)
+        run_block(self._kernels, count, self._speed, self._progress, slice_seconds)
         self._records.append(Record(state.read_control()))
 
     def take(self) -> Record:
@@ -105,3 +166,11 @@ def kernels_of(state: State) -> BlockKernels:
         DECISIONS["settle"](*settle_arguments(state), threads=threads)
 
     return BlockKernels(step, steps, check)
+
+
+def thread_counts(state: State) -> tuple[int, ...]:
+    """Return the numbers of CPU threads to try."""
+    matrix = state.problem.coefficients.by_row
+    work = matrix.nonzeros + STEPS_PER_OWNER * max(matrix.rows, matrix.columns)
+    many = threads_for(work, state.threads, parallel_from=THREADS_TRIED_FROM)
+    return (1,) if many == 1 else (1, many)

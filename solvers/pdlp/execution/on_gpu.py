@@ -65,7 +65,7 @@ class ExecutionMode:
 def execution_modes(
     coefficients: Coefficients, settings: Settings, xp: Any
 ) -> tuple[ExecutionMode, ...]:
-    """Return the modes worth trying for a model of this size, the likeliest first."""
+    """Return the modes to try for a model of this size, the likeliest first."""
     limits = settings.execution
     by_row, by_column = coefficients.by_row, coefficients.by_column
     units = max(by_row.units, by_column.units)

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.pdlp.execution.on_cpu import BlockKernels, run_block
-from solvers.pdlp.execution.speed import Speed
+from solvers.kernels.sharing import threads_for
+from solvers.pdlp.execution.on_cpu import BlockKernels, Speed, run_block
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import STEP
 from solvers.pdlp.shared_matrix.state import (
@@ -32,8 +32,6 @@ class BlocksOnCpu:
     """Runs a block at once, or as much of it as there is time for; at least one iteration."""
 
     def __init__(self, state: State, progress: Progress, threads: int) -> None:
-        from solvers.kernels.sharing import threads_for
-
         work = 2 * state.by_row.values.size * state.width
         self._speed = Speed((threads_for(work, threads),))
         self._kernels = kernels_of(state, threads)

@@ -105,19 +105,19 @@ def units_of(lengths: npt.NDArray[Any], width: int) -> npt.NDArray[np.int32]:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def side_by_side(vectors: FloatArray, width: int) -> FloatArray:
+def interleaved(vectors: FloatArray, width: int) -> FloatArray:
     """Interleave vectors (K, size), or one for all (size,), into (size * width,).
 
     Problems that are missing, where K is less than the width, get what the first one has.
     """
     if vectors.ndim == 1:
         return np.repeat(vectors, width)
-    together = np.empty((vectors.shape[1], width))
-    together[:, : vectors.shape[0]] = vectors.T
-    together[:, vectors.shape[0] :] = vectors[0][:, None]
-    return together.ravel()
+    columns = np.empty((vectors.shape[1], width))
+    columns[:, : vectors.shape[0]] = vectors.T
+    columns[:, vectors.shape[0] :] = vectors[0][:, None]
+    return columns.ravel()
 
 
-def apart(together: FloatArray, width: int) -> FloatArray:
+def separated(columns: FloatArray, width: int) -> FloatArray:
     """Return interleaved vectors (size * width,) as rows (width, size)."""
-    return np.ascontiguousarray(together.reshape(-1, width).T)
+    return np.ascontiguousarray(columns.reshape(-1, width).T)

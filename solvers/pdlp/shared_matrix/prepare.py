@@ -11,7 +11,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.shared_matrix.control import FIELDS
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
-from solvers.pdlp.shared_matrix.layout import Matrix, side_by_side
+from solvers.pdlp.shared_matrix.layout import Matrix, interleaved
 from solvers.pdlp.shared_matrix.state import Side, State
 from solvers.pdlp.start import place
 from solvers.pdlp.step_size import spectral_norm
@@ -56,7 +56,7 @@ def state_of(problem: Problem, width: int, device: Device, scales: Scales) -> St
     by_row = Matrix.of(csr.indptr, csr.indices, csr.data, width, device)
     by_column = Matrix.of(csc.indptr, csc.indices, csc.data, width, device)
     vectors = {
-        name: device.to_device(side_by_side(getattr(problem, name), width)) for name in VECTORS
+        name: device.to_device(interleaved(getattr(problem, name), width)) for name in VECTORS
     }
     zeros = device.xp.zeros
 

@@ -23,7 +23,7 @@ from solvers.pdlp.repeated import Clock, OwnStream, Point, near_suggested, withi
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.shared_matrix.control import FIELDS, Field
 from solvers.pdlp.shared_matrix.iteration_blocks import iteration_blocks
-from solvers.pdlp.shared_matrix.layout import WIDTHS, apart, side_by_side
+from solvers.pdlp.shared_matrix.layout import WIDTHS, interleaved, separated
 from solvers.pdlp.shared_matrix.prepare import VECTORS, scales_of, state_of
 from solvers.pdlp.start import suggested_weight
 from solvers.pdlp.state import overwrite
@@ -138,7 +138,7 @@ class SharedMatrix:
             for name, values in zip(VECTORS, given, strict=True):
                 if values is not None:
                     self._vectors[name] = values
-                    overwrite(self._state.vectors[name], side_by_side(values, self.width))
+                    overwrite(self._state.vectors[name], interleaved(values, self.width))
             self._start(x, y)
             self._set_off(count, self._tolerance if tolerance is None else tolerance)
             self._iterate(math.inf if iterations is None else iterations)
@@ -153,9 +153,9 @@ class SharedMatrix:
         limits = {name: self._rows_of(name) for name in VECTORS if name != "cost"}
         self._x, self._y = within_limits(self._x, self._y, **limits)
         for side, values in ((self._state.x, self._x), (self._state.y, self._y)):
-            interleaved = side_by_side(values, self.width)
+            vectors = interleaved(values, self.width)
             for part in (side.point, side.anchor, side.projection, side.best):
-                overwrite(part, interleaved)
+                overwrite(part, vectors)
 
     def _rows_of(self, name: str) -> FloatArray:
         """Return a vector of all problems, (width, size) or what broadcasts to it."""
@@ -202,8 +202,8 @@ class SharedMatrix:
         """Bring the points home and remember what the next solve starts from."""
         device, state = self._device, self._state
         control = device.to_host(state.control)
-        self._x = apart(device.to_host(state.x.best), self.width)
-        self._y = apart(device.to_host(state.y.best), self.width)
+        self._x = separated(device.to_host(state.x.best), self.width)
+        self._y = separated(device.to_host(state.y.best), self.width)
         weight = control[Field.WEIGHT]
         usable = np.isfinite(weight) & (weight > 0.0) & (control[Field.STOP] != Stop.BROKEN)
         self._weights = np.where(usable, weight, np.nan)

@@ -1,11 +1,11 @@
-"""Going on with the active part of a problem, for as long as what is left out stays right.
+"""Going on without idle columns and rows, for as long as leaving them out stays right.
 
 A look at the whole problem, at iteration counts that grow geometrically, finds the idle columns
 and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest
 (``part``), from where it is and with what it has learnt (``handover``). Further looks price what
 was left out, which costs one product with the whole matrix each way: what turns out wrong comes
 back when it hides an error of the whole problem or the part stands still, and a part that has
-become much smaller still is made anew. After a number of returns the whole problem takes over for
+become much smaller still is replaced. After a number of returns the whole problem takes over for
 good, from the point there is.
 
 Nothing here decides about answers: points, rays and limits are judged by ``run`` on the whole
@@ -31,14 +31,14 @@ from solvers.pdlp.shrinking.handover import (
     take_over,
     weight_factor,
 )
-from solvers.pdlp.shrinking.idle import Kept, Magnitudes, Movement, active_part, wrongly_left_out
+from solvers.pdlp.shrinking.idle import Kept, Magnitudes, Movement, not_idle, wrongly_left_out
 from solvers.pdlp.shrinking.part import Part, leave_out
 from solvers.pdlp.state import State, overwrite
 from solvers.pdlp.statistics import Record
 
 
 @dataclass(frozen=True, eq=False)
-class _Sight:
+class _Snapshot:
     """Where the iteration was at a look: point (n,) and duals (m,) of the whole."""
 
     iterations: int
@@ -65,26 +65,22 @@ class Compaction:
         self._options = options
         self._progress = progress
         self._problem = whole.problem.original
-        self._settings = settings = whole.settings
-        self._sizes = Magnitudes(self._problem)
+        self._settings = settings = whole.settings.shrinking
         self._inside: _Inside | None = None
         self._returns = 0
         self.parts = 0
         self._visited = began * self._problem.num_nonzeros  # an earlier run has left no parts
         self._last_error = np.inf
         self._is_far = False
-        self._sights: list[_Sight] = []
+        self._snapshots: list[_Snapshot] = []
         self._on_gpu = whole.problem.device.kind != "cpu"
-        least = (
-            settings.shrinking.from_nonzeros_on_gpu
-            if self._on_gpu
-            else settings.shrinking.from_nonzeros
-        )
-        self._is_on = settings.shrinking.enabled and self._problem.num_nonzeros >= least
+        least = settings.from_nonzeros_on_gpu if self._on_gpu else settings.from_nonzeros
+        self._is_on = settings.enabled and self._problem.num_nonzeros >= least
         self._moved_at = began
         if self._is_on:
-            self._sights.append(self._sight(began))
-        self._next_look: float = self._moved_at + settings.shrinking.first_look
+            self._sizes = Magnitudes(self._problem)
+            self._snapshots.append(self._snapshot(began))
+        self._next_look: float = self._moved_at + settings.first_look
 
     @property
     def here(self) -> State:
@@ -116,7 +112,7 @@ class Compaction:
         """
         if not (self.is_inside or self._has_paid(record.iterations)):
             # too early for a part, but later looks are to know where things were
-            self._sights.append(self._sight(record.iterations))
+            self._snapshots.append(self._snapshot(record.iterations))
             self._schedule(record.iterations)
             return False
         self.bring_home()
@@ -130,7 +126,7 @@ class Compaction:
         if kept is None:
             return False
         here = self.here
-        if self._returns > self._settings.shrinking.returns:
+        if self._returns > self._settings.returns:
             self._progress.log("What is left out keeps coming back; going on with everything.")
             self.give_up(record)
             return True
@@ -167,37 +163,35 @@ class Compaction:
         self._moved(record)
         self._inside = None
 
-    def _next_part(self, record: Record, before: _Sight, now: Answer) -> Kept | None:
+    def _next_part(self, record: Record, before: _Snapshot, now: Answer) -> Kept | None:
         """Return what to go on with, or None to go on as it is."""
         settings, problem = self._settings, self._problem
         if self._inside is None and self._is_hopeless(now):
             self._is_far = True
             return None
         moved = Movement.between(before.x, before.y, now, self._sizes)
-        active = active_part(
-            problem, now, moved, settings.shrinking.margin, with_rows=settings.shrinking.rows
-        )
+        wanted = not_idle(problem, now, moved, settings.margin, with_rows=settings.rows)
         if self._inside is None:
-            most = settings.shrinking.share * problem.num_nonzeros
+            most = settings.share * problem.num_nonzeros
         else:
             kept = self._inside.part.kept
             if self._has_to_return(wrongly_left_out(problem, now, kept), record, now):
                 self._returns += 1
-                return kept.with_those(active)
-            most = settings.shrinking.share_of_part * self._inside.part.problem.num_nonzeros
-        entries = active.entries_at_most(problem)
-        self._is_far = entries > settings.shrinking.far * most
-        return active if entries <= most and self._has_paid(record.iterations) else None
+                return kept.with_those(wanted)
+            most = settings.share_of_part * self._inside.part.problem.num_nonzeros
+        entries = wanted.entries_at_most(problem)
+        self._is_far = entries > settings.far * most
+        return wanted if entries <= most and self._has_paid(record.iterations) else None
 
     def _is_hopeless(self, now: Answer) -> bool:
-        """Whether too much is active however little things move, which needs no products.
+        """Whether too much is not idle however little things move, which needs no products.
 
         On a CPU only if it is far too much, since the time of the next look depends on that.
         """
         settings, problem = self._settings, self._problem
-        least = active_part(problem, now, None, 0.0, with_rows=settings.shrinking.rows)
-        most = settings.shrinking.share * problem.num_nonzeros
-        far = 1.0 if self._on_gpu else settings.shrinking.far
+        least = not_idle(problem, now, None, 0.0, with_rows=settings.rows)
+        most = settings.share * problem.num_nonzeros
+        far = 1.0 if self._on_gpu else settings.far
         return least.entries_at_most(problem) > far * most
 
     def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
@@ -205,9 +199,9 @@ class Compaction:
         if not (wrong.columns.any() or wrong.rows.any()):
             return False
         error, settings = record.statistics.worst, self._settings
-        hidden = now.statistics.worst > settings.shrinking.hidden_error * error
-        stalled = error > settings.shrinking.progress * self._last_error
-        return hidden or stalled or record.stop is Stop.OPTIMAL
+        hidden = now.statistics.worst > settings.hidden_error * error
+        stagnates = error > settings.progress * self._last_error
+        return hidden or stagnates or record.stop is Stop.OPTIMAL
 
     def _has_paid(self, iterations: int) -> bool:
         """Whether iterations here have taken as long as it takes to prepare a part.
@@ -217,10 +211,10 @@ class Compaction:
         if not self._on_gpu:
             return True
         settings = self._settings
-        each = settings.shrinking.entries_of_launch + self.here.problem.original.num_nonzeros
-        return each * (iterations - self._moved_at) >= settings.shrinking.entries_of_part
+        each = settings.entries_of_launch + self.here.problem.original.num_nonzeros
+        return each * (iterations - self._moved_at) >= settings.entries_of_part
 
-    def _enter(self, kept: Kept, record: Record, before: _Sight, now: Answer) -> None:
+    def _enter(self, kept: Kept, record: Record, before: _Snapshot, now: Answer) -> None:
         """Make a part and go on there, unless it is empty or there is no memory for it."""
         whole, problem = self._whole, self._problem
         part = leave_out(problem, kept, now.x)
@@ -254,28 +248,28 @@ class Compaction:
 
     def _schedule(self, iterations: int) -> None:
         """Set the time of the next look."""
-        settings, growth = self._settings, self._settings.shrinking.growth
+        settings, growth = self._settings, self._settings.growth
         if self._on_gpu and not self.is_inside:
-            growth *= settings.shrinking.wait_on_gpu
+            growth *= settings.wait_on_gpu
         elif self._is_far:
-            growth *= settings.shrinking.wait_if_far
-        self._next_look = max(growth * iterations, iterations + settings.shrinking.first_look)
+            growth *= settings.wait_if_far
+        self._next_look = max(growth * iterations, iterations + settings.first_look)
 
     def _remember(self, record: Record, now: Answer) -> None:
         """Note where the iteration is, and forget what is too long ago to matter."""
         self._last_error = record.statistics.worst
-        first = self._sights.index(self._earlier(record.iterations))
-        here = _Sight(record.iterations, now.x, now.row_dual)
-        self._sights = [*self._sights[first:], here]
+        first = self._snapshots.index(self._earlier(record.iterations))
+        here = _Snapshot(record.iterations, now.x, now.row_dual)
+        self._snapshots = [*self._snapshots[first:], here]
         self._schedule(record.iterations)
 
-    def _earlier(self, iterations: int) -> _Sight:
-        """Return the latest sight of at most half so many iterations, or the first."""
-        early = [sight for sight in self._sights if 2 * sight.iterations <= iterations]
-        return early[-1] if early else self._sights[0]
+    def _earlier(self, iterations: int) -> _Snapshot:
+        """Return the latest snapshot of at most half so many iterations, or the first."""
+        early = [snapshot for snapshot in self._snapshots if 2 * snapshot.iterations <= iterations]
+        return early[-1] if early else self._snapshots[0]
 
-    def _sight(self, iterations: int) -> _Sight:
+    def _snapshot(self, iterations: int) -> _Snapshot:
         """Return where the projected point of the whole problem is, which is no work."""
         there, whole = self._whole.problem, self._whole
         x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
-        return _Sight(iterations, x, y)
+        return _Snapshot(iterations, x, y)

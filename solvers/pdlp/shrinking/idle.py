@@ -76,7 +76,7 @@ class Movement:
         return cls(sizes.of_columns(now.row_dual - y), sizes.of_rows(now.x - x))
 
 
-def active_part(
+def not_idle(
     problem: Problem, now: Answer, moved: Movement | None, margin: float, *, with_rows: bool = True
 ) -> Kept:
     """Return everything that is not idle by ``margin`` times the movement, None for no movement."""

@@ -22,12 +22,12 @@ from solvers.core.device import Device, find_device
 from solvers.core.problem import FloatArray
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.basis import DeviceBasis
-from solvers.simplex.dense_gpu.device_context import Place
+from solvers.simplex.dense_gpu.device_context import DeviceContext
 from solvers.simplex.dense_gpu.loop import Loop
 from solvers.simplex.dense_gpu.refresh import solve_basis, solve_transposed
 from solvers.simplex.slack_form import SlackForm
 from solvers.simplex.state import BASIC, SimplexState, nonbasic_values
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -36,14 +36,14 @@ def _on_device(method: Method) -> Method:
     """Run a method with the core's device and stream as the current ones."""
 
     @wraps(method)
-    def run(self: ResidentCore, *values: Any) -> Any:
-        with self._place.here():
+    def run(self: DenseGpuCore, *values: Any) -> Any:
+        with self._context.here():
             return method(self, *values)
 
     return cast("Method", run)
 
 
-class ResidentCore:
+class DenseGpuCore:
     """Pivots on one basis, on a device; ``load`` copies a ``SimplexState`` in, ``store`` out.
 
     The driver decides on phases, perturbation, scaling and when an answer may be believed; the core
@@ -63,9 +63,9 @@ class ResidentCore:
     """
 
     def __init__(self, form: SlackForm, device: Device | str) -> None:
-        self._place = Place(find_device(device) if isinstance(device, str) else device)
-        with self._place.here():
-            self._basis = DeviceBasis(form, self._place.device)
+        self._context = DeviceContext(find_device(device) if isinstance(device, str) else device)
+        with self._context.here():
+            self._basis = DeviceBasis(form, self._context.device)
             self._loop = Loop(self._basis)
 
     @_on_device
@@ -95,7 +95,7 @@ class ResidentCore:
         basis.recompute(repair=False)
 
     @_on_device
-    def dual(self, most: int, should_stop: Callable[[], bool]) -> Halt:
+    def dual(self, most: int, should_stop: Callable[[], bool]) -> PivotStatus:
         """Run at most ``most`` dual pivots.
 
         Reduced costs of the wrong sign are first met by flips or shifts. ``DONE`` and ``NO_PIVOT``
@@ -105,7 +105,7 @@ class ResidentCore:
         return self._loop.run("dual", most, should_stop)
 
     @_on_device
-    def primal(self, most: int, should_stop: Callable[[], bool]) -> Halt:
+    def primal(self, most: int, should_stop: Callable[[], bool]) -> PivotStatus:
         """Run at most ``most`` primal pivots from a feasible point."""
         a = self._basis.arrays
         self._basis.recompute(repair=False)

@@ -10,7 +10,7 @@ from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 
 
-class Place:
+class DeviceContext:
     """A device and, on a GPU, a stream of its own; entered again and again."""
 
     def __init__(self, device: Device) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.basis import DeviceBasis
 from solvers.simplex.dense_gpu.pivot_batches import Batches
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 
 HARRIS = 1e-7
 """How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no
@@ -37,10 +37,10 @@ SHUNNED = 1e12
 MOST_SHUNNED = 10
 """Inaccurate pivots in a row, each with a fresh inverse, before a run ends in trouble."""
 
-HALTS = {
-    word.DONE: Halt.DONE,
-    word.NO_PIVOT: Halt.NO_PIVOT,
-    word.OUT_OF_PIVOTS: Halt.LIMIT,
+STATUSES = {
+    word.DONE: PivotStatus.DONE,
+    word.NO_PIVOT: PivotStatus.NO_PIVOT,
+    word.OUT_OF_PIVOTS: PivotStatus.LIMIT,
 }
 
 
@@ -70,7 +70,7 @@ class Loop:
         scalars[word.PIVOT_ERROR] = PIVOT_ERROR
         self._basis.arrays.write(self._basis.arrays.scalars, scalars)
 
-    def run(self, kind: str, most: int, should_stop: Callable[[], bool]) -> Halt:
+    def run(self, kind: str, most: int, should_stop: Callable[[], bool]) -> PivotStatus:
         """Run at most so many pivots, 'dual' or 'primal'."""
         basis, dual = self._basis, kind == "dual"
         self.pivot_row = self.pivot_column = -1
@@ -82,7 +82,7 @@ class Loop:
         self._batches.prepare(kind)
         while True:
             if should_stop():
-                return Halt.STOPPED
+                return PivotStatus.STOPPED
             status = self._batch(kind, min(count, basis.arrays.most - basis.delayed))
             count = self._batches.size(kind, at_start=False)
             if status == word.RUNNING:
@@ -97,16 +97,16 @@ class Loop:
                 basis.refresh(repair=dual)
             elif status == word.OUT_OF_PIVOTS:
                 basis.fold()
-                return Halt.LIMIT if most <= endless else Halt.TROUBLE
+                return PivotStatus.LIMIT if most <= endless else PivotStatus.TROUBLE
             elif status == word.INACCURATE:
                 shunned = shunned + 1 if basis.is_fresh else 0
                 if shunned > MOST_SHUNNED:
-                    return Halt.TROUBLE
+                    return PivotStatus.TROUBLE
                 if basis.is_fresh:
                     self._shun(dual)
                 basis.refresh(repair=dual)
             elif basis.is_fresh:
-                return self._claim(dual, HALTS[status])
+                return self._claim(dual, STATUSES[status])
             else:
                 basis.refresh(repair=dual)
             self._batches.prepare(kind)
@@ -134,12 +134,12 @@ class Loop:
             return word.FOLD  # as the next iteration would say
         return status
 
-    def _claim(self, dual: bool, halt: Halt) -> Halt:
-        if halt is Halt.NO_PIVOT and dual:
+    def _claim(self, dual: bool, status: PivotStatus) -> PivotStatus:
+        if status is PivotStatus.NO_PIVOT and dual:
             self.pivot_row = int(self._basis.control[word.POSITION])
-        elif halt is Halt.NO_PIVOT:
+        elif status is PivotStatus.NO_PIVOT:
             self.pivot_column = int(self._basis.control[word.ENTERING])
-        return halt
+        return status
 
     def _shun(self, dual: bool) -> None:
         """Make the position or variable of an inaccurate pivot the last to be chosen again."""

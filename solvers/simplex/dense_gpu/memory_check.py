@@ -5,7 +5,7 @@ from __future__ import annotations
 from solvers.core.errors import DeviceError
 from solvers.simplex.dense_gpu.arrays import Arrays
 
-MOST_SLOTS = 40_000
+MOST_STORED_COLUMNS = 40_000
 """Columns of the inverse beyond which it is not attempted: more than a
 second for each factorisation."""
 
@@ -24,10 +24,11 @@ def bytes_needed(rows: int, slots: int) -> int:
 def check_fits(arrays: Arrays, slots: int) -> None:
     """Raise a DeviceError if so many stored columns have no room on the device."""
     device = arrays.device
-    if slots > MOST_SLOTS:
+    if slots > MOST_STORED_COLUMNS:
         raise DeviceError(
-            f"The basis has {slots:,} columns that are no slacks, more than the {MOST_SLOTS:,} of "
-            f"which the simplex core on '{device.name}' keeps an inverse; use another method."
+            f"The basis has {slots:,} columns that are no slacks, more than the "
+            f"{MOST_STORED_COLUMNS:,} of which the simplex core on '{device.name}' keeps an "
+            "inverse; use another method."
         )
     if device.kind == "cpu":
         return

@@ -21,7 +21,7 @@ from solvers.simplex.dense_gpu.arrays import Arrays
 from solvers.simplex.dense_gpu.inverse import SingularError, inverse_of, inverse_on_host
 from solvers.simplex.dense_gpu.kernels.nucleus import NUCLEUS
 from solvers.simplex.dense_gpu.memory_check import check_fits
-from solvers.simplex.dense_gpu.stored_columns import Slots
+from solvers.simplex.dense_gpu.stored_columns import StoredColumns
 
 SLOTS_AT_ONCE = 32
 """Slots come in multiples of this, so that rows begin where memory lines do."""
@@ -50,7 +50,7 @@ class Nucleus:
         self.slots = 0
         self.generation = 0
         self.basic: Indices = np.full(m, -1, dtype=np.int64)
-        self._host = Slots(m, arrays.structurals)
+        self._host = StoredColumns(m, arrays.structurals)
         self._allocate(0)
 
     def factorise(self, basic: Indices) -> list[tuple[int, int]]:

@@ -10,8 +10,10 @@ import numpy.typing as npt
 Indices = npt.NDArray[np.int64]
 
 
-class Slots:
+class StoredColumns:
     """Slots of the rows whose logical is nonbasic, and positions of the logicals of all others.
+
+    A slot is the number of a stored column.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.knapsack.dp import heavy_first
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.heavy_first import descend_from_heaviest
+from solvers.knapsack.dp.heavy_first import search_heavy_first
 from solvers.knapsack.dp.heavy_first_stages import set_suffix, suffixes
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
@@ -52,7 +52,7 @@ def test_every_small_problem_is_solved_from_the_heaviest_item(
     best = best_profit(problem)
     assert best is not None
     start = max(best - below, 0)
-    found = descend_from_heaviest(items, start, items.dantzig_bound, 10**5, 10**9, go_on)
+    found = search_heavy_first(items, start, items.dantzig_bound, 10**5, 10**9, go_on)
     assert found.is_settled
     assert found.profit == best
     assert (found.flags is None) == (start == best)
@@ -66,7 +66,7 @@ def test_classes_agree_with_a_dense_table_from_the_heaviest_item(kind: str) -> N
     problem = instance(kind, 130, 150 if kind != "similar" else 10, 3)  # more than one history
     items = by_efficiency(normal_form(problem).knapsack)
     form = normal_form(problem)
-    found = descend_from_heaviest(items, 0, items.dantzig_bound, 10**5, 10**9, go_on)
+    found = search_heavy_first(items, 0, items.dantzig_bound, 10**5, 10**9, go_on)
     assert found.is_settled
     assert found.flags is not None
     assert form.profit_back(found.profit) == dense_profit(problem)
@@ -78,7 +78,7 @@ def test_classes_agree_with_a_dense_table_from_the_heaviest_item(kind: str) -> N
 def test_both_searches_agree_on_clusters(seed: int) -> None:
     problem = clusters(60, 2000, 4, 12, 2e-3, seed)
     items = by_efficiency(normal_form(problem).knapsack)
-    found = descend_from_heaviest(items, 0, items.dantzig_bound, 10**6, 10**9, go_on)
+    found = search_heavy_first(items, 0, items.dantzig_bound, 10**6, 10**9, go_on)
     outwards = CoreSearch(items, 0, items.dantzig_bound, 10**6)
     assert found.is_settled
     assert outwards.run(go_on)
@@ -99,8 +99,8 @@ def test_clusters_far_apart_are_settled_from_the_heaviest_item(
 def test_lists_that_are_cut_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heavy_first, "WAITING", 10**6)
     items = by_efficiency(normal_form(clusters(150, 4000, 5, 40, 2e-3, seed)).knapsack)
-    whole = descend_from_heaviest(items, 0, items.dantzig_bound, 10**6, 10**9, go_on)
-    cut = descend_from_heaviest(items, 0, items.dantzig_bound, 24, 10**9, go_on)
+    whole = search_heavy_first(items, 0, items.dantzig_bound, 10**6, 10**9, go_on)
+    cut = search_heavy_first(items, 0, items.dantzig_bound, 24, 10**9, go_on)
     assert whole.is_settled
     assert cut.is_settled
     assert (
@@ -115,7 +115,7 @@ def test_lists_that_are_cut_find_the_same(seed: int, monkeypatch: pytest.MonkeyP
 def test_a_search_that_is_stopped_or_has_no_room_settles_nothing() -> None:
     items = by_efficiency(normal_form(clusters(300, 10**9, 8, 200, 1e-3, 0)).knapsack)
     for room, work, stop in ((8, 10**5, False), (10**5, 10**5, False), (10**5, 10**9, True)):
-        found = descend_from_heaviest(
+        found = search_heavy_first(
             items, 0, items.dantzig_bound, room, work, lambda profit, bound, stop=stop: stop
         )
         assert not found.is_settled

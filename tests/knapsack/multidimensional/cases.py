@@ -1,4 +1,4 @@
-"""Calls of the kernel of walkers, by the names of its arguments."""
+"""Calls of the kernel of replicas, by the names of its arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.knapsack.multidimensional.items import RowsKnapsack
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, LANES
 from solvers.knapsack.multidimensional.parallel_tempering import NONE
 from solvers.knapsack.multidimensional.scaled import Setting, scaled
@@ -31,9 +31,9 @@ SIZES = (
 
 
 def call(
-    problem: RowsKnapsack,
+    problem: MultidimensionalKnapsack,
     *,
-    walkers: int = 9,
+    replicas: int = 9,
     trials: int = 500,
     setting: Setting = SETTINGS[0],
     seed: int = 0,
@@ -43,25 +43,27 @@ def call(
     movable = np.arange(problem.num_items)
     dual = 0.5 * problem.profit.sum() / problem.weight.sum(axis=1).clip(1) / problem.num_rows
     data = scaled(problem, dual, setting, movable, nothing)
-    heat = np.resize(data.heat, walkers)
-    words = np.zeros(walkers * LANES, dtype=np.int32)
+    heat = np.resize(data.heat, replicas)
+    words = np.zeros(replicas * LANES, dtype=np.int32)
     values = (
-        *data.arrays(), heat, words, words.copy(), np.full(walkers, NONE), np.zeros(walkers),
-        walkers, problem.num_items, problem.num_rows, trials, seed, 3,
+        *data.arrays(), heat, words, words.copy(), np.full(replicas, NONE), np.zeros(replicas),
+        replicas, problem.num_items, problem.num_rows, trials, seed, 3,
     )  # fmt: skip
     return dict(ANNEAL.by_name(values))
 
 
-def awkward() -> list[RowsKnapsack]:
+def awkward() -> list[MultidimensionalKnapsack]:
     """Return problems that kernels may stumble over."""
     ordinary = drawn(40, 4, 0.5, seed=1)
     empty_row = ordinary.weight.copy()
     empty_row[2] = 0
     large = np.random.default_rng(0).integers(1, 2**40, (3, 50))
     return [
-        RowsKnapsack(ordinary.profit, empty_row, ordinary.capacity),
-        RowsKnapsack(ordinary.profit, ordinary.weight, ordinary.capacity * 0),
-        RowsKnapsack(ordinary.profit, ordinary.weight, ordinary.capacity * 10),
-        RowsKnapsack(large.sum(axis=0) // 3, large, large.sum(axis=1) // 3),
-        RowsKnapsack(np.ones(30, dtype=int), np.ones((2, 30), dtype=int), np.array([7, 9])),
+        MultidimensionalKnapsack(ordinary.profit, empty_row, ordinary.capacity),
+        MultidimensionalKnapsack(ordinary.profit, ordinary.weight, ordinary.capacity * 0),
+        MultidimensionalKnapsack(ordinary.profit, ordinary.weight, ordinary.capacity * 10),
+        MultidimensionalKnapsack(large.sum(axis=0) // 3, large, large.sum(axis=1) // 3),
+        MultidimensionalKnapsack(
+            np.ones(30, dtype=int), np.ones((2, 30), dtype=int), np.array([7, 9])
+        ),
     ]

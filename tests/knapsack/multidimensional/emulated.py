@@ -1,4 +1,4 @@
-"""Run the device code of walkers among packings on the host, block after block."""
+"""Run the device code of replicas among packings on the host, block after block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from solvers.kernels.family import C_TYPES
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, FAMILY
-from tests.mip.heuristics.local_search.gpu import emulated as walkers
+from tests.mip.heuristics.local_search.gpu import emulated as replicas
 
-COMPILER = walkers.COMPILER
+COMPILER = replicas.COMPILER
 DYNAMIC = "extern __shared__ double memory[];"
 
 MEMORY = 1 << 14
@@ -52,7 +52,7 @@ def build(folder: Path) -> ctypes.CDLL:
     library = source.with_suffix(".so")
     # else libraries in one process share static variables of equal names
     flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]
-    include = f"-I{Path(walkers.__file__).parent / 'emulator'}"
+    include = f"-I{Path(replicas.__file__).parent / 'emulator'}"
     command = [COMPILER, *flags, *macros, include, str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

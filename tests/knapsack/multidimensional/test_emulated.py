@@ -1,4 +1,4 @@
-"""The device code of walkers, run on the host, against its twin."""
+"""The device code of replicas, run on the host, against its twin."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from solvers.core.device import Device, cpu
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import solve_rows
+from solvers.knapsack.multidimensional import solve_multidimensional
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
 from solvers.knapsack.multidimensional.node import make_rows, root_node
-from solvers.knapsack.multidimensional.parallel_tempering import Ladders
+from solvers.knapsack.multidimensional.parallel_tempering import ParallelTempering
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional import emulated
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
@@ -46,18 +46,18 @@ def test_sizes(library, items, rows):
 
 @pytest.mark.parametrize("number", range(len(awkward())))
 def test_awkward_problems(library, number):
-    assert_same(library, awkward()[number], walkers=3, trials=200)
+    assert_same(library, awkward()[number], replicas=3, trials=200)
 
 
 @pytest.mark.parametrize("trials", [0, 1, 31, 32, 33])
-@pytest.mark.parametrize("walkers", [1, 9])
-def test_trials_and_walkers(library, trials, walkers):
-    assert_same(library, drawn(30, 5, 0.25, seed=2), trials=trials, walkers=walkers)
+@pytest.mark.parametrize("replicas", [1, 9])
+def test_trials_and_walkers(library, trials, replicas):
+    assert_same(library, drawn(30, 5, 0.25, seed=2), trials=trials, replicas=replicas)
 
 
 def test_hot_and_strict_walkers(library):
     problem = drawn(80, 10, 0.75, seed=3)
-    assert_same(library, problem, setting=SETTINGS[1], walkers=8, trials=600, seed=7)
+    assert_same(library, problem, setting=SETTINGS[1], replicas=8, trials=600, seed=7)
 
 
 class EmulatedGpu(Device):
@@ -96,7 +96,8 @@ def test_ladders_take_the_same_way(gpu):
     stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(60, dtype=np.bool_)
     data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
     here, there = (
-        Ladders(*data, device, count=1).run(nothing, 0, 250, stop) for device in (cpu(), gpu)
+        ParallelTempering(*data, device, count=1).run(nothing, 0, 250, stop)
+        for device in (cpu(), gpu)
     )
     assert here is not None
     np.testing.assert_array_equal(there, here)
@@ -112,7 +113,7 @@ def test_a_search_with_walkers_on_a_gpu_finds_the_optimum(gpu, monkeypatch):
     launch = emulated.launch
     monkeypatch.setattr(emulated, "launch", lambda *values: (launches.append(1), launch(*values)))
     problem = drawn(30, 4, 0.5, seed=3)
-    there = solve_rows(problem, Progress(), device=gpu)
+    there = solve_multidimensional(problem, Progress(), device=gpu)
     assert launches
     assert there.is_optimal
-    assert there.profit == solve_rows(problem, Progress()).profit
+    assert there.profit == solve_multidimensional(problem, Progress()).profit

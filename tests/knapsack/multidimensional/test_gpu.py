@@ -1,4 +1,4 @@
-"""Walkers among packings on a GPU against their twins, bit for bit."""
+"""Replicas among packings on a GPU against their twins, bit for bit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 
 from solvers.core.device import cpu, find_device
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import solve_rows
+from solvers.knapsack.multidimensional import solve_multidimensional
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
 from solvers.knapsack.multidimensional.node import make_rows, root_node
-from solvers.knapsack.multidimensional.parallel_tempering import LIFE, TRIALS, Ladders
+from solvers.knapsack.multidimensional.parallel_tempering import LIFE, TRIALS, ParallelTempering
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.multidimensional.instances import drawn
@@ -37,19 +37,19 @@ def assert_same(problem, **more):
 
 @pytest.mark.parametrize(("items", "rows"), SIZES)
 def test_sizes(items, rows):
-    assert_same(drawn(items, rows, 0.5, seed=items + rows), walkers=300, trials=5000)
+    assert_same(drawn(items, rows, 0.5, seed=items + rows), replicas=300, trials=5000)
 
 
 @pytest.mark.parametrize("number", range(len(awkward())))
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_awkward_problems(number, setting):
-    assert_same(awkward()[number], walkers=33, trials=3000, setting=setting)
+    assert_same(awkward()[number], replicas=33, trials=3000, setting=setting)
 
 
 @pytest.mark.parametrize("trials", [0, 1, 31, 32, 33, 100_000])
-@pytest.mark.parametrize("walkers", [1, 7, 8, 9])
-def test_trials_and_walkers(trials, walkers):
-    assert_same(drawn(100, 30, 0.25, seed=2), trials=trials, walkers=walkers)
+@pytest.mark.parametrize("replicas", [1, 7, 8, 9])
+def test_trials_and_walkers(trials, replicas):
+    assert_same(drawn(100, 30, 0.25, seed=2), trials=trials, replicas=replicas)
 
 
 def test_ladders_take_the_same_way():
@@ -59,10 +59,10 @@ def test_ladders_take_the_same_way():
     reoptimise(rows, root, 0)
     stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(250, dtype=np.bool_)
     data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
-    here = Ladders(*data, cpu(), count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
+    here = ParallelTempering(*data, cpu(), count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     device = find_device("cuda")
     with device.activate():
-        there = Ladders(*data, device, count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
+        there = ParallelTempering(*data, device, count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     np.testing.assert_array_equal(there, here)
 
 
@@ -70,7 +70,7 @@ def test_a_search_with_walkers_on_the_gpu_finds_the_optimum(monkeypatch):
     monkeypatch.setattr("solvers.knapsack.multidimensional.primal_heuristics.PATIENCE", 0)
     monkeypatch.setattr("solvers.knapsack.multidimensional.primal_heuristics.LEAST_WORK", 1)
     problem = drawn(60, 5, 0.5, seed=3)
-    here = solve_rows(problem, Progress())
-    there = solve_rows(problem, Progress(), device=find_device("cuda"))
+    here = solve_multidimensional(problem, Progress())
+    there = solve_multidimensional(problem, Progress(), device=find_device("cuda"))
     assert there.is_optimal
     assert there.profit == here.profit

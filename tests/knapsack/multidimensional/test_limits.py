@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
-from solvers.knapsack.multidimensional import solve, solve_rows, trees, worker_pool
+from solvers.knapsack.multidimensional import solve, solve_multidimensional, trees, worker_pool
 from solvers.knapsack.multidimensional import tree_search as searches
 from tests.knapsack.looks import Looks
 from tests.knapsack.multidimensional.instances import best_profit, drawn
@@ -23,7 +23,7 @@ def hasty():
         patch.setattr(worker_pool, "MOST_WORK", 1)
         patch.setattr(trees, "LEAST_NODES", 1)
         patch.setattr(searches, "CORES", ())
-        patch.setattr(searches, "WALK_WORK", 0)
+        patch.setattr(searches, "TABU_WORK", 0)
         yield
 
 
@@ -37,7 +37,7 @@ def hasty():
 @settings(max_examples=80, deadline=None)
 def test_a_search_that_was_stopped_has_a_packing_and_a_valid_bound(seed, rows, tightness, looks):
     problem = drawn(13, rows, tightness, seed)
-    cut = solve_rows(problem, Looks(looks), threads=1)
+    cut = solve_multidimensional(problem, Looks(looks), threads=1)
     assert problem.fits(cut.x)
     assert cut.profit == problem.profit[cut.x].sum() <= best_profit(problem) <= cut.bound
 
@@ -46,9 +46,9 @@ def test_a_search_that_was_stopped_has_a_packing_and_a_valid_bound(seed, rows, t
 @pytest.mark.parametrize("looks", [0, 5, 20, 80, 160])
 def test_a_longer_search_that_was_stopped_has_them_too(looks):
     problem = drawn(50, 5, 0.5, seed=4)
-    best = solve_rows(problem, Looks(10**9)).profit
+    best = solve_multidimensional(problem, Looks(10**9)).profit
     told = []
-    cut = solve_rows(problem, Looks(looks), tell=lambda *pair: told.append(pair))
+    cut = solve_multidimensional(problem, Looks(looks), tell=lambda *pair: told.append(pair))
     assert problem.fits(cut.x)
     assert cut.profit == problem.profit[cut.x].sum() <= best <= cut.bound
     assert all(profit <= best <= bound for profit, bound in told)
@@ -64,7 +64,7 @@ def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():
         integrality=[True] * 50,
         maximize=True,
     )
-    best = solve_rows(problem, Looks(10**9)).profit
+    best = solve_multidimensional(problem, Looks(10**9)).profit
     outcome = solve(model, EngineOptions(), Looks(0))
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.bound <= -best <= outcome.objective

@@ -9,14 +9,18 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import RowsKnapsack, solve_rows
-from solvers.knapsack.multidimensional import memetic as breedings
+from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
+from solvers.knapsack.multidimensional import memetic as memetics
 from solvers.knapsack.multidimensional.elite_pool import MOST_ELITES, Elites
 from solvers.knapsack.multidimensional.greedy import greedy
-from solvers.knapsack.multidimensional.memetic import Breeding
+from solvers.knapsack.multidimensional.memetic import MemeticSearch
 from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
 from solvers.knapsack.multidimensional.node import make_rows, root_node
-from solvers.knapsack.multidimensional.primal_heuristics import BREEDINGS, PATIENCE, Scouts
+from solvers.knapsack.multidimensional.primal_heuristics import (
+    MEMETIC_SEARCHES,
+    PATIENCE,
+    PrimalHeuristics,
+)
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.instances import best_profit, drawn
 
@@ -32,7 +36,7 @@ def relaxed(problem):
 
 def bred(problem, seed=0):
     data = relaxed(problem)
-    return Breeding(*data, seed), greedy(problem, data[1])
+    return MemeticSearch(*data, seed), greedy(problem, data[1])
 
 
 def packed(problem, x):
@@ -43,7 +47,7 @@ def best_beside(problem, x, free):
     """Return the best profit of packings that equal ``x`` in all items but the free ones."""
     fixed = x & ~free
     rest = problem.capacity - problem.weight[:, fixed].sum(axis=1)
-    part = RowsKnapsack(problem.profit[free], problem.weight[:, free], rest)
+    part = MultidimensionalKnapsack(problem.profit[free], problem.weight[:, free], rest)
     return best_profit(part) + packed(problem, fixed)
 
 
@@ -114,19 +118,19 @@ def test_elites_are_the_best_packings_and_all_different():
 
 @pytest.mark.parametrize(("items", "rows"), [(40, 5), (40, 10), (30, 30)])
 def test_breeding_finds_the_best_packing_of_small_problems(items, rows, monkeypatch):
-    monkeypatch.setattr(breedings, "TURNS", 1)
+    monkeypatch.setattr(memetics, "TURNS", 1)
     problem = drawn(items, rows, 0.5, seed=items)
-    breeding, _ = bred(problem)
+    memetic, _ = bred(problem)
     x = np.zeros(items, dtype=np.bool_)
-    optimum = solve_rows(problem, Progress()).profit
-    better = breeding.run(x, packed(problem, x), 40_000_000, GO)
+    optimum = solve_multidimensional(problem, Progress()).profit
+    better = memetic.run(x, packed(problem, x), 40_000_000, GO)
     assert problem.fits(better)
     assert packed(problem, better) == optimum > packed(problem, x)
-    assert breeding.run(better, packed(problem, better), 1, GO) is None
+    assert memetic.run(better, packed(problem, better), 1, GO) is None
 
 
 def test_breeding_is_the_same_for_a_seed_and_does_nothing_where_it_is_to_stop(monkeypatch):
-    monkeypatch.setattr(breedings, "TURNS", 1)
+    monkeypatch.setattr(memetics, "TURNS", 1)
     problem = drawn(100, 5, 0.5, seed=9)
     (one, x), (other, _) = bred(problem, seed=4), bred(problem, seed=4)
     assert one.run(x, packed(problem, x), 10_000_000, STOP) is None
@@ -137,13 +141,13 @@ def test_breeding_is_the_same_for_a_seed_and_does_nothing_where_it_is_to_stop(mo
 
 def test_newcomers_are_combined_with_what_is_there(monkeypatch):
     problem = drawn(40, 5, 0.5, seed=9)
-    breeding, _ = bred(problem)
-    monkeypatch.setattr(Breeding, "_walk", lambda *arguments: None)
-    monkeypatch.setattr(Breeding, "_search", lambda *arguments: None)
-    optimum = solve_rows(problem, Progress()).x
+    memetic, _ = bred(problem)
+    monkeypatch.setattr(MemeticSearch, "_temper", lambda *arguments: None)
+    monkeypatch.setattr(MemeticSearch, "_search", lambda *arguments: None)
+    optimum = solve_multidimensional(problem, Progress()).x
     one, other = (optimum & (np.arange(40) % 2 == part) for part in (0, 1))
-    breeding.welcome([one, one, np.ones(40, dtype=np.bool_)])
-    better = breeding.run(other, packed(problem, other), 1, GO)
+    memetic.welcome([one, one, np.ones(40, dtype=np.bool_)])
+    better = memetic.run(other, packed(problem, other), 1, GO)
     assert packed(problem, better) >= packed(problem, optimum)
 
 
@@ -152,34 +156,34 @@ def test_searches_beside_trees_wait_only_where_a_proof_may_be_near():
     for problem, waits in ((small, True), (large, False)):
         data = relaxed(problem)
         profit = packed(problem, greedy(problem, data[1]))
-        scouts = Scouts(*data, cpu())
-        assert len(scouts.beside(10**6, 0, profit)) == 1
-        assert (len(scouts.beside(10**6, PATIENCE, profit)) == 1) == waits
-        assert len(scouts.beside(10**6, 2 * PATIENCE, profit)) == BREEDINGS + 1
+        heuristics = PrimalHeuristics(*data, cpu())
+        assert len(heuristics.beside(10**6, 0, profit)) == 1
+        assert (len(heuristics.beside(10**6, PATIENCE, profit)) == 1) == waits
+        assert len(heuristics.beside(10**6, 2 * PATIENCE, profit)) == MEMETIC_SEARCHES + 1
 
 
 def test_what_is_given_up_is_not_forgotten(monkeypatch):
-    monkeypatch.setattr(breedings, "TURNS", 1)
-    monkeypatch.setattr(breedings, "MOST_BARREN", -1)  # given up at every turn
+    monkeypatch.setattr(memetics, "TURNS", 1)
+    monkeypatch.setattr(memetics, "MOST_BARREN", -1)  # given up at every turn
     problem = drawn(60, 10, 0.5, seed=9)
-    breeding, _ = bred(problem)
+    memetic, _ = bred(problem)
     x, profits = np.zeros(60, dtype=np.bool_), [0]
     for _ in range(5):
-        x = breeding.run(np.zeros(60, dtype=np.bool_), 0, 10_000_000, GO)
+        x = memetic.run(np.zeros(60, dtype=np.bool_), 0, 10_000_000, GO)
         assert problem.fits(x)
         profits.append(packed(problem, x))
     assert profits == sorted(profits)
 
 
 def test_who_goes_his_own_way_takes_nothing_over(monkeypatch):
-    monkeypatch.setattr(Breeding, "_walk", lambda *arguments: None)
-    monkeypatch.setattr(Breeding, "_search", lambda *arguments: None)
+    monkeypatch.setattr(MemeticSearch, "_temper", lambda *arguments: None)
+    monkeypatch.setattr(MemeticSearch, "_search", lambda *arguments: None)
     problem = drawn(40, 5, 0.5, seed=9)
     data = relaxed(problem)
     good, nothing = greedy(problem, data[1]), np.zeros(40, dtype=np.bool_)
     for follows in (True, False):
-        breeding = Breeding(*data, 0, follows=follows)
-        assert breeding.run(nothing, 0, 0, GO) is None
-        breeding.run(good, packed(problem, good), 0, GO)
-        best = breeding.run(nothing, 0, 0, GO)
+        memetic = MemeticSearch(*data, 0, follows=follows)
+        assert memetic.run(nothing, 0, 0, GO) is None
+        memetic.run(good, packed(problem, good), 0, GO)
+        best = memetic.run(nothing, 0, 0, GO)
         assert (best is not None and np.array_equal(best, good)) == follows

@@ -1,4 +1,4 @@
-"""Walkers on ladders: what the kernel promises, and what a few turns find."""
+"""Replicas on tempering: what the kernel promises, and what a few turns find."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from solvers.core.device import cpu
-from solvers.knapsack.multidimensional.items import RowsKnapsack
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, FAMILY, LANES, LARGEST_RISE
 from solvers.knapsack.multidimensional.node import make_rows, root_node
-from solvers.knapsack.multidimensional.parallel_tempering import LIFE, NONE, TRIALS, Ladders
+from solvers.knapsack.multidimensional.parallel_tempering import (
+    LIFE,
+    NONE,
+    TRIALS,
+    ParallelTempering,
+)
 from solvers.knapsack.multidimensional.scaled import exponential_draws, flags_of, scaled, words_of
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
@@ -18,12 +23,12 @@ from tests.knapsack.multidimensional.instances import best_profit, drawn
 STOP = np.zeros(1, dtype=np.int8)
 
 
-def ladders(problem, **more):
+def tempering(problem, **more):
     rows = make_rows(problem.profit, problem.weight)
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
     bound = float(root.bound[0])
-    return Ladders(problem, root.dual * rows.scale, root.reduced, bound, cpu(), **more)
+    return ParallelTempering(problem, root.dual * rows.scale, root.reduced, bound, cpu(), **more)
 
 
 @pytest.mark.parametrize(("items", "rows"), SIZES)
@@ -32,27 +37,27 @@ def test_values_and_energies_are_those_of_the_packings(items, rows):
     values = call(problem, trials=3000)
     FAMILY["anneal"](*values.values(), threads=1)
     assert (values["value"] > 0).any()
-    for walker in range(values["walkers"]):
-        words = slice(walker * LANES, (walker + 1) * LANES)
+    for replica in range(values["replicas"]):
+        words = slice(replica * LANES, (replica + 1) * LANES)
         x = flags_of(values["packing"][words], items)
         weight = values["weight"].reshape(items + 1, rows)[:items]
         excess = np.maximum(weight[x].sum(axis=0) - values["capacity"], 0)
         energy = excess @ values["price"] - values["worth"][:items][x].sum()
-        assert values["energy"][walker] == energy
-        if values["value"][walker] != NONE:
+        assert values["energy"][replica] == energy
+        if values["value"][replica] != NONE:
             best = flags_of(values["champion"][words], items)
             assert problem.fits(best)
-            assert problem.profit[best].sum() == values["value"][walker]
+            assert problem.profit[best].sum() == values["value"][replica]
 
 
 def test_numbers_of_walkers_and_turns_are_all_that_tells_them_apart():
     problem = drawn(40, 5, 0.5, seed=1)
-    one, other = (call(problem, walkers=walkers, trials=60) for walkers in (12, 6))
+    one, other = (call(problem, replicas=replicas, trials=60) for replicas in (12, 6))
     for values in (one, other):
         FAMILY["anneal"](*values.values(), threads=1)
     np.testing.assert_array_equal(one["packing"][: 6 * LANES], other["packing"])
     assert len({tuple(row) for row in one["packing"].reshape(12, LANES)}) == 12
-    later = call(problem, walkers=6, trials=60, seed=1)
+    later = call(problem, replicas=6, trials=60, seed=1)
     FAMILY["anneal"](*later.values(), threads=1)
     assert not np.array_equal(later["packing"], other["packing"])
 
@@ -94,7 +99,7 @@ def test_packings_of_small_problems_are_nearly_the_best():
     for seed in range(5):
         problem = drawn(14, 3, 0.5, seed)
         nothing = np.zeros(problem.num_items, dtype=np.bool_)
-        found = ladders(problem, seed=seed).run(nothing, 0, TRIALS, STOP)
+        found = tempering(problem, seed=seed).run(nothing, 0, TRIALS, STOP)
         assert found is not None
         assert problem.fits(found)
         assert problem.profit[found].sum() >= 0.99 * best_profit(problem)
@@ -104,8 +109,8 @@ def test_walks_go_on_and_begin_anew(monkeypatch):
     monkeypatch.setattr("solvers.knapsack.multidimensional.parallel_tempering.TRIALS", 300)
     problem = drawn(200, 10, 0.5, seed=4)
     x, profit = np.zeros(200, dtype=np.bool_), 0
-    walking = ladders(problem, count=2)
-    again = ladders(problem, count=2)
+    walking = tempering(problem, count=2)
+    again = tempering(problem, count=2)
     for _ in range(3):
         found, same = (walk.run(x, profit, LIFE * 100, STOP) for walk in (walking, again))
         np.testing.assert_array_equal(found, same)
@@ -120,21 +125,21 @@ def test_walks_go_on_and_begin_anew(monkeypatch):
 def test_a_walk_that_is_stopped_ends():
     problem = drawn(30, 3, 0.5, seed=5)
     nothing = np.zeros(30, dtype=np.bool_)
-    assert ladders(problem).run(nothing, 0, 10**12, np.ones(1, dtype=np.int8)) is None
+    assert tempering(problem).run(nothing, 0, 10**12, np.ones(1, dtype=np.int8)) is None
 
 
 def test_numbers_too_large_for_the_kernel_are_rounded_safely():
     rng = np.random.default_rng(6)
     weight = rng.integers(1, 2**42, (5, 60))
-    problem = RowsKnapsack(weight.sum(axis=0) // 5, weight, weight.sum(axis=1) // 2)
+    problem = MultidimensionalKnapsack(weight.sum(axis=0) // 5, weight, weight.sum(axis=1) // 2)
     nothing = np.zeros(60, dtype=np.bool_)
-    found = ladders(problem).run(nothing, 0, TRIALS, STOP)
+    found = tempering(problem).run(nothing, 0, TRIALS, STOP)
     assert found is not None
     assert problem.fits(found)
 
 
 def test_the_kernel_is_asked_for_the_memory_that_it_uses():
-    values = call(drawn(100, 30, 0.5, seed=1), walkers=20)
+    values = call(drawn(100, 30, 0.5, seed=1), replicas=20)
     shape = ANNEAL.launch(values)
     assert (shape.grid, shape.block) == (3, 256)
     assert shape.shared == 8 * 101 + 4 * (101 * 30 + 101 + 2048)
@@ -142,7 +147,7 @@ def test_the_kernel_is_asked_for_the_memory_that_it_uses():
 
 def test_the_best_seen_are_different_packings_that_fit():
     problem = drawn(60, 5, 0.5, seed=2)
-    many = ladders(problem, count=2)
+    many = tempering(problem, count=2)
     nothing = np.zeros(60, dtype=np.bool_)
     assert many.best_seen(5) == []
     best = many.run(nothing, 0, TRIALS, STOP)
@@ -156,7 +161,7 @@ def test_the_best_seen_are_different_packings_that_fit():
 
 def test_walkers_that_begin_anew_see_packings_of_their_own():
     problem = drawn(60, 5, 0.5, seed=2)
-    one, other = ladders(problem, seed=1), ladders(problem, seed=1)
+    one, other = tempering(problem, seed=1), tempering(problem, seed=1)
     nothing = np.zeros(60, dtype=np.bool_)
     first, second = (one.begin_anew(nothing, 1, STOP) for _ in range(2))
     assert problem.fits(first)

@@ -13,19 +13,19 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import RowsKnapsack, solve_rows
+from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
 from tests.knapsack.multidimensional.instances import best_profit, drawn
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> RowsKnapsack:
+def problems(draw: st.DrawFn) -> MultidimensionalKnapsack:
     n, m = draw(st.integers(0, 9)), draw(st.integers(0, 4))
     largest = draw(st.sampled_from([1, 3, 12, 1000]))
     weight = st.lists(st.integers(0, largest), min_size=n, max_size=n)
     profit = draw(st.lists(st.integers(-2, largest), min_size=n, max_size=n))
     rows = draw(st.lists(weight, min_size=m, max_size=m))
     capacity = draw(st.lists(st.integers(-1, 4 * largest), min_size=m, max_size=m))
-    return RowsKnapsack(
+    return MultidimensionalKnapsack(
         np.array(profit, dtype=np.int64),
         np.array(rows, dtype=np.int64).reshape(m, n),
         np.array(capacity, dtype=np.int64),
@@ -35,7 +35,7 @@ def problems(draw: st.DrawFn) -> RowsKnapsack:
 @given(problems())
 @settings(max_examples=300, deadline=None)
 def test_every_answer_is_the_best_of_all_packings(problem):
-    packing = solve_rows(problem, Progress(), threads=1)
+    packing = solve_multidimensional(problem, Progress(), threads=1)
     best = best_profit(problem)
     if best is None:
         assert packing.x is None
@@ -50,7 +50,7 @@ def test_every_answer_is_the_best_of_all_packings(problem):
 @settings(max_examples=60, deadline=None)
 def test_correlated_problems_are_solved_like_by_brute_force(seed, rows, tightness):
     problem = drawn(13, rows, tightness, seed)
-    packing = solve_rows(problem, Progress(), threads=1)
+    packing = solve_multidimensional(problem, Progress(), threads=1)
     assert packing.is_optimal
     assert packing.profit == best_profit(problem)
 
@@ -70,7 +70,7 @@ def test_larger_problems_are_solved_like_by_highs(items, rows, tightness):
     )
     peer = highs.solve(model, EngineOptions(rel_gap=0.0), Progress())
     assert peer.solution_status is SolutionStatus.OPTIMAL
-    packing = solve_rows(drawn_problem, Progress())
+    packing = solve_multidimensional(drawn_problem, Progress())
     assert packing.is_optimal
     assert packing.profit == pytest.approx(-peer.objective)
 
@@ -84,15 +84,19 @@ def test_a_published_problem_has_its_published_optimum():
     first += [0, 25, 0, 0, 25, 0, 165, 0, 85, 0, 0, 0, 0, 100]
     second = [30, 20, 125, 5, 80, 25, 35, 73, 12, 15, 15, 40, 5, 10]
     second += [10, 12, 10, 9, 0, 20, 60, 40, 50, 36, 49, 40, 19, 150]
-    problem = RowsKnapsack(np.array(profit), np.array([first, second]), np.array([600, 600]))
-    packing = solve_rows(problem, Progress())
+    problem = MultidimensionalKnapsack(
+        np.array(profit), np.array([first, second]), np.array([600, 600])
+    )
+    packing = solve_multidimensional(problem, Progress())
     assert packing.is_optimal
     assert packing.profit == 141278
 
 
 def test_the_answer_does_not_depend_on_the_number_of_threads():
     problem = drawn(60, 5, 0.5, seed=3)
-    one, three = (solve_rows(problem, Progress(), threads=threads) for threads in (1, 3))
+    one, three = (
+        solve_multidimensional(problem, Progress(), threads=threads) for threads in (1, 3)
+    )
     assert one.nodes == three.nodes > 1000
     assert np.array_equal(one.x, three.x)
 
@@ -101,8 +105,8 @@ def test_an_interrupted_search_has_a_packing_and_a_valid_bound():
     problem = drawn(60, 5, 0.5, seed=3)
     progress = Progress()
     progress.interrupt()
-    cut = solve_rows(problem, progress)
-    optimum = solve_rows(problem, Progress()).profit
+    cut = solve_multidimensional(problem, progress)
+    optimum = solve_multidimensional(problem, Progress()).profit
     assert cut.x is not None
     assert problem.fits(cut.x)
     assert not cut.is_optimal
@@ -111,7 +115,7 @@ def test_an_interrupted_search_has_a_packing_and_a_valid_bound():
 
 def test_what_is_told_ends_with_the_answer_and_never_gets_worse():
     told: list[tuple[int, int]] = []
-    packing = solve_rows(
+    packing = solve_multidimensional(
         drawn(50, 5, 0.5, seed=4),
         Progress(),
         tell=lambda profit, bound: told.append((profit, bound)),
@@ -131,4 +135,4 @@ def test_what_is_told_ends_with_the_answer_and_never_gets_worse():
 )
 def test_what_cannot_be_treated_is_refused(profit, weight, capacity, words):
     with pytest.raises(ProblemError, match=words):
-        RowsKnapsack(np.array(profit), np.array(weight), np.array(capacity))
+        MultidimensionalKnapsack(np.array(profit), np.array(weight), np.array(capacity))

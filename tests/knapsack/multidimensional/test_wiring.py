@@ -28,10 +28,10 @@ def model(items: int, rows: int, seed: int = 0) -> Problem:
 
 def test_small_ones_are_solved_exactly_unasked() -> None:
     problem = model(40, 4)
-    assert classify(problem).kind is ProblemKind.KNAPSACK_ROWS
+    assert classify(problem).kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL
     outcome = gpu_bridge.solve(problem)
     reference = gpu_bridge.solve(problem, method="highs", rel_gap=0.0, abs_gap=0.0)
-    assert outcome.engine == "knapsack-rows"
+    assert outcome.engine == "knapsack-multidimensional"
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == reference.objective == outcome.bound
     assert "multidimensional" in outcome.log

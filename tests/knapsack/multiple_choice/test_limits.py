@@ -14,13 +14,13 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.knapsack.alarm import alarm
 from solvers.knapsack.dp.states import empty_states
-from solvers.knapsack.multiple_choice import core_search, solve_choice, stages
+from solvers.knapsack.multiple_choice import core_search, solve_multiple_choice, stages
 from solvers.knapsack.multiple_choice.congruence import Congruence
 from solvers.knapsack.multiple_choice.control import CONTROLS, COUNT, PLACE, STAGE, STOP, STOPPED
 from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.core_search import ChoiceSearch
+from solvers.knapsack.multiple_choice.core_search import MultipleChoiceSearch
 from solvers.knapsack.multiple_choice.engine import solve
-from solvers.knapsack.multiple_choice.normal_form import choice_form
+from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
 from solvers.knapsack.multiple_choice.relaxation import relax
 from solvers.knapsack.multiple_choice.start import first_selection
 from solvers.native.knapsack_multiple_choice_stages import expand
@@ -44,7 +44,7 @@ def hasty():
 def test_a_search_that_was_stopped_has_a_selection_and_a_valid_bound(kind, seed, looks):
     choice = instance(kind, 12, 5, 100, seed)
     best = dense_profit(choice)
-    found = solve_choice(choice, Looks(looks), most_states=32)
+    found = solve_multiple_choice(choice, Looks(looks), most_states=32)
     profit, weight = choice.value_of(found.chosen)
     assert weight <= choice.capacity
     assert found.profit == profit <= best <= found.bound
@@ -52,7 +52,7 @@ def test_a_search_that_was_stopped_has_a_selection_and_a_valid_bound(kind, seed,
 
 def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():
     choice = instance("weakly", 30, 10, 10**5, 4)
-    best = solve_choice(choice).profit
+    best = solve_multiple_choice(choice).profit
     outcome = solve(model_of(choice), EngineOptions(), Looks(0))
     assert outcome.solution_status is SolutionStatus.FEASIBLE
     assert outcome.bound <= -best <= outcome.objective
@@ -61,11 +61,13 @@ def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():
 
 def begun(choice):
     """Return a search at its beginning, with the core and the problem in normal form."""
-    small = choice_form(choice).choice
+    small = multiple_choice_form(choice).choice
     relaxation = relax(small)
     profit, _ = first_selection(small, relaxation)
     core = core_of(small, relaxation)
-    return ChoiceSearch(core, small.capacity, profit, relaxation.bound, Congruence(), 10**6), core
+    return MultipleChoiceSearch(
+        core, small.capacity, profit, relaxation.bound, Congruence(), 10**6
+    ), core
 
 
 def test_a_search_ends_where_it_is_told_to_by_another_thread():

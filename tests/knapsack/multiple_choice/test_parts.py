@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from solvers.knapsack.multiple_choice import MultipleChoice, solve_choice
+from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
 from solvers.knapsack.multiple_choice.congruence import Congruence, congruence
 from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.normal_form import choice_form
+from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
 from solvers.knapsack.multiple_choice.relaxation import relax
 from tests.knapsack.multiple_choice.instances import KINDS, instance, model_of
 
@@ -21,7 +21,7 @@ from tests.knapsack.multiple_choice.instances import KINDS, instance, model_of
 def test_dominated_and_heavy_items_and_decided_classes_go() -> None:
     profit = [4, 3, 9, 2, 7, 1, 6, 8]
     weight = [2, 4, 6, 1, 9, 3, 3, 3]
-    form = choice_form(MultipleChoice(profit, weight, [0, 3, 5, 8], 11))
+    form = multiple_choice_form(MultipleChoice(profit, weight, [0, 3, 5, 8], 11))
     assert form is not None
     # of the first class the second item is dominated, of the second 9 does not fit beside 2 and 3,
     # and in the third only the best of three equal weights is left
@@ -36,7 +36,7 @@ def test_dominated_and_heavy_items_and_decided_classes_go() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bound_is_that_of_the_linear_relaxation(kind: str) -> None:
     choice = instance(kind, 12, 6, 1000, 5)
-    form = choice_form(choice)
+    form = multiple_choice_form(choice)
     assert form is not None
     problem = model_of(form.choice)
     rows = problem.matrix.toarray()
@@ -53,7 +53,7 @@ def test_the_bound_is_that_of_the_linear_relaxation(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_classes_enter_the_core_once_and_bounds_widen_towards_its_end(kind: str) -> None:
-    form = choice_form(instance(kind, 30, 6, 1000, 5))
+    form = multiple_choice_form(instance(kind, 30, 6, 1000, 5))
     assert form is not None
     core = core_of(form.choice, relax(form.choice))
     assert sorted(core.sequence) == list(range(form.choice.num_classes))
@@ -66,7 +66,7 @@ def test_classes_enter_the_core_once_and_bounds_widen_towards_its_end(kind: str)
 def test_strongly_correlated_profits_are_known_modulo_the_constant() -> None:
     steps = np.array([[3, 8, 9], [2, 5, 11], [4, 7, 13]])
     weight, profit = np.cumsum(steps, axis=1).ravel(), np.cumsum(steps + 100, axis=1).ravel()
-    form = choice_form(MultipleChoice(profit, weight, [0, 3, 6, 9], 40))
+    form = multiple_choice_form(MultipleChoice(profit, weight, [0, 3, 6, 9], 40))
     assert form is not None
     rule = congruence(form.choice, relax(form.choice))
     assert (rule.modulus, rule.factor) == (100, 1)
@@ -82,7 +82,7 @@ def test_rounded_bounds_are_bounds(seed: int, constant: int, factor: int) -> Non
     profit = factor * weight + constant * rng.integers(0, 4, 12)
     least = int(weight.reshape(4, 3).min(axis=1).sum())
     choice = MultipleChoice(profit, weight, [0, 3, 6, 9, 12], least + int(rng.integers(0, 40)))
-    form = choice_form(choice)
+    form = multiple_choice_form(choice)
     assert form is not None
     relaxation = relax(form.choice)
     bound = relaxation.bound
@@ -97,6 +97,6 @@ def test_rounded_bounds_are_bounds(seed: int, constant: int, factor: int) -> Non
 
 
 def test_pairs_end_a_search_that_products_would_make_long() -> None:
-    found = solve_choice(instance("weakly", 10, 10, 10**9, 7))
+    found = solve_multiple_choice(instance("weakly", 10, 10, 10**9, 7))
     assert found.is_optimal
     assert found.states < 1_000_000  # of ten thousand million selections

@@ -21,7 +21,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multiple_choice import recognise_choice, solve_choice
+from solvers.knapsack.multiple_choice import recognise_multiple_choice, solve_multiple_choice
 from solvers.knapsack.multiple_choice.engine import solve
 from tests.knapsack.multiple_choice.instances import instance, model_of
 
@@ -114,7 +114,7 @@ def plain(**changes: object) -> Problem:
 
 
 def test_what_was_recognised_is_said() -> None:
-    model = recognise_choice(plain())
+    model = recognise_multiple_choice(plain())
     assert model is not None
     expected = "a multiple-choice knapsack problem of 3 classes, 7 items, weights times 2"
     assert model.sentence == expected
@@ -124,7 +124,7 @@ def test_what_was_recognised_is_said() -> None:
 def test_columns_without_an_upper_bound_are_limited_by_their_class() -> None:
     problem = plain(upper=[np.inf, np.inf, np.inf, np.inf, 1.0])
     found = gpu_bridge.solve(problem, method="knapsack")
-    assert found.engine == "knapsack-choice"
+    assert found.engine == "knapsack-multiple-choice"
     assert found.objective == gpu_bridge.solve(plain(), method="highs").objective
 
 
@@ -139,7 +139,7 @@ def test_an_implication_is_a_class() -> None:
         maximize=True,
     )
     found = gpu_bridge.solve(problem, method="knapsack")
-    assert (found.engine, found.objective) == ("knapsack-choice", -best_objective(problem))
+    assert (found.engine, found.objective) == ("knapsack-multiple-choice", -best_objective(problem))
 
 
 def test_a_capacity_that_looks_like_a_choice_is_the_longest_row() -> None:
@@ -152,10 +152,10 @@ def test_a_capacity_that_looks_like_a_choice_is_the_longest_row() -> None:
         integrality=[True] * 4,
         maximize=True,
     )
-    model = recognise_choice(problem)
+    model = recognise_multiple_choice(problem)
     assert model is not None
     assert model.choice.num_classes == 2
-    assert solve_choice(model.choice).profit == 9
+    assert solve_multiple_choice(model.choice).profit == 9
 
 
 TWO_CAPACITIES = np.array(
@@ -195,8 +195,8 @@ IRRATIONAL = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 1.0, 1.0, 0], [2.0, 1.0, 4.0,
     ],
 )
 def test_other_models_are_left_to_others(problem: Problem) -> None:
-    assert recognise_choice(problem) is None
-    assert classify(problem).kind is not ProblemKind.KNAPSACK_CHOICE
+    assert recognise_multiple_choice(problem) is None
+    assert classify(problem).kind is not ProblemKind.KNAPSACK_MULTIPLE_CHOICE
     with pytest.raises(EngineError, match="not a multiple-choice knapsack"):
         solve(problem, EngineOptions(), Progress())
 
@@ -208,7 +208,7 @@ def test_the_pipeline_takes_the_engine_and_says_so() -> None:
     assert choose(problem, make_options(heuristics_only=True)).method == "mip"
     found = gpu_bridge.solve(problem)
     reference = gpu_bridge.solve(problem, method="highs", rel_gap=0.0, abs_gap=0.0)
-    assert found.engine == "knapsack-choice"
+    assert found.engine == "knapsack-multiple-choice"
     assert found.objective == found.bound == reference.objective
     assert "a multiple-choice knapsack problem of 20 classes, 120 items" in found.log
 
@@ -216,7 +216,7 @@ def test_the_pipeline_takes_the_engine_and_says_so() -> None:
 def test_what_no_choice_fits_is_infeasible() -> None:
     problem = plain(row_lower=[1.0, 1.0, -np.inf], row_upper=[1.0, 1.0, 3.0])
     found = gpu_bridge.solve(problem, method="knapsack")
-    assert found.engine == "knapsack-choice"
+    assert found.engine == "knapsack-multiple-choice"
     assert found.solution_status is SolutionStatus.INFEASIBLE
 
 
@@ -238,7 +238,7 @@ def test_what_presolve_leaves_is_solved_exactly() -> None:
     found = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=600)
     assert "Presolve leaves a multiple-choice knapsack problem" in found.log
     assert found.solution_status is SolutionStatus.OPTIMAL
-    assert found.objective == found.bound == solve_choice(choice).profit
+    assert found.objective == found.bound == solve_multiple_choice(choice).profit
 
 
 WEIGHT = [[1.5, 4.0, 7.5], [2.0, 3.5, 6.0], [1.0, 5.0, 8.0]]
@@ -258,7 +258,7 @@ def test_a_pulp_model_is_recognised() -> None:
     model.solve(solver)
     assert solver.outcome.solution_status is SolutionStatus.OPTIMAL
     assert pulp.value(model.objective) == BEST
-    assert model.solverModel.outcome.engine == "knapsack-choice"
+    assert model.solverModel.outcome.engine == "knapsack-multiple-choice"
 
 
 def test_a_pyomo_model_that_minimises_is_recognised(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from solvers.core.errors import ProblemError
 from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.knapsack.items import LARGEST
-from solvers.knapsack.multiple_choice import MultipleChoice, core_search, solve_choice
+from solvers.knapsack.multiple_choice import MultipleChoice, core_search, solve_multiple_choice
 from tests.knapsack.multiple_choice.instances import (
     KINDS,
     best_profit,
@@ -47,7 +47,7 @@ def choices(draw: st.DrawFn) -> MultipleChoice:
 
 
 def assert_right(choice: MultipleChoice, best: int | None, **settings: int) -> None:
-    found = solve_choice(choice, **settings)
+    found = solve_multiple_choice(choice, **settings)
     if best is None:
         assert found.chosen is None
         return
@@ -100,7 +100,7 @@ def test_medium_ones_have_the_optimum_of_the_reference_engine(kind: str) -> None
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_classes_with_large_numbers_are_proven(kind: str) -> None:
     choice = instance(kind, 300, 10, 10**5, 3)
-    found = solve_choice(choice)
+    found = solve_multiple_choice(choice)
     assert found.is_optimal
     assert found.profit == choice.value_of(found.chosen)[0]
 
@@ -135,7 +135,7 @@ def test_sums_beyond_the_limit_are_refused_with_the_culprit() -> None:
     with pytest.raises(ProblemError, match="capacity"):
         MultipleChoice([1], [1], [0, 1], LARGEST)
     just_below = MultipleChoice([1, LARGEST - 2, 1], [0, LARGEST - 2, 1], [0, 2, 3], LARGEST - 1)
-    assert solve_choice(just_below).profit == LARGEST - 1
+    assert solve_multiple_choice(just_below).profit == LARGEST - 1
 
 
 def test_classes_that_do_not_fit_their_items_are_refused() -> None:
@@ -156,11 +156,11 @@ def test_an_interrupted_search_has_a_selection_and_a_valid_bound() -> None:
         told.append((profit, bound))
         progress.interrupt()
 
-    found = solve_choice(choice, progress, tell=stop)
+    found = solve_multiple_choice(choice, progress, tell=stop)
     assert progress.should_stop() is StopReason.INTERRUPTED
     assert len(told) == 1
     assert found.chosen is not None
     assert choice.value_of(found.chosen)[1] <= choice.capacity
-    best = solve_choice(choice)
+    best = solve_multiple_choice(choice)
     assert best.is_optimal
     assert found.profit <= best.profit <= found.bound <= told[0][1]

@@ -12,7 +12,7 @@ from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
 from solvers.pdlp.shared_matrix.control import FIELDS, Field
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
-from solvers.pdlp.shared_matrix.layout import Matrix, side_by_side
+from solvers.pdlp.shared_matrix.layout import Matrix, interleaved
 from solvers.pdlp.shared_matrix.state import Side, State
 
 POISON = 1e300
@@ -105,4 +105,4 @@ def stacked(problems: list[Problem]) -> dict[str, np.ndarray]:
     return {name: np.stack([getattr(p, name) for p in problems]) for name in names}
 
 
-__all__ = ["POISON", "arrays_of", "make_state", "side_by_side", "stacked", "variants"]
+__all__ = ["POISON", "arrays_of", "interleaved", "make_state", "stacked", "variants"]

@@ -87,10 +87,10 @@ def test_all_stopped_problems_stay_as_they_are():
 def test_solves_find_the_optima(width):
     problem = random_lp(0, 300, 400, density=0.05)
     options = EngineOptions(tolerance=1e-7)
-    together = SharedMatrix(problem, width, options, find_device("cuda"), Progress())
+    solver = SharedMatrix(problem, width, options, find_device("cuda"), Progress())
     for seed in range(2):
         problems = variants(problem, width, seed)
-        for point, own in zip(together.solve(**stacked(problems)), problems, strict=True):
+        for point, own in zip(solver.solve(**stacked(problems)), problems, strict=True):
             assert_solves(point, own)
 
 

@@ -11,7 +11,7 @@ from solvers.pdlp.shared_matrix.control import Field
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.layout import LONG_ROW, PART, rows_of_unit
 from solvers.pdlp.shared_matrix.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
-from solvers.pdlp.shared_matrix.layout import WIDTHS, apart, side_by_side, units_of
+from solvers.pdlp.shared_matrix.layout import WIDTHS, interleaved, separated, units_of
 from solvers.pdlp.shared_matrix.state import check_arguments, dual_arguments, primal_arguments
 from tests.pdlp.matrices import random_matrix
 from tests.pdlp.shared_matrix.cases import POISON, arrays_of, make_state
@@ -52,20 +52,20 @@ def test_a_row_in_parts_is_computed_once():
     STEP["dual_step"](*dual_arguments(state), 4, KEEP_LAST)
     after = arrays_of(state)
     for p in range(8):
-        y, xb = apart(before["y.point"], 8)[p], apart(before["reflected"], 8)[p]
+        y, xb = separated(before["y.point"], 8)[p], separated(before["reflected"], 8)[p]
         s = before["control"][Field.SIGMA, p] * state.row_metric
         v = y - s * (matrix @ xb)
-        low, high = (apart(state.vectors[f"row_{side}"], 8)[p] for side in ("lower", "upper"))
+        low, high = (separated(state.vectors[f"row_{side}"], 8)[p] for side in ("lower", "upper"))
         expected = v - np.clip(v, -s * high, -s * low)
-        np.testing.assert_allclose(apart(after["y.projection"], 8)[p], expected, rtol=1e-10)
+        np.testing.assert_allclose(separated(after["y.projection"], 8)[p], expected, rtol=1e-10)
 
 
 def test_vectors_stand_side_by_side():
     vectors = np.arange(6.0).reshape(2, 3)
-    together = side_by_side(vectors, 8)
-    assert together[:8].tolist() == [0.0, 3.0, *[0.0] * 6]
-    np.testing.assert_array_equal(apart(together, 8)[:2], vectors)
-    np.testing.assert_array_equal(apart(side_by_side(vectors[0], 8), 8), [vectors[0]] * 8)
+    columns = interleaved(vectors, 8)
+    assert columns[:8].tolist() == [0.0, 3.0, *[0.0] * 6]
+    np.testing.assert_array_equal(separated(columns, 8)[:2], vectors)
+    np.testing.assert_array_equal(separated(interleaved(vectors[0], 8), 8), [vectors[0]] * 8)
 
 
 @pytest.mark.parametrize("width", [8, 24])
@@ -81,16 +81,16 @@ def test_an_iteration_is_that_of_the_docstring(width, keep):
     A = matrix.toarray()
 
     def of(name, problem):
-        return apart(before[name], width)[problem]
+        return separated(before[name], width)[problem]
 
     def data(name, problem):
-        return apart(state.vectors[name], width)[problem]
+        return separated(state.vectors[name], width)[problem]
 
     for p in range(width):
         if p in stopped:
             for name in after:
                 if "partial" not in name and name != "control":
-                    np.testing.assert_array_equal(apart(after[name], width)[p], of(name, p))
+                    np.testing.assert_array_equal(separated(after[name], width)[p], of(name, p))
             continue
         control = before["control"][:, p]
         k = control[Field.ITERATIONS_SINCE_RESTART] + 4
@@ -113,7 +113,9 @@ def test_an_iteration_is_that_of_the_docstring(width, keep):
             "y.first_difference": yb - y if keep & KEEP_FIRST else POISON,
         }
         for name, values in expected.items():
-            np.testing.assert_allclose(apart(after[name], width)[p], values, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(
+                separated(after[name], width)[p], values, rtol=1e-10, atol=1e-12
+            )
 
 
 def checked_state(width=8, stopped=(3,)):
@@ -134,10 +136,10 @@ def test_the_statistics_are_those_of_each_problem():
     for p in (0, 1, 2, 4, 5, 6, 7):
 
         def of(name, p=p):
-            return apart(before[name], 8)[p]
+            return separated(before[name], 8)[p]
 
         def data(name, p=p):
-            return apart(state.vectors[name], 8)[p]
+            return separated(state.vectors[name], 8)[p]
 
         xh, yh = of("x.projection"), of("y.projection")
         violation = A @ xh - np.clip(A @ xh, data("row_lower"), data("row_upper"))
@@ -191,10 +193,11 @@ def test_settling_moves_only_who_restarts_and_keeps_only_the_best():
     for name in ("x", "y"):
         for p in range(8):
             got = {
-                part: apart(after[f"{name}.{part}"], 8)[p] for part in ("point", "anchor", "best")
+                part: separated(after[f"{name}.{part}"], 8)[p]
+                for part in ("point", "anchor", "best")
             }
-            old = {part: apart(before[f"{name}.{part}"], 8)[p] for part in got}
-            projection = apart(before[f"{name}.projection"], 8)[p]
+            old = {part: separated(before[f"{name}.{part}"], 8)[p] for part in got}
+            projection = separated(before[f"{name}.projection"], 8)[p]
             restarts, keeps = p % 2 == 0, p % 4 < 2
             for part, changes in (("point", restarts), ("anchor", restarts), ("best", keeps)):
                 np.testing.assert_array_equal(got[part], projection if changes else old[part])

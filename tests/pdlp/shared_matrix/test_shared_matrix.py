@@ -37,10 +37,10 @@ def assert_solves(point, problem):
 @pytest.mark.parametrize("width", [8, 16])
 def test_every_problem_finds_its_own_optimum(width, seed):
     problem = random_lp(seed, 30, 40)
-    together = made(problem, width)
+    solver = made(problem, width)
     for round_ in range(2):
         problems = variants(problem, width, 10 * seed + round_)
-        for point, own in zip(together.solve(**stacked(problems)), problems, strict=True):
+        for point, own in zip(solver.solve(**stacked(problems)), problems, strict=True):
             assert_solves(point, own)
 
 
@@ -93,9 +93,9 @@ def test_each_problem_has_its_own_tolerance():
 def test_solves_start_where_the_last_ones_ended():
     problem = random_lp(1, 60, 80)
     vectors = stacked(variants(problem, 8, 3))
-    together = made(problem)
-    first = together.solve(**vectors)
-    again = together.solve(cost=1.001 * vectors["cost"])
+    solver = made(problem)
+    first = solver.solve(**vectors)
+    again = solver.solve(cost=1.001 * vectors["cost"])
     assert all(point.is_converged for point in again)
     assert sum(p.iterations for p in again) < sum(p.iterations for p in first)
     fresh = made(problem)
@@ -106,12 +106,12 @@ def test_solves_start_where_the_last_ones_ended():
 
 def test_limits_end_all_with_their_best_points():
     problem = random_lp(3, 60, 80)
-    together = made(problem)
-    points = together.solve(tolerance=1e-10, iterations=200)
+    solver = made(problem)
+    points = solver.solve(tolerance=1e-10, iterations=200)
     assert {point.iterations for point in points} == {200}
     assert not any(point.is_converged for point in points)
     assert all(np.isfinite(point.error) for point in points)
-    untouched = together.solve(seconds=0.0)
+    untouched = solver.solve(seconds=0.0)
     assert {point.iterations for point in untouched} == {0}
     np.testing.assert_array_equal(untouched[0].x, points[0].x)
 

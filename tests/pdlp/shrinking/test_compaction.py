@@ -1,4 +1,4 @@
-"""Solves that go on with the active part: the same answers, whatever had to come back."""
+"""Solves that leave idle columns and rows out: the same answers, whatever had to come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going on with the active part on a GPU: layouts, streams and recorded blocks change with it."""
+"""Leaving idle columns and rows out on a GPU: layouts, streams and graphs change with it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from solvers.pdlp.shrinking.idle import (
     Kept,
     Magnitudes,
     Movement,
-    active_part,
+    not_idle,
     wrongly_left_out,
 )
 
@@ -31,7 +31,7 @@ def kept(problem: Problem, x, y, before_x=None, before_y=None, margin: float = 1
     before_y = y if before_y is None else np.asarray(before_y, float)
     now = judge(problem, x, y)
     moved = Movement.between(before_x, before_y, now, Magnitudes(problem))
-    return active_part(problem, now, moved, margin)
+    return not_idle(problem, now, moved, margin)
 
 
 def test_columns_held_at_either_bound_are_idle_and_others_are_not() -> None:
@@ -105,9 +105,9 @@ def test_without_movement_as_much_is_idle_as_can_be(seed: int) -> None:
     problem = Problem.from_arrays(random.normal(size=20), matrix, -1.0, 1.0, upper=3.0)
     now = judge(problem, random.normal(size=20), random.normal(size=12).clip(0.0))
     moved = Movement.between(random.normal(size=20), now.row_dual, now, Magnitudes(problem))
-    least = active_part(problem, now, None, 1.0)
+    least = not_idle(problem, now, None, 1.0)
     assert not least.columns.all()
     for margin in (0.0, 1.0):
-        found = active_part(problem, now, moved, margin)
+        found = not_idle(problem, now, moved, margin)
         assert not (least.columns & ~found.columns).any()
         assert not (least.rows & ~found.rows).any()

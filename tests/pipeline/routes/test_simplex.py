@@ -72,7 +72,7 @@ def test_infeasible_and_unbounded_come_with_a_proof() -> None:
 def test_an_inverse_that_does_not_fit_is_a_case_for_highs(
     presolve: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_check, "MOST_SLOTS", 3)
+    monkeypatch.setattr(memory_check, "MOST_STORED_COLUMNS", 3)
     outcome = gb.solve(
         share2b(), method="simplex", simplex_variant="dense", device="cpu", presolve=presolve
     )

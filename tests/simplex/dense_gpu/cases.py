@@ -10,20 +10,20 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from solvers.core.device import Device
 from solvers.core.problem import Problem
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import SlackForm, slack_form
 from solvers.simplex.state import LOWER, SimplexState, slack_start
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
     """What came of a solve, and the core and state to look closer at."""
 
-    halts: tuple[Halt, ...]
+    statuses: tuple[PivotStatus, ...]
     objective: float
     state: SimplexState
-    core: ResidentCore
+    core: DenseGpuCore
 
 
 def random_problem(m: int, n: int, seed: int, density: float = 1.0, boxed: float = 0.3) -> Problem:
@@ -71,13 +71,13 @@ def run(
     state = slack_start(form)
     if order[0] == "primal":
         state.status[: form.num_structurals] = LOWER
-    core = ResidentCore(form, device)
+    core = DenseGpuCore(form, device)
     core.load(state)
-    halts = []
+    statuses = []
     for name in order:
-        halts.append(getattr(core, name)(most, lambda: False))
+        statuses.append(getattr(core, name)(most, lambda: False))
         core.store(state)
-    return Solved(tuple(halts), float(form.cost @ state.x), state, core)
+    return Solved(tuple(statuses), float(form.cost @ state.x), state, core)
 
 
 def reference(problem: Problem) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu import control as word
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.dense_gpu.steps import dual_iteration, dual_iterations, first_dual
 from solvers.simplex.slack_form import slack_form
@@ -26,10 +26,10 @@ LEFT = (
 """What an iteration leaves for the next one and the host."""
 
 
-def started(problem: Problem, pivots: int) -> ResidentCore:
+def started(problem: Problem, pivots: int) -> DenseGpuCore:
     """Return a core on the CPU after some dual pivots, of which half wait to be folded in."""
     form = slack_form(problem)
-    core = ResidentCore(form, cpu())
+    core = DenseGpuCore(form, cpu())
     core.load(slack_start(form))
     core.dual(pivots // 2, lambda: False)
     core._basis.steer({word.LIMIT: 10**6})
@@ -37,7 +37,7 @@ def started(problem: Problem, pivots: int) -> ResidentCore:
     return core
 
 
-def iterate(core: ResidentCore, count: int) -> None:
+def iterate(core: DenseGpuCore, count: int) -> None:
     """Make iterations by the single kernels' twins."""
     a = core._basis.arrays
     first_dual(a).run()
@@ -46,7 +46,7 @@ def iterate(core: ResidentCore, count: int) -> None:
             step.run()
 
 
-def copied(core: ResidentCore, count: int, blocks: int) -> dict[str, Any]:
+def copied(core: DenseGpuCore, count: int, blocks: int) -> dict[str, Any]:
     """Return the loop's arguments by name, arrays as copies."""
     a = core._basis.arrays
     values = KERNEL.by_name(dual_iterations(a, core._basis.nucleus, count).arguments)

@@ -1,4 +1,4 @@
-"""The resident core on the CPU: optimal, infeasible and unbounded problems, and its safeguards."""
+"""The dense GPU core on the CPU: optimal, infeasible and unbounded problems, and its safeguards."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from solvers.core.device import cpu
 from solvers.core.errors import DeviceError
 from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu import arrays, loop, memory_check, nucleus
-from solvers.simplex.dense_gpu.core import ResidentCore
+from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import slack_form
 from solvers.simplex.state import BASIC, LOWER, slack_start
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,
@@ -52,7 +52,7 @@ def test_optimal_basis_is_found(name, pricing):
     for seed in range(3):
         problem = random_problem(m, n, seed, density, boxed)
         solved = run(problem, cpu())
-        assert solved.halts == (Halt.DONE, Halt.DONE)
+        assert solved.statuses == (PivotStatus.DONE, PivotStatus.DONE)
         assert solved.objective == pytest.approx(reference(problem), rel=1e-9, abs=1e-9)
         check_state(solved)
 
@@ -62,7 +62,7 @@ def test_optimal_basis_is_found(name, pricing):
 def test_small_problems_agree_with_the_reference(seed, m, n, density):
     problem = random_problem(m, n, seed, density)
     solved = run(problem, cpu())
-    assert solved.halts == (Halt.DONE, Halt.DONE)
+    assert solved.statuses == (PivotStatus.DONE, PivotStatus.DONE)
     assert solved.objective == pytest.approx(reference(problem), rel=1e-8, abs=1e-8)
 
 
@@ -70,7 +70,7 @@ def test_infeasible_problem_is_proven_by_the_pivot_row(pricing):
     for seed in range(4):
         problem = infeasible_problem(8, 12, seed)
         solved = run(problem, cpu(), ("dual",))
-        assert solved.halts == (Halt.NO_PIVOT,)
+        assert solved.statuses == (PivotStatus.NO_PIVOT,)
         form, position = solved.state.form, solved.core.pivot_row
         assert 0 <= position < 8
         unit = np.zeros(8)
@@ -87,7 +87,7 @@ def test_infeasible_problem_is_proven_by_the_pivot_row(pricing):
 def test_unbounded_problem_is_proven_by_the_pivot_column():
     problem = primal_problem(5, 9, 5, bounded=False)
     solved = run(problem, cpu(), ("primal",))
-    assert solved.halts == (Halt.NO_PIVOT,)
+    assert solved.statuses == (PivotStatus.NO_PIVOT,)
     column = solved.core.pivot_column
     assert column >= 0
     assert solved.state.status[column] != BASIC
@@ -97,7 +97,7 @@ def test_unbounded_problem_is_proven_by_the_pivot_column():
 def test_primal_pivots_find_the_optimum(seed):
     problem = primal_problem(25, 40, seed)
     solved = run(problem, cpu(), ("primal",))
-    assert solved.halts == (Halt.DONE,)
+    assert solved.statuses == (PivotStatus.DONE,)
     assert solved.objective == pytest.approx(reference(problem), rel=1e-9)
     check_state(solved)
 
@@ -122,13 +122,13 @@ def klee_minty(n: int) -> Problem:
 )
 def test_degenerate_and_long_paths_end(problem, objective):
     solved = run(problem, cpu(), ("primal",))
-    assert solved.halts == (Halt.DONE,)
+    assert solved.statuses == (PivotStatus.DONE,)
     assert solved.objective == pytest.approx(objective, rel=1e-9)
 
 
 def test_run_that_seems_endless_ends_in_trouble(monkeypatch):
     monkeypatch.setattr(loop, "ENDLESS", (0, 3))
-    assert run(random_problem(20, 30, 1), cpu(), ("dual",)).halts == (Halt.TROUBLE,)
+    assert run(random_problem(20, 30, 1), cpu(), ("dual",)).statuses == (PivotStatus.TROUBLE,)
 
 
 def test_equal_inputs_give_equal_bits(pricing):
@@ -146,7 +146,7 @@ def test_folded_inverse_is_that_of_the_basis(monkeypatch):
     problem = random_problem(20, 30, 3)
     for most in (4, 10, 17):
         solved = run(problem, cpu(), ("dual",), most)
-        assert solved.halts == (Halt.LIMIT,)
+        assert solved.statuses == (PivotStatus.LIMIT,)
         assert solved.state.iterations == most
         assert solved.core.refactorisations == 1
         basis = whole_matrix(solved.state.form).toarray()[:, solved.state.basic]
@@ -184,7 +184,7 @@ def test_singular_basis_is_repaired_by_slacks():
     state = slack_start(form)
     state.basic[:] = [0, 1]  # twice the same column
     state.status[:] = [BASIC, BASIC, LOWER, LOWER, LOWER]
-    core = ResidentCore(form, cpu())
+    core = DenseGpuCore(form, cpu())
     core.load(state)
     core.store(state)
     assert np.count_nonzero(state.status == BASIC) == 2
@@ -203,9 +203,9 @@ def test_same_basis_is_not_factorised_again():
 def test_stop_is_heeded_at_once():
     form = slack_form(random_problem(10, 15, 9))
     state = slack_start(form)
-    core = ResidentCore(form, "cpu")
+    core = DenseGpuCore(form, "cpu")
     core.load(state)
-    assert core.dual(100, lambda: True) is Halt.STOPPED
+    assert core.dual(100, lambda: True) is PivotStatus.STOPPED
     core.store(state)
     assert state.iterations == 0
 
@@ -215,12 +215,12 @@ def test_problems_without_rows_or_columns():
     no_columns = Problem.from_arrays([], sp.csr_array((2, 0)), [-1.0, 0.0], [1.0, 0.0])
     for problem, objective in ((no_rows, -2.0), (no_columns, 0.0)):
         solved = run(problem, cpu())
-        assert solved.halts == (Halt.DONE, Halt.DONE)
+        assert solved.statuses == (PivotStatus.DONE, PivotStatus.DONE)
         assert solved.objective == objective
 
 
 def test_basis_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(memory_check, "MOST_SLOTS", 3)
+    monkeypatch.setattr(memory_check, "MOST_STORED_COLUMNS", 3)
     with pytest.raises(DeviceError, match="columns that are no slacks"):
         run(random_problem(30, 60, 1), cpu())
 

@@ -31,7 +31,7 @@ def test_device_code_makes_the_pivots_of_the_twins(name, emulator, monkeypatch):
     before = emulator.launches
     device = run(problem, cpu(), order)
     assert emulator.launches > before
-    assert device.halts == twins.halts
+    assert device.statuses == twins.statuses
     assert device.state.iterations == twins.state.iterations
     np.testing.assert_array_equal(device.state.basic, twins.state.basic)
     np.testing.assert_array_equal(device.state.status, twins.state.status)

@@ -18,7 +18,7 @@ from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu import arrays
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.solve import solve
-from solvers.simplex.status import Halt
+from solvers.simplex.status import PivotStatus
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,
@@ -114,8 +114,8 @@ def test_solves_end_as_on_the_cpu(name, gpu, pricing):
     make, order = PROBLEMS[name]
     problem = make()
     host, device = run(problem, cpu(), order), run(problem, gpu, order)
-    assert device.halts == host.halts
-    if all(halt is Halt.DONE for halt in host.halts):
+    assert device.statuses == host.statuses
+    if all(status is PivotStatus.DONE for status in host.statuses):
         assert device.objective == pytest.approx(host.objective, rel=1e-9, abs=1e-9)
         check_state(device)
 
@@ -124,7 +124,7 @@ def test_solves_end_as_on_the_cpu(name, gpu, pricing):
 def test_dense_problems_are_solved(rows, gpu):
     problem = random_problem(rows, 2 * rows, rows)
     solved = run(problem, gpu)
-    assert solved.halts == (Halt.DONE, Halt.DONE)
+    assert solved.statuses == (PivotStatus.DONE, PivotStatus.DONE)
     assert solved.objective == pytest.approx(reference(problem), rel=1e-9)
     check_state(solved)
 

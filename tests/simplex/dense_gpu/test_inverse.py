@@ -1,4 +1,4 @@
-"""Inverting a nucleus, and finding the columns that depend on others."""
+"""Inverting a nucleus, and status the columns that depend on others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Netlib models through the driver, with the resident core on the CPU."""
+"""Netlib models through the driver, with the dense GPU core on the CPU."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.simplex.dense_gpu.stored_columns import Slots
+from solvers.simplex.dense_gpu.stored_columns import StoredColumns
 
 ROWS, STRUCTURALS = 7, 5
 
@@ -29,7 +29,7 @@ def random_pivots(seed, count, basic):
 @settings(max_examples=60)
 def test_slots_belong_to_rows_whose_logical_is_nonbasic(seed, counts):
     basic = np.random.default_rng(seed).permutation(ROWS + STRUCTURALS)[:ROWS]
-    slots = Slots(ROWS, STRUCTURALS)
+    slots = StoredColumns(ROWS, STRUCTURALS)
     slots.restart(basic, np.flatnonzero(basic >= STRUCTURALS))
     columns = [int(row) for row in slots.row_of_slot]  # what each stored column holds
     for turn, count in enumerate(counts):

@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
-from solvers.knapsack.dp.gpu_lists.memory import Lists
+from solvers.knapsack.dp.gpu_lists.memory import GpuLists
 from solvers.knapsack.efficiency import Ordered
 
 SAMPLES, SAMPLE = 64, 512
 """Places of a list, and states at each of them, from which its middle bound is taken."""
 
 
-def see_sides(lists: Lists, items: Ordered) -> None:
+def see_sides(lists: GpuLists, items: Ordered) -> None:
     """Note in control what bounds the states of the list now, from its next items."""
     left, right = lists[Field.LEFT], lists[Field.RIGHT]
     comes, goes = (0, 1), (1, 0)
@@ -25,7 +25,7 @@ def see_sides(lists: Lists, items: Ordered) -> None:
     lists[Field.GOES_PROFIT], lists[Field.GOES_WEIGHT] = goes
 
 
-def middle_bound(lists: Lists, items: Ordered) -> int:
+def middle_bound(lists: GpuLists, items: Ordered) -> int:
     """Return about the median of the states' bounds, from a sample; sides have been seen."""
     count, to_host = lists[Field.COUNT], lists.device.to_host
     bounds = []
@@ -36,7 +36,7 @@ def middle_bound(lists: Lists, items: Ordered) -> int:
 
 
 def _bounds(
-    lists: Lists, items: Ordered, profit: npt.NDArray[np.int64], weight: npt.NDArray[np.int64]
+    lists: GpuLists, items: Ordered, profit: npt.NDArray[np.int64], weight: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
     """Return the bounds of states in double precision."""
     spare = (items.capacity - weight).astype(np.float64)

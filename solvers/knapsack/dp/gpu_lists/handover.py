@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.knapsack.dp.gpu_lists.choose import LONG_LIST, device_for
-from solvers.knapsack.dp.gpu_lists.list_search import Given, ListSearch
+from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 
@@ -31,11 +31,11 @@ class Handover:
         self._wanted = wanted
         self._say = say
         self._device: Device | None = None
-        self._search: ListSearch | None = None
+        self._search: GpuListSearch | None = None
         self._closed = False
 
     @property
-    def search(self) -> ListSearch | None:
+    def search(self) -> GpuListSearch | None:
         """What goes on there, if anything does."""
         return self._search
 
@@ -53,7 +53,7 @@ class Handover:
         assert self._device is not None  # 'takes' was asked
         try:
             with self._device.activate():
-                self._search = ListSearch(self._device, items, opposite, given)
+                self._search = GpuListSearch(self._device, items, opposite, given)
         except Exception as error:
             self._give_up(error)
         return self._search is not None

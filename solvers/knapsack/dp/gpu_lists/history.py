@@ -7,7 +7,7 @@ from typing import Any
 
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
 from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES
-from solvers.knapsack.dp.gpu_lists.memory import Lists, copy
+from solvers.knapsack.dp.gpu_lists.memory import GpuLists, copy
 from solvers.knapsack.dp.history import History, ItemStages, Segment, read_back
 from solvers.knapsack.dp.states import STAGES
 from solvers.knapsack.items import IntArray
@@ -27,7 +27,7 @@ class Budget:
 class DeviceHistory:
     """Keeps segments on the device while there is memory set aside, then on the host."""
 
-    def __init__(self, lists: Lists, device_bytes: int) -> None:
+    def __init__(self, lists: GpuLists, device_bytes: int) -> None:
         self._lists = lists
         self._budget = Budget(device_bytes)
         self.before: Segment | None = None
@@ -62,7 +62,7 @@ class DeviceHistory:
         lists.renew()
 
     def packing(self) -> tuple[int, IntArray]:
-        """Return the best packing, as ``ListSearch.found`` tells it."""
+        """Return the best packing, as ``GpuListSearch.found`` tells it."""
         lists = self._lists
         word, ancestor = lists[Field.HISTORY], lists[Field.ANCESTOR]
         stages = ItemStages(lists.treated())

@@ -16,7 +16,7 @@ from solvers.core.device import Device
 from solvers.knapsack.dp.gpu_lists.bounds import middle_bound, see_sides
 from solvers.knapsack.dp.gpu_lists.history import DeviceHistory
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
-from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, Lists
+from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, GpuLists
 from solvers.knapsack.dp.history import ItemStages
 from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
@@ -53,7 +53,7 @@ class Given:
     target: int
 
 
-class ListSearch:
+class GpuListSearch:
     """One search that begins with a list; the device's stream has to be current throughout.
 
     Parameters
@@ -85,7 +85,7 @@ class ListSearch:
         self._most = room_for(device) if most_states is None else most_states
         self._most = max(min(self._most, LARGEST_ROOM), 2 * given.profit.size)
         room = min(max(FIRST_ROOM, 2 * given.profit.size), self._most)
-        self._lists = Lists(device, items.profit, items.weight, opposite, room)
+        self._lists = GpuLists(device, items.profit, items.weight, opposite, room)
         kept_bytes = int(HISTORY_SHARE * free) if device.kind == "cuda" else 0
         self._history = DeviceHistory(self._lists, kept_bytes)
         self._waiting: WaitingList[ItemStages] = WaitingList()

@@ -32,7 +32,7 @@ TYPES = (np.int64, np.int64, np.int64, np.int32)
 """Of the arrays of ``States`` on a device."""
 
 
-class Lists:
+class GpuLists:
     """Two sides of ``room`` states each, items, and the control array on host and device.
 
     ``control`` is the host's copy: what is changed there reaches the device with the next call.

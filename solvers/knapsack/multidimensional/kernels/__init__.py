@@ -1,1 +1,1 @@
-"""Kernels that walk among packings of several rows."""
+"""Kernels of parallel tempering among packings."""

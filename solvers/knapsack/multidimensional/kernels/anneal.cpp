@@ -1,4 +1,4 @@
-// Walkers on the CPU, each one trial after the other, as anneal.cu has them.
+// Replicas on the CPU, each one trial after the other, as anneal.cu has them.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -38,7 +38,7 @@ inline std::int64_t place_of(std::uint64_t random, int shift, std::int64_t items
         (((random >> shift) & 0xFFFF) * static_cast<std::uint64_t>(items)) >> 16);
 }
 
-/// A problem in the small whole numbers that walkers reckon in; the last item is none.
+/// A problem in the small whole numbers that replicas reckon in; the last item is none.
 struct Problem {
     Numbers weight, price, worth;
     Span<const double> profit;
@@ -54,9 +54,9 @@ struct Trial {
     std::int64_t number, into, out, limit;
 };
 
-class Walker {
+class Replica {
   public:
-    Walker(const Problem &problem, Span<std::int32_t> words, Span<std::int32_t> champion,
+    Replica(const Problem &problem, Span<std::int32_t> words, Span<std::int32_t> champion,
            double best)
         : problem_(problem), champion_(champion), packed_(problem.items + 1),
           left_(problem.capacity.begin(), problem.capacity.begin() + problem.rows), best_(best) {
@@ -81,7 +81,7 @@ class Walker {
     }
 
     /// Make trials 0 to ``trials``.
-    void walk(std::int64_t trials, std::int64_t temperature, std::uint64_t key) {
+    void anneal(std::int64_t trials, std::int64_t temperature, std::uint64_t key) {
         for (Trial trial{-1, 0, 0, 0};;) {
             trial = next_trial(trial.number + 1, trials, temperature, key);
             if (trial.number >= trials)
@@ -172,11 +172,11 @@ class Walker {
     double now_ = 0.0, best_;
 };
 
-/// Let every walker make its trials.
+/// Let every replica make its trials.
 void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> profit,
             Numbers capacity, Numbers exponential, Numbers temperature, Span<std::int32_t> packing,
             Span<std::int32_t> champion, Span<double> value, Span<double> energy,
-            std::int64_t walkers, std::int64_t items, std::int64_t rows, std::int64_t trials,
+            std::int64_t replicas, std::int64_t items, std::int64_t rows, std::int64_t trials,
             std::int64_t seed, std::int64_t turn, int threads) {
     native::check_length("weight", weight.size(), (items + 1) * rows);
     native::check_length("price", price.size(), rows);
@@ -184,22 +184,22 @@ void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> pro
     native::check_length("profit", profit.size(), items + 1);
     native::check_length("capacity", capacity.size(), rows);
     native::check_length("exponential", exponential.size(), std::int64_t{1} << TABLE_BITS);
-    native::check_length("temperature", temperature.size(), walkers);
-    native::check_length("packing", packing.size(), LANES * walkers);
-    native::check_length("champion", champion.size(), LANES * walkers);
-    native::check_length("value", value.size(), walkers);
-    native::check_length("energy", energy.size(), walkers);
+    native::check_length("temperature", temperature.size(), replicas);
+    native::check_length("packing", packing.size(), LANES * replicas);
+    native::check_length("champion", champion.size(), LANES * replicas);
+    native::check_length("value", value.size(), replicas);
+    native::check_length("energy", energy.size(), replicas);
     const Problem problem{weight, price, worth, profit, capacity, exponential, items, rows};
     const std::uint64_t key =
         hash((static_cast<std::uint64_t>(seed) << 32) + static_cast<std::uint64_t>(turn));
-    native::parallel_for(threads, walkers, [&](std::int64_t number) {
+    native::parallel_for(threads, replicas, [&](std::int64_t number) {
         const std::int64_t first = number * LANES;
         const Span<std::int32_t> words = packing.part(first, first + LANES);
-        Walker walker(problem, words, champion.part(first, first + LANES), value[number]);
-        walker.walk(trials, temperature[number], hash(key + static_cast<std::uint64_t>(number)));
-        walker.write(words);
-        value[number] = walker.best();
-        energy[number] = walker.energy();
+        Replica replica(problem, words, champion.part(first, first + LANES), value[number]);
+        replica.anneal(trials, temperature[number], hash(key + static_cast<std::uint64_t>(number)));
+        replica.write(words);
+        value[number] = replica.best();
+        energy[number] = replica.energy();
     });
 }
 
@@ -209,7 +209,7 @@ void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> pro
 NATIVE_MODULE(knapsack_multidimensional_anneal) {
     using namespace knapsack::rows;
     native::door(module, "anneal", &anneal, "weight", "price", "worth", "profit", "capacity",
-                 "exponential", "temperature", "packing", "champion", "value", "energy", "walkers",
+                 "exponential", "temperature", "packing", "champion", "value", "energy", "replicas",
                  "items", "rows", "trials", "seed", "turn", "threads");
     native::constants(module, "solvers.knapsack.multidimensional.kernels.anneal",
                       {{"LANES", LANES},

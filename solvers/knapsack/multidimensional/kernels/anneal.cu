@@ -1,6 +1,6 @@
-// Walkers among packings at fixed temperatures; anneal.py states what is computed.
+// Replicas among packings at fixed temperatures; anneal.py states what is computed.
 //
-// A warp is a walker: lane l has the items l, l + 32, ... as bits of a word, and the room left in
+// A warp is a replica: lane l has the items l, l + 32, ... as bits of a word, and the room left in
 // rows l, l + 32, .... All lanes look at one trial each, with the packing as it is; then the warp
 // takes those that the items' worth does not rule out, one after the other, and goes through
 // the rows with a lane for each. The first trial accepted ends the batch, and the next one begins
@@ -27,7 +27,7 @@ struct Trial {
     int in, out, limit;
 };
 
-// What the walkers of a block share.
+// What the replicas of a block share.
 struct Shared {
     const double* profit;
     const int *weight, *worth, *exponential;
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256)
            const INDEX* __restrict__ capacity, const INDEX* __restrict__ exponential,
            const INDEX* __restrict__ temperature, INDEX* __restrict__ packing,
            INDEX* __restrict__ champion, REAL* __restrict__ value, REAL* __restrict__ energy,
-           int walkers, int items, int rows, int trials, int seed, int turn) {
+           int replicas, int items, int rows, int trials, int seed, int turn) {
     extern __shared__ double memory[];
     double* shared_profit = memory;
     int* shared_weight = (int*)(shared_profit + items + 1);
@@ -91,10 +91,10 @@ extern "C" __global__ void __launch_bounds__(256)
     __syncthreads();
     const Shared data = {shared_profit, shared_weight, shared_worth, shared_table};
     const int lane = int(threadIdx.x) & 31;
-    const int walker = int(blockIdx.x) * WARPS + (int(threadIdx.x) >> 5);
-    if (walker >= walkers) return;  // the whole warp; no block meets from here on
+    const int replica = int(blockIdx.x) * WARPS + (int(threadIdx.x) >> 5);
+    if (replica >= replicas) return;  // the whole warp; no block meets from here on
 
-    int word = int(packing[walker * LANES + lane]);
+    int word = int(packing[replica * LANES + lane]);
     int left[SLICES], rate[SLICES];
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) {
@@ -112,10 +112,10 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) violation += rate[k] * max(0, -left[k]);
     violation = __reduce_add_sync(ALL, violation);
-    double now = merit(word, items, data, true), best = double(value[walker]);
-    int best_word = int(champion[walker * LANES + lane]);
-    const int heat = int(temperature[walker]);
-    const Bits key = hash(hash((Bits(unsigned(seed)) << 32) + unsigned(turn)) + unsigned(walker));
+    double now = merit(word, items, data, true), best = double(value[replica]);
+    int best_word = int(champion[replica * LANES + lane]);
+    const int heat = int(temperature[replica]);
+    const Bits key = hash(hash((Bits(unsigned(seed)) << 32) + unsigned(turn)) + unsigned(replica));
 
     for (int first = 0; first < trials;) {
         const Trial mine = draw(key, first + lane, word, violation, heat, items, data);
@@ -155,10 +155,10 @@ extern "C" __global__ void __launch_bounds__(256)
         first = next;
     }
     const double total = merit(word, items, data, false);
-    packing[walker * LANES + lane] = (INDEX)word;
-    champion[walker * LANES + lane] = (INDEX)best_word;
+    packing[replica * LANES + lane] = (INDEX)word;
+    champion[replica * LANES + lane] = (INDEX)best_word;
     if (lane == 0) {
-        value[walker] = (REAL)best;
-        energy[walker] = (REAL)(double(violation) - total);
+        value[replica] = (REAL)best;
+        energy[replica] = (REAL)(double(violation) - total);
     }
 }

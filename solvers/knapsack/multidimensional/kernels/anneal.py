@@ -1,6 +1,6 @@
-"""Walkers among packings at fixed temperatures; the same walks on device and in twin.
+"""Replicas among packings at fixed temperatures; the same trials on device and in twin.
 
-A walker has a packing that may be too heavy. Its energy is
+A replica has a packing that may be too heavy. Its energy is
 
     price'(excess over the capacities) - worth'packing,
 
@@ -21,11 +21,11 @@ from __future__ import annotations
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
 
 WARPS = 8
-"""Warps of a block, each with a walker of its own; they share the weights."""
+"""Warps of a block, each with a replica of its own; they share the weights."""
 
 LANES = 32
 MOST_MOVABLE = 256
-"""Items that may move: a walker's packing is a few bits in each lane's register."""
+"""Items that may move: a replica's packing is a few bits in each lane's register."""
 
 MOST_LANE_ROWS = 128
 """Rows that there may be: four for each lane."""
@@ -63,14 +63,14 @@ ANNEAL = Kernel(
         Argument("champion", "index[]", "inout"),
         Argument("value", "real[]", "inout"),
         Argument("energy", "real[]", "out"),
-        Argument("walkers", "int"),
+        Argument("replicas", "int"),
         Argument("items", "int"),
         Argument("rows", "int"),
         Argument("trials", "int"),
         Argument("seed", "int"),
         Argument("turn", "int"),
     ),
-    contract="Walker w makes 'trials' trials at temperature[w] from its packing: words (walkers, "
+    contract="Replica w makes 'trials' trials at temperature[w] from its packing: words (replicas, "
     "32), where item j is bit j / 32 of word j % 32. weight (items + 1, rows), worth and profit "
     "(items + 1,) end with an item of zeros; price and capacity (rows,) are positive and "
     "non-negative; exponential (TABLE,) has draws in units of 2^-16. Whenever a packing fits and "
@@ -79,9 +79,9 @@ ANNEAL = Kernel(
     "Integers are of 32 bits and reals of 64: sums of a row's weights, of price times largest "
     "weight and of worths stay below 2^30, 2^24 and 2^53. Device and twin agree in every bit.",
     launch=lambda values: Launch(
-        -(-int(values["walkers"]) // WARPS), WARPS * LANES, shared_bytes(values)
+        -(-int(values["replicas"]) // WARPS), WARPS * LANES, shared_bytes(values)
     ),
-    work=lambda values: TRIAL_STEPS * int(values["walkers"]) * int(values["trials"]),
+    work=lambda values: TRIAL_STEPS * int(values["replicas"]) * int(values["trials"]),
     bytes_moved=lambda values: sum(
         int(values[name].nbytes) for name in ("weight", "packing", "champion")
     ),

@@ -1,11 +1,11 @@
-// What the loops of the resident core take: views of arrays by what stands in them, and groups.
+// What the loops of the dense GPU core take: views of arrays by what stands in them, and groups.
 #pragma once
 
 #include "native/threads.h"
 #include "simplex/lengths.h"
 #include "words.cuh"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 
 using native::INF;
 
@@ -70,4 +70,4 @@ struct Basics {
 /// Words that a loop reads or writes by name.
 inline constexpr std::int64_t CONTROL_WORDS = 20, SCALAR_WORDS = 20;
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu

@@ -1,7 +1,7 @@
 // Solving with the basis; column.py states what it computes.
 #include "dual_kernels.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 struct Sums {
@@ -103,10 +103,10 @@ void solve_column(std::int64_t rows, std::int64_t capacity, std::int64_t most, s
     });
 }
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_column) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     native::door(module, "solve_column", &solve_column, "rows", "capacity", "most", "dual",
                  "steepest", "inverse", "unit_row", "etas", "eta_rows", "row_slots", "places",
                  "amounts", "column", "column_slots", "flip_column", "flip_slots", "column_dots",

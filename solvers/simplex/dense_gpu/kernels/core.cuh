@@ -1,4 +1,4 @@
-// What the kernels of the resident simplex core share: words and rules (words.cuh), and reductions.
+// What the kernels of the dense GPU core share: words and rules (words.cuh), and reductions.
 //
 // Every combination follows a fixed tree, and of equals the lowest index is taken, so that a launch
 // repeated gives the same bits. All threads of the block must call the block_ functions together.
@@ -7,7 +7,7 @@
 
 #include "words.cuh"
 
-using namespace simplex::resident;
+using namespace simplex::dense_gpu;
 
 #define INFINITE (REAL(1) / REAL(0))
 

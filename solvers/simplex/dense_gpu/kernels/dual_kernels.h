@@ -3,7 +3,7 @@
 
 #include "arrays.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 
 void choose_row(std::int64_t rows, Reals x_basic, Reals lower_basic, Reals upper_basic,
                 Reals weights, Reals scalars, RealsOut partial_value, IntsOut partial_index,
@@ -47,4 +47,4 @@ void update_dual(std::int64_t rows, std::int64_t structurals, std::int64_t most,
                  IntsOut reference, native::Grid<Index> pivot_log, RealsOut partial_value,
                  IntsOut partial_index, IntsOut control, RealsOut scalars, int threads);
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu

@@ -3,7 +3,7 @@
 
 #include "dual_kernels.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// An array that lasts as long as the call.
@@ -63,10 +63,10 @@ void iterate_dual(std::int64_t rows, std::int64_t structurals, std::int64_t capa
 }
 
 } // namespace
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_dual_loop) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     native::door(module, "iterate_dual", &iterate_dual, "rows", "structurals", "capacity", "most",
                  "lanes", "full", "steepest", "starts", "indices", "values", "inverse", "unit_row",
                  "slot_of_row", "lower", "upper", "eta_rows", "row_slots", "row_mask", "etas",

@@ -1,7 +1,7 @@
 // What a dual pivot changes; dual_update.py states it.
 #include "dual_kernels.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// The pivot: position r, variables, steps, and what becomes of weights.
@@ -161,10 +161,10 @@ void update_dual(std::int64_t rows, std::int64_t structurals, std::int64_t most,
                          [&](std::int64_t j) { update_variable(j, exchange, of); });
 }
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_dual_update) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     native::door(module, "update_dual", &update_dual, "rows", "structurals", "most", "steepest",
                  "lower", "upper", "alpha_rows", "alpha", "beta", "tau", "flips", "flip_steps",
                  "etas", "x_basic", "lower_basic", "upper_basic", "weights", "x", "cost",

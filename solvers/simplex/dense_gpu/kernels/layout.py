@@ -1,4 +1,4 @@
-"""How the kernels of the resident core are declared and launched."""
+"""How the kernels of the dense GPU core are declared and launched."""
 
 from __future__ import annotations
 

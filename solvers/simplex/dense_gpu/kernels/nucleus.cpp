@@ -1,7 +1,7 @@
 // Stored columns of the inverse; nucleus.py states what the kernels do.
 #include "arrays.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// Write basic columns as dense ones.
@@ -82,10 +82,10 @@ void close_slots(std::int64_t rows, std::int64_t capacity, Ints targets, Ints so
 }
 
 } // namespace
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_nucleus) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     using native::door;
     door(module, "gather_basis", &gather_basis, "count", "starts", "indices", "values", "variables",
          "place_of_row", "nucleus", "rest", "threads");

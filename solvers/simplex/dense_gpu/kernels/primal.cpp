@@ -1,7 +1,7 @@
 // Primal pivots; primal.py states what the kernels compute.
 #include "sides.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// What pricing reads of variables.
@@ -297,10 +297,10 @@ void update_primal(std::int64_t rows, std::int64_t structurals, std::int64_t mos
 }
 
 } // namespace
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_primal) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     using native::door;
     door(module, "price_costs", &price_costs, "rows", "structurals", "status", "lower", "upper",
          "reduced_cost", "weights", "scalars", "partial_value", "partial_index", "threads");

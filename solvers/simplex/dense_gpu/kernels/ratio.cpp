@@ -4,7 +4,7 @@
 #include "dual_kernels.h"
 #include "sides.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// What pricing has left of all variables.
@@ -248,10 +248,10 @@ void choose_column(std::int64_t rows, std::int64_t structurals, std::int64_t mos
     control[MADE] = made;
 }
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_ratio) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     native::door(module, "choose_column", &choose_column, "rows", "structurals", "most", "lanes",
                  "full", "steepest", "starts", "indices", "values", "slot_of_row", "reference",
                  "lower", "upper", "alpha_rows", "ratio", "least", "counts", "squares", "dots",

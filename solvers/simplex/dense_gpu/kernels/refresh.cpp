@@ -1,7 +1,7 @@
 // Recomputing values and reduced costs; refresh.py states what the kernels compute.
 #include "arrays.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 namespace {
 
 /// A compressed matrix by its owners, rows or columns.
@@ -170,10 +170,10 @@ void largest(std::int64_t count, std::int64_t place, Reals vector, RealsOut scal
 }
 
 } // namespace
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_refresh) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     using native::constants, native::door;
     door(module, "row_residual", &row_residual, "rows", "structurals", "lanes", "starts", "indices",
          "values", "x", "residual", "threads");

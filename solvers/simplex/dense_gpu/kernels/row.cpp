@@ -1,7 +1,7 @@
 // The pivot row; row.py states what the kernels compute.
 #include "dual_kernels.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 
 /// Leave the best position of each block.
 void choose_row(std::int64_t rows, Reals x_basic, Reals lower_basic, Reals upper_basic,
@@ -242,10 +242,10 @@ void price_row(std::int64_t rows, std::int64_t structurals, std::int64_t most, s
     }
 }
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_row) {
-    using namespace simplex::resident;
+    using namespace simplex::dense_gpu;
     using native::door;
     door(module, "choose_row", &choose_row, "rows", "x_basic", "lower_basic", "upper_basic",
          "weights", "scalars", "partial_value", "partial_index", "threads");

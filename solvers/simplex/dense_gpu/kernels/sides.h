@@ -3,7 +3,7 @@
 
 #include "arrays.h"
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 
 struct Matrix {
     std::int64_t rows, structurals;
@@ -106,4 +106,4 @@ inline void make_sides(std::int64_t q, const Flips &flips, bool streamed, const 
     control[FLIP_ENTRIES] = static_cast<Index>(flipped);
 }
 
-} // namespace simplex::resident
+} // namespace simplex::dense_gpu

@@ -8,7 +8,7 @@
 #include <cmath>
 #endif
 
-namespace simplex::resident {
+namespace simplex::dense_gpu {
 
 constexpr int BLOCK = 256, MOST_DELAYED = 128, MOST_FLIPS = 512, SIDE_ROWS = 128, SEGMENT = 32;
 constexpr int SPARSE_BELOW = 8, GATHER_BELOW = 4, NONE = 2147483647;
@@ -96,4 +96,4 @@ BOTH Real room_of(Real rate, Real x, Real lower, Real upper) {
     return rate > Real(0) ? x - lower : upper - x;
 }
 
-}  // namespace simplex::resident
+}  // namespace simplex::dense_gpu

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from solvers.core.device import Device, cpu
 from solvers.knapsack.dp.gpu_lists import memory
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
-from solvers.knapsack.dp.gpu_lists.memory import Lists
+from solvers.knapsack.dp.gpu_lists.memory import GpuLists
 from solvers.knapsack.dp.states import States
 
 LARGEST = 2**62 - 1
@@ -129,10 +129,10 @@ def awkward() -> dict[str, Case]:
 CASES = {**ordinary(), **awkward()}
 
 
-def lists_of(case: Case, device: Device | None = None) -> Lists:
+def lists_of(case: Case, device: Device | None = None) -> GpuLists:
     """Return a case in the memory of a device."""
     device = cpu() if device is None else device
-    lists = Lists(device, case.item_profit, case.item_weight, case.opposite, case.room)
+    lists = GpuLists(device, case.item_profit, case.item_weight, case.opposite, case.room)
     lists.fill(case.states)
     values = {
         Field.LEFT: case.broken - 1,
@@ -166,7 +166,7 @@ def stages(
     return found
 
 
-def seen(lists: Lists, count: int | None = None, *, other: bool = False) -> dict[str, Any]:
+def seen(lists: GpuLists, count: int | None = None, *, other: bool = False) -> dict[str, Any]:
     """Return control, the items treated and the states of a list."""
     count = lists[Field.COUNT] if count is None else count
     known = {field.name: lists[field] for field in Field if field not in BLIND}

@@ -165,7 +165,7 @@ def test_without_memory_on_the_gpu_the_cpu_goes_on(gpu, monkeypatch):
     def full(*given):
         gpu.xp.empty(2**50, dtype=np.int8)
 
-    monkeypatch.setattr(handover, "ListSearch", full)
+    monkeypatch.setattr(handover, "GpuListSearch", full)
     monkeypatch.setattr(handover, "LONG_LIST", 100)
     items, said = ordered("almost", 1000, 10**5, 2), []
     start = poor_start(items) - 1

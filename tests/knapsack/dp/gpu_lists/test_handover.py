@@ -1,4 +1,4 @@
-"""Lists of a search on the CPU that go on elsewhere, and come back where there is no memory."""
+"""Lists of a search on the CPU that go on on a GPU, and come back where there is no memory."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def assert_packing(items, result):
 @pytest.mark.parametrize(
     ("kind", "n", "largest"), [("almost", 1000, 10**5), ("circle", 300, 10**5)]
 )
-def test_a_long_list_goes_on_elsewhere(kind, n, largest):
+def test_a_long_list_goes_on_on_a_gpu(kind, n, largest):
     items, said = ordered(kind, n, largest, 2), []
     place = Place("cuda", said.append)
     alone, helped = searches(items, place)
@@ -67,7 +67,7 @@ def test_a_long_list_goes_on_elsewhere(kind, n, largest):
     assert said == []
 
 
-def test_a_search_elsewhere_can_be_stopped_told_and_gone_on_with():
+def test_a_search_on_a_gpu_can_be_stopped_told_and_gone_on_with():
     items = ordered("almost", 1000, 10**5, 2)
     place = Place("cuda", print)
     alone, helped = searches(items, place)
@@ -112,7 +112,7 @@ def test_memory_that_ends_midway_brings_the_list_back(monkeypatch):
     def full(lists):
         raise MemoryError
 
-    monkeypatch.setattr(memory.Lists, "run_batch", full)
+    monkeypatch.setattr(memory.GpuLists, "run_batch", full)
     assert helped.run(go_on)
     assert len(said) == 1
     assert helped.result().profit == alone.profit

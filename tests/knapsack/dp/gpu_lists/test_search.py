@@ -10,7 +10,7 @@ from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import list_search, memory
 from solvers.knapsack.dp.gpu_lists.history import Budget
 from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
-from solvers.knapsack.dp.gpu_lists.list_search import Given, ListSearch
+from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.normal_form import normal_form
@@ -51,7 +51,9 @@ def start(items, *, device=None, room=10**6):
     b = items.break_item
     before = (items.profit_before[b : b + 1], items.weight_before[b : b + 1])
     given = Given(*before, b - 1, b, poor_start(items), items.dantzig_bound)
-    return ListSearch(cpu() if device is None else device, items, opposite_of(items), given, room)
+    return GpuListSearch(
+        cpu() if device is None else device, items, opposite_of(items), given, room
+    )
 
 
 def packing(items, found):
@@ -169,7 +171,7 @@ def test_memory_that_ends_cuts_the_list(monkeypatch):
     assert narrow.profit == best.profit == packing(items, narrow.found)
     long = Given(np.arange(100), np.arange(100), 0, 1, 0, 9)
     with pytest.raises(MemoryError):
-        ListSearch(gpu, items, opposite_of(items), long)
+        GpuListSearch(gpu, items, opposite_of(items), long)
 
 
 def test_histories_that_nobody_needs_make_room_for_others():
