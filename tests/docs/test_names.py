@@ -184,6 +184,17 @@ def test_tables_of_options_name_options(page):
                 make_options({header.strip("`"): name})
 
 
+def test_words_of_ours_are_used():
+    glossary = Page(ROOT / "docs" / "glossary.md")
+    (_, ours), *_ = glossary.tables()
+    text = " ".join(path.read_text("utf-8").lower() for path in sources())
+    text += " ".join(page.prose.lower() for page in PAGES if page.name != glossary.name)
+    words = {word for cell in ours for word in cell.split(", ")}
+    assert {
+        word for word in words if not re.search(re.sub("[ -]", r"[\\s_-]+", word), text)
+    } == set()
+
+
 def test_tables_of_folders_name_folders(page):
     below = ROOT / ABOUT.get(page.path.name, ".")
     for header, cells in page.tables():
