@@ -132,6 +132,19 @@ def test_programs_exist(page):
         assert importlib.util.find_spec(program) is not None, program
 
 
+def test_programs_have_the_flags_shown(page):
+    for line in page.commands():
+        for program in MODULE.findall(line):
+            spec = importlib.util.find_spec(program)
+            assert spec is not None
+            assert spec.origin is not None
+            origin = Path(spec.origin)
+            files = origin.parent.glob("*.py") if origin.name == "__init__.py" else [origin]
+            text = "".join(path.read_text("utf-8") for path in files)
+            for flag in re.findall(r" (--[a-z-]+)", line):
+                assert f'"{flag}"' in text, f"{program} {flag}"
+
+
 def test_identifiers_occur_in_the_sources(page):
     found = [IDENTIFIER.fullmatch(span) for span in page.spans()]
     names = {match[1] for match in found if match}
