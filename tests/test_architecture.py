@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "simplex": COMMON,
     "knapsack": COMMON,
     "papers": {*COMMON, "knapsack"},
-    "mip": {*COMMON, "linalg", "highs", "pdlp"},
+    "mip": {*COMMON, "linalg", "highs", "pdlp", "presolve"},
 }
 """What each part of ``solvers`` may import, besides itself."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from gpu_bridge.report.log_text import figure_text
-from solvers.core.outcome import Event, Outcome
+from solvers.core.detachable_progress import DetachableProgress
+from solvers.core.outcome import Event
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 
@@ -15,14 +14,13 @@ SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
 """Figures of an iteration that say how near an engine is."""
 
 
-class ContenderProgress(Progress):
+class ContenderProgress(DetachableProgress):
     """The :class:`~solvers.core.progress.Progress` of one engine among several.
 
     Clock, time limit and interruption are those of the solve; besides, the engine alone can be
     told that its answer is wanted no more, from when on it is not heard either. Log messages carry
     its name; the running text of a wrapped engine is left out, because that of several would be
-    unreadable. Incumbents and bounds stay here: nothing an engine claims in a race counts before
-    it is verified.
+    unreadable. Nothing an engine claims in a race counts before it is verified.
 
     Parameters
     ----------
@@ -33,37 +31,10 @@ class ContenderProgress(Progress):
     """
 
     def __init__(self, parent: Progress, name: str) -> None:
-        super().__init__(parent.time_limit)
+        super().__init__(parent)
         self.name = name
-        self._parent = parent
-        self._abandoned = threading.Event()
         self._count = 0
         self._figures: dict[str, float | int | str] = {}
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the solve, not the race, began."""
-        return self._parent.seconds
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the solve was interrupted or this engine was told to stop."""
-        return self.abandoned or super().interrupted or self._parent.interrupted
-
-    @property
-    def abandoned(self) -> bool:
-        """Whether nobody waits for this engine's answer any more."""
-        return self._abandoned.is_set() or self._parent.abandoned
-
-    def abandon(self) -> None:
-        """Tell the engine to stop without an answer, and hear it no more."""
-        self._abandoned.set()
-
-    def hold(self, answer: Outcome) -> None:
-        """Keep the engine's best answer so far, and hand it on."""
-        if not self.abandoned:
-            super().hold(answer)
-            self._parent.hold(answer)
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Remember how far the engine has come and pass it on."""
@@ -74,11 +45,6 @@ class ContenderProgress(Progress):
             self._figures = dict(figures)
             self._parent.iteration(count, **figures)
         self._parent.standing(self.name, self._short())
-
-    def standing(self, runner: str, words: str) -> None:
-        """Pass on how an engine of a race within this contender stands."""
-        if not self.abandoned:
-            self._parent.standing(runner, words)
 
     def log(self, message: str) -> None:
         """Write a message to the log under the engine's name."""
@@ -103,24 +69,6 @@ class ContenderProgress(Progress):
         return f"{self._count} ({max(known):.1e})" if known else str(self._count)
 
 
-class DetachableProgress(ContenderProgress):
-    """The progress of a solve, as long as the caller waits, under no name of its own."""
-
-    def __init__(self, parent: Progress) -> None:
-        super().__init__(parent, "")
-        self._of_caller = parent
-
-    def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Pass an iteration on as it is."""
-        if not self.abandoned:
-            self._of_caller.iteration(count, **figures)
-
-    def log(self, message: str) -> None:
-        """Pass a message on as it is."""
-        if not self.abandoned:
-            self._of_caller.log(message)
-
-
 class ForwardingProgress(DetachableProgress):
     """The progress of a whole solve, as long as the caller waits: everything is passed on.
 
@@ -137,21 +85,21 @@ class ForwardingProgress(DetachableProgress):
     @property
     def best_objective(self) -> float:
         """Best objective reported so far; NaN without one."""
-        return self._of_caller.best_objective
+        return self._parent.best_objective
 
     @property
     def best_bound(self) -> float:
         """Best bound reported so far; NaN without one."""
-        return self._of_caller.best_bound
+        return self._parent.best_bound
 
     @property
     def history(self) -> tuple[Event, ...]:
         """Every improvement of incumbent or bound so far, in order of time."""
-        return self._of_caller.history
+        return self._parent.history
 
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
         """Pass a point on, and keep it if it is better than all before it."""
-        if self.abandoned or not self._of_caller.incumbent(objective, source, x):
+        if self.abandoned or not self._parent.incumbent(objective, source, x):
             return False
         if x is not None:
             self.best = np.array(x, dtype=np.float64)
@@ -159,12 +107,12 @@ class ForwardingProgress(DetachableProgress):
 
     def bound(self, value: float, source: str) -> bool:
         """Pass a bound on."""
-        return not self.abandoned and self._of_caller.bound(value, source)
+        return not self.abandoned and self._parent.bound(value, source)
 
     def engine_output(self, line: str) -> None:
         """Pass a line of a wrapped engine's log on."""
         if not self.abandoned:
-            self._of_caller.engine_output(line)
+            self._parent.engine_output(line)
 
 
 def _is_number(value: float | int | str | None) -> bool:

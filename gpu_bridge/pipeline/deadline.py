@@ -13,8 +13,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpu_bridge.pipeline.contender_progress import DetachableProgress, ForwardingProgress
+from gpu_bridge.pipeline.contender_progress import ForwardingProgress
 from solvers.core.concurrency import run_beside
+from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress

@@ -20,7 +20,7 @@ from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.reduced import Reduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from solvers.mip.solutions.start import bring_in
@@ -124,10 +124,10 @@ class Reducing:
             infeasible_points=infeasible_points,
         )
 
-    def prepare(self, reduce: Reduce | None) -> HeuristicContext | None:
+    def prepare(self, reduce: Reduce) -> HeuristicContext | None:
         """Reduce the problem and set up what heuristics share; None if the matter is settled."""
         solve = self._solve
-        reduced = unreduced(solve.problem) if reduce is None else reduce(solve.progress)
+        reduced = reduce(solve.progress)
         if solve.is_sequential and reduced.further is not None:
             reduced = reduced.further(solve.progress)
         solve.settled = reduced.settled

@@ -29,6 +29,8 @@ from solvers.mip.deadline import wait_for
 from solvers.mip.heuristics.trivial import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducing
 from solvers.mip.proof_stage import Proving
+from solvers.mip.reduced import unreduced
+from solvers.mip.reducer import Reducer, SolveExactly
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def solve(
     progress: Progress,
     start: Start | None = None,
     *,
-    reduce: Reduce | None = None,
+    solve_exactly: SolveExactly | None = None,
 ) -> Outcome:
     """Search for good points of a mixed-integer problem, and prove how good they are.
 
@@ -56,8 +58,8 @@ def solve(
         Told of every better point, with its values, and of bounds.
     start : Start, optional
         ``x`` (n,), with NaN for what is unknown.
-    reduce : callable, optional
-        Reduces the problem; runs beside branch and bound.
+    solve_exactly : callable, optional
+        Asked for an exact solution of what presolve has left.
 
     Returns
     -------
@@ -65,10 +67,27 @@ def solve(
         In the space of ``problem``. OPTIMAL with a proven bound only; INFEASIBLE and UNBOUNDED
         only by branch and bound, presolve or safe propagation.
     """
-    schedule = _Schedule(SolveContext(problem, options, progress, start))
-    way = schedule.in_turn if schedule.solve.is_sequential else schedule.side_by_side
+    if not options.presolve:
+        return search(problem, options, progress, start, lambda _: unreduced(problem))
+    reducer = Reducer(problem, solve_exactly)
     try:
-        return wait_for(lambda: way(reduce), progress, schedule.end, schedule.is_settled)
+        return search(problem, options, progress, start, reducer)
+    finally:
+        reducer.abandon()
+
+
+def search(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    reduce: Reduce,
+) -> Outcome:
+    """Solve a problem beside what reduces it."""
+    schedule = _Schedule(SolveContext(problem, options, progress, start))
+    run = schedule.in_turn if schedule.solve.is_sequential else schedule.side_by_side
+    try:
+        return wait_for(lambda: run(reduce), progress, schedule.end, schedule.is_settled)
     finally:
         schedule.close()
 
@@ -83,7 +102,7 @@ class _Schedule:
         self._ending = threading.Lock()
         self._answer: Outcome | None = None
 
-    def side_by_side(self, reduce: Reduce | None) -> Outcome:
+    def side_by_side(self, reduce: Reduce) -> Outcome:
         """Run everything at once."""
         self._take_start()
         if not self.solve.options.heuristics_only and self._proving.begin():
@@ -102,7 +121,7 @@ class _Schedule:
             self._wait()
         return self.end()
 
-    def in_turn(self, reduce: Reduce | None) -> Outcome:
+    def in_turn(self, reduce: Reduce) -> Outcome:
         """Run the heuristics one after the other, then branch and bound from their best point."""
         from solvers.mip.heuristic_stage import search_in_turn
 

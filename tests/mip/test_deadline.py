@@ -16,6 +16,7 @@ from solvers.core.progress import Progress
 from solvers.mip import deadline
 from solvers.mip.deadline import wait_for
 from solvers.mip.inference import domain
+from solvers.mip.solve import search
 from tests.mip.test_solve import covering
 
 ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=np.ones(1))
@@ -109,7 +110,7 @@ def test_a_point_with_nothing_to_improve_does_not_wait_for_presolve(
         np.zeros(6), np.ones((1, 6)), 3.0, 3.0, upper=1, integrality=True
     )
     options = EngineOptions(heuristics_only=True, threads=2)
-    outcome = mip.solve(three_of_six, options, Progress(60.0), reduce=reduce)
+    outcome = search(three_of_six, options, Progress(60.0), None, reduce)
     assert not presolved.is_set()
     presolved.set()
     assert outcome.solution_status is SolutionStatus.OPTIMAL

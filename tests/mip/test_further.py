@@ -8,7 +8,6 @@ import time
 import numpy as np
 import pytest
 
-from solvers import mip
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -20,6 +19,7 @@ from solvers.mip.presolve_stage import is_much_smaller
 from solvers.mip.reduced import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
+from solvers.mip.solve import search
 from tests.mip.test_solve import covering
 
 OPTIONS = EngineOptions(heuristics_only=True, device="cpu", threads=2, work_limit=0.02)
@@ -48,7 +48,7 @@ def solve(problem, further, options=OPTIONS, progress=None):
     def reduce(_):
         return dataclasses.replace(unreduced(problem), further=further)
 
-    return mip.solve(problem, options, progress or Progress(time_limit=600.0), reduce=reduce)
+    return search(problem, options, progress or Progress(time_limit=600.0), None, reduce)
 
 
 def has_point(progress: Progress) -> None:

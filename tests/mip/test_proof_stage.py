@@ -174,7 +174,7 @@ def test_an_answer_without_a_bound_says_why(failing, tracebacks, threads):
     solve = solve_context_of(threads)
     progress = Progress(30.0)
     progress.log = lines.append
-    options = EngineOptions(device="cpu", threads=threads, work_limit=0.01)
+    options = EngineOptions(device="cpu", threads=threads, work_limit=0.01, presolve=False)
     found = mip.solve(solve.problem, options, progress)
     assert found.solution_status.has_point
     assert found.stop_reason is StopReason.NUMERICAL_TROUBLE

@@ -150,7 +150,9 @@ def test_propagation_proves_infeasibility_without_branch_and_bound():
     low[19], high[19] = 1.0, np.inf  # the first is 1, the last is 0
     problem = Problem.from_arrays(np.zeros(20), chain, low, high, upper=1.0, integrality=True)
     answer = mip.solve(
-        problem, EngineOptions(device="cpu", heuristics_only=True, deterministic=True), Progress()
+        problem,
+        EngineOptions(device="cpu", heuristics_only=True, deterministic=True, presolve=False),
+        Progress(),
     )
     assert answer.solution_status is SolutionStatus.INFEASIBLE
     assert answer.engine == "mip"
@@ -249,7 +251,7 @@ def test_time_limit_zero_and_interruption():
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     progress = Progress()
     threading.Timer(1.5, progress.interrupt).start()
-    options = EngineOptions(device="cpu", heuristics_only=True)
+    options = EngineOptions(device="cpu", heuristics_only=True, presolve=False)
     answer = mip.solve(covering(200, 600), options, progress)
     assert answer.stop_reason is StopReason.INTERRUPTED
     assert isinstance(answer, Outcome)

@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 
 import gpu_bridge
 from gpu_bridge import SolutionStatus
-from gpu_bridge.options import Options
-from gpu_bridge.pipeline.routes import mip as mip_route
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip import presolve_stage
+from solvers.mip import presolve_stage, reducer
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
 from solvers.mip.heuristics.constructive import SOURCE, construct, sweep
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducing
+from solvers.mip.reducer import Reducer
 from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from tests.mip.test_solve import ALONE, covering
 
@@ -166,7 +165,7 @@ def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
         raise ZeroDivisionError("made to fail")
 
     monkeypatch.setattr(constructive, "sweep", fail)
-    monkeypatch.setattr(mip_route, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     outcome = gpu_bridge.solve(covering(150, 400), device="cpu", time_limit=3, heuristics_only=True)
     assert "'walk on the original' failed" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
@@ -183,9 +182,9 @@ def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
 
 
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
-    monkeypatch.setattr(mip_route, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     problem = covering()
-    reduced = mip_route.Reducer(problem, Options(), exactly=True)(Progress())
+    reduced = Reducer(problem)(Progress())
     assert reduced.problem is problem
     assert reduced.further is not None
     assert reduced.further(Progress(time_limit=600.0)).further is None

@@ -52,7 +52,12 @@ def test_a_solve_has_its_first_point_from_a_lattice_where_nothing_else_finds_one
     monkeypatch.setattr(heuristic_stage, "TABLE", quick)
     A, b, _ = random_system(3, 8, 60, largest=30)
     options = EngineOptions(
-        heuristics_only=True, deterministic=True, work_limit=0.3, device="cpu", seed=1
+        heuristics_only=True,
+        deterministic=True,
+        work_limit=0.3,
+        device="cpu",
+        seed=1,
+        presolve=False,
     )
     outcome = mip.solve(system(A, b).problem, options, Progress())
     assert outcome.pool[0].source == "lattice walk"

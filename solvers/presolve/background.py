@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from gpu_bridge.pipeline.contender_progress import DetachableProgress
 from solvers import presolve
 from solvers.core.concurrency import leave, start_thread
+from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.presolve import Reduction, unchanged

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge.options import Options
-from gpu_bridge.pipeline.background_presolve import BackgroundPresolve
-from gpu_bridge.pipeline.routes import mip as mip_route
 from solvers import presolve
 from solvers.core.progress import Progress
+from solvers.mip import reducer
+from solvers.mip.reducer import Reducer
+from solvers.presolve.background import BackgroundPresolve
 from tests.mip.test_solve import covering
 
 
@@ -44,9 +44,9 @@ def with_a_fixed_column():
 
 def test_what_goes_on_beside_is_not_begun_anew(monkeypatch):
     held, problem, progress = Held(monkeypatch), with_a_fixed_column(), Progress(600.0)
-    monkeypatch.setattr(mip_route, "PRESOLVE_AT_MOST", 0.05)
-    reducer = mip_route.Reducer(problem, Options(), exactly=True)
-    first = reducer(progress)
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.05)
+    reduce = Reducer(problem)
+    first = reduce(progress)
     assert first.problem is problem
     assert first.further is not None
     held.may_go_on.set()
@@ -57,8 +57,7 @@ def test_what_goes_on_beside_is_not_begun_anew(monkeypatch):
 
 
 def test_a_presolve_that_ends_in_time_leaves_nothing_further():
-    reducer = mip_route.Reducer(with_a_fixed_column(), Options(), exactly=True)
-    reduced = reducer(Progress(600.0))
+    reduced = Reducer(with_a_fixed_column())(Progress(600.0))
     assert reduced.problem.num_columns < 90
     assert reduced.further is None
     assert reduced.to_original(np.ones(reduced.problem.num_columns)).size == 90
@@ -67,8 +66,8 @@ def test_a_presolve_that_ends_in_time_leaves_nothing_further():
 def test_of_a_huge_model_it_begins_once_heuristics_are_set_up(monkeypatch):
     held, problem = Held(monkeypatch), with_a_fixed_column()
     held.may_go_on.set()
-    monkeypatch.setattr(mip_route, "PRESOLVE_BESIDE_FROM", 1)
-    reduced = mip_route.Reducer(problem, Options(), exactly=True)(Progress(600.0))
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
+    reduced = Reducer(problem)(Progress(600.0))
     assert reduced.problem is problem
     assert held.calls == 0
     assert reduced.further is not None
@@ -85,8 +84,8 @@ def test_nobody_waits_for_it_after_the_end(monkeypatch):
     assert background.reduction().problem is problem
     progress.interrupt()
     held.may_go_on.clear()
-    monkeypatch.setattr(mip_route, "PRESOLVE_AT_MOST", 0.0)
-    further = mip_route.Reducer(problem, Options(), exactly=True)(progress).further
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.0)
+    further = Reducer(problem)(progress).further
     assert further is not None
     assert further(progress).problem is problem
 
@@ -104,6 +103,6 @@ def test_what_it_raises_is_raised_to_who_asks(monkeypatch):
 
 def test_a_solve_goes_on_while_presolve_does_not(monkeypatch):
     Held(monkeypatch)
-    monkeypatch.setattr(mip_route, "PRESOLVE_AT_MOST", 0.05)
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.05)
     outcome = gpu_bridge.solve(with_a_fixed_column(), method="mip", device="cpu", time_limit=600.0)
     assert outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL
