@@ -63,7 +63,7 @@ def judge(entry: dict[str, str], found: dict[str, object], accuracy: float) -> R
 
 
 def solve_one(path: str, options: dict[str, object]) -> dict[str, object]:
-    """Solve one model in this process, after a small one that loads and compiles the engine."""
+    """Solve one model in this process, after a small one that loads the engine."""
     import gpu_bridge
 
     small = gpu_bridge.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], [1.0])

@@ -11,7 +11,7 @@ any memory, and an instance that does so is counted as unsolved. Beside it the d
 
 ``classes`` takes Pisinger's classes, generated here, and ``files`` instances from disk:
 ``n c`` and lines ``profit weight``, or the format of Jooken with numbered lines. HiGHS and OR-tools
-are measured beside ours where they are installed. Everything is compiled before it is timed, and
+are measured beside ours where they are installed. Everything is loaded before it is timed, and
 each figure is the median of the repeats.
 """
 
@@ -167,7 +167,7 @@ def paper_row(
 def classes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure the classes that are hard in different ways."""
     solvers = _peers()
-    measure(solvers, [instance("strongly", 1000, 10**6, 0)], 1.0, 1)  # compiles
+    measure(solvers, [instance("strongly", 1000, 10**6, 0)], 1.0, 1)  # loads
     rows = []
     for items in arguments.items:
         for kind in CLASSES:
@@ -183,7 +183,7 @@ def classes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 def files(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure instances from disk."""
     solvers = _peers()
-    measure(solvers, [instance("strongly", 1000, 10**6, 0)], 1.0, 1)  # compiles
+    measure(solvers, [instance("strongly", 1000, 10**6, 0)], 1.0, 1)  # loads
     rows = []
     for path in arguments.files:
         row = {"file": path.name}

@@ -155,7 +155,7 @@ def _around_a_point(
 
 
 def small_example() -> LinearProgram:
-    """Return a program that any solver does at once, to load and compile what it needs."""
+    """Return a program that any solver does at once, to load what it needs."""
     return replace(banded(4096), name="warm-up")
 
 

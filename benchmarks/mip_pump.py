@@ -80,7 +80,7 @@ def pumps(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
     for name, problem in _models(arguments):
         model = MipModel.of(problem)
         root = root_relaxation(model, Budget(arguments.seconds), device=device)
-        by_propagation(model)(root.relaxation.x, Budget(), 0)  # compiles
+        by_propagation(model)(root.relaxation.x, Budget(), 0)  # loads
         for label, run in _ways(model, root, device, arguments.seconds):
             pool = Pool(10, model.integers)
             with closing(Polisher(model, "cpu")) as polisher:
@@ -153,7 +153,7 @@ def _together(together: SharedMatrix, costs: FloatArray, iterations: int) -> flo
 
 
 def _median(measure: Callable[[], float]) -> float:
-    """Return the median of a few runs after one that compiles."""
+    """Return the median of a few runs after one that loads."""
     measure()
     return float(np.median([measure() for _ in range(REPEATS)]))
 

@@ -131,7 +131,7 @@ def synthetic(name: str, seed: int) -> MipModel:
 
 
 def core_rate(model: MipModel, seed: int) -> float:
-    """Return the moves per second of one walker on one core, after a slice that compiles."""
+    """Return the moves per second of one walker on one core, after a slice that loads."""
     from solvers.mip.heuristics.local_search.cpu.settings import FAST
     from solvers.mip.heuristics.local_search.cpu.walker import Walker
 

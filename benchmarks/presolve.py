@@ -7,7 +7,7 @@
 Every model's relaxation is reduced by each kind of presolve, solved by PDLP there unless
 ``--iterations 0``, and brought back; 'verified' says whether the point that came back is optimal
 within the tolerance on the original model, by ``gpu_bridge.verify.verify``. PDLP's loops are
-compiled by a small model before the first file.
+loaded by a small model before the first file.
 """
 
 from __future__ import annotations

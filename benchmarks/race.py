@@ -4,7 +4,7 @@
         [--pairs 9] [--no-neighbours] [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
-``lp-large``. Every way is timed in this process, after a solve that loads and compiles what it
+``lp-large``. Every way is timed in this process, after a solve that loads what it
 needs; the best of the repeats counts. PDLP alone is timed where there is a GPU. Then the race and
 the engine that was fastest alone take turns, so that what else the machine does hits both alike:
 the ratio is that of the medians of these pairs, with the interval in which it lies with 95 % by

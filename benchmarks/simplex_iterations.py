@@ -8,7 +8,7 @@ count after some hundred, and shows microseconds per iteration, folds of delayed
 beside the bytes that an iteration has to move and the time that the device's memory needs for
 them. *dense* solves problems with m rows, 2 m columns and no zeros to the end by the dense GPU core
 and by the dual simplex of HiGHS, one after the other in the same run, and compares optima; one
-small problem is solved first, so that nothing is compiled while the clock runs. ``--stop-after``
+small problem is solved first, so that nothing is loaded while the clock runs. ``--stop-after``
 ends a long run between two problems and records what it has.
 """
 

@@ -1,6 +1,6 @@
 """Solvers in processes of their own: a crash costs one run, a hang the limit, neither the rest.
 
-A worker process holds one solver, loads it once, solves a small program to compile what it
+A worker process holds one solver, loads it once, solves a small program to load what it
 needs, and then answers one request after the other. Only the call of the solver is timed.
 """
 
@@ -26,7 +26,7 @@ GRACE = 30.0
 
 TRIAL_TOLERANCE = 1e-2
 TRIAL_SECONDS = 2.0
-"""The unmeasured run on each model: as much as it takes to compile and to warm up."""
+"""The unmeasured run on each model: as much as it takes to load and to warm up."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -236,7 +236,7 @@ def _sum(array: FloatArray) -> float:
 
 
 def _read_only(array: FloatArray) -> FloatArray:
-    """Return a view that cannot be written to: one type of array, so that loops compile once."""
+    """Return a view that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view

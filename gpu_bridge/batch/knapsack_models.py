@@ -46,7 +46,7 @@ def solve_knapsacks(
     -------
     Singles or None
         None where another method was asked for, some model is none, or time was up before the
-        engine was compiled.
+        engine began.
     """
     if options.method not in ("auto", ENGINE) or len(problems) < FEWEST:
         return None
