@@ -82,6 +82,16 @@ class Iterate:
     first_difference: Any
     best: Any
 
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """What a block leaves behind, in the kernels' order."""
+        return (self.projection, self.difference, self.first_difference)
+
+    @property
+    def measured(self) -> tuple[Any, ...]:
+        """What a check reads of its own side, in the kernels' order."""
+        return (*self.written, self.anchor)
+
     @classmethod
     def starting_at(cls, point: Any, device: Device) -> Iterate:
         """Return the state of a side before the first iteration."""

@@ -38,7 +38,7 @@ from solvers.pdlp.statistics import Record
 Launch = Callable[[], None]
 
 DEEP, SHALLOW = 8, 2
-"""Blocks kept under mode on a problem whose block takes about a millisecond, and on any other.
+"""Blocks kept under way on a problem whose block takes about a millisecond, and on any other.
 Beside other Python threads the host may be late by 5 ms, the interval at which the interpreter lets
 another thread run; a deep queue costs what blocks after the last one take, which do nothing."""
 
@@ -182,8 +182,8 @@ class BlocksOnGpu:
         arguments = staying_arguments(state, count, mode.thread_blocks, memory, reflected=not flow)
         if flow:
             return [FLOW.bind("flow_steps", *arguments)]
-        forget = _Forget(self._cupy, memory[0], self._stream)
-        return [forget, BARRIER.bind("barrier_steps", *arguments)]
+        clear = _SetToZero(self._cupy, memory[0], self._stream)
+        return [clear, BARRIER.bind("barrier_steps", *arguments)]
 
     def _shared_memory(self, kind: Synchronisation) -> tuple[Any, ...]:
         """Return what blocks that stay tell each other through."""
@@ -197,7 +197,7 @@ class BlocksOnGpu:
         return self._memory[kind]
 
 
-class _Forget:
+class _SetToZero:
     """Sets an array to zero, on the stream."""
 
     def __init__(self, cupy: Any, array: Any, stream: Any) -> None:

@@ -12,8 +12,9 @@ from solvers.pdlp.settings import Settings
 from solvers.pdlp.shared_matrix.control import FIELDS
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
 from solvers.pdlp.shared_matrix.layout import Matrix, interleaved
-from solvers.pdlp.shared_matrix.state import Side, State
+from solvers.pdlp.shared_matrix.state import State
 from solvers.pdlp.start import place
+from solvers.pdlp.state import Iterate
 from solvers.pdlp.step_size import spectral_norm
 
 STEP_FRACTION = 0.95
@@ -60,8 +61,8 @@ def state_of(problem: Problem, width: int, device: Device, scales: Scales) -> St
     }
     zeros = device.xp.zeros
 
-    def side(size: int) -> Side:
-        return Side(*(zeros(size * width) for _ in range(6)))
+    def side(size: int) -> Iterate:
+        return Iterate(*(zeros(size * width) for _ in range(6)))
 
     return State(
         width=width,

@@ -6,23 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvers.pdlp.shared_matrix.layout import Matrix
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One side of the iteration, primal or dual: interleaved vectors on the device."""
-
-    point: Any
-    anchor: Any
-    projection: Any
-    difference: Any
-    first_difference: Any
-    best: Any
-
-    @property
-    def kept(self) -> tuple[Any, ...]:
-        """What a check reads, in the kernels' order."""
-        return (self.projection, self.difference, self.first_difference, self.anchor)
+from solvers.pdlp.state import Iterate
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +23,8 @@ class State:
     vectors: dict[str, Any]
     column_metric: Any
     row_metric: Any
-    x: Side
-    y: Side
+    x: Iterate
+    y: Iterate
     reflected: Any
     control: Any
     row_partial: Any
@@ -60,9 +44,7 @@ def primal_arguments(state: State) -> tuple[Any, ...]:
         vectors["upper"],
         state.column_metric,
         state.reflected,
-        x.projection,
-        x.difference,
-        x.first_difference,
+        *x.written,
         state.control,
     )
 
@@ -78,9 +60,7 @@ def dual_arguments(state: State) -> tuple[Any, ...]:
         vectors["row_lower"],
         vectors["row_upper"],
         state.row_metric,
-        y.projection,
-        y.difference,
-        y.first_difference,
+        *y.written,
         state.control,
     )
 
@@ -93,7 +73,7 @@ def check_arguments(state: State, count: int) -> dict[str, tuple[Any, ...]]:
         "measure_rows": (
             *state.by_row.arguments,
             x.projection,
-            *y.kept,
+            *y.measured,
             vectors["row_lower"],
             vectors["row_upper"],
             state.row_metric,
@@ -104,7 +84,7 @@ def check_arguments(state: State, count: int) -> dict[str, tuple[Any, ...]]:
         "measure_columns": (
             *state.by_column.arguments,
             y.projection,
-            *x.kept,
+            *x.measured,
             vectors["cost"],
             vectors["lower"],
             vectors["upper"],

@@ -13,7 +13,8 @@ from solvers.core.problem import Problem
 from solvers.pdlp.shared_matrix.control import FIELDS, Field
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
 from solvers.pdlp.shared_matrix.layout import Matrix, interleaved
-from solvers.pdlp.shared_matrix.state import Side, State
+from solvers.pdlp.shared_matrix.state import State
+from solvers.pdlp.state import Iterate
 
 POISON = 1e300
 """What stands where nothing may be written."""
@@ -34,9 +35,9 @@ def make_state(
     csc = matrix.tocsc()
     to = device.to_device
 
-    def side(size: int) -> Side:
+    def side(size: int) -> Iterate:
         kept = [to(generator.standard_normal(size * width)) for _ in range(2)]
-        return Side(*kept, *(to(np.full(size * width, POISON)) for _ in range(4)))
+        return Iterate(*kept, *(to(np.full(size * width, POISON)) for _ in range(4)))
 
     vectors = {
         "cost": generator.standard_normal(n * width),
@@ -73,7 +74,7 @@ def arrays_of(state: State) -> dict[str, np.ndarray]:
     """Return copies of everything that kernels may write, by name, on the host."""
     found: dict[str, Any] = {"reflected": state.reflected, "control": state.control}
     for name, side in (("x", state.x), ("y", state.y)):
-        for field in dataclasses.fields(Side):
+        for field in dataclasses.fields(Iterate):
             found[f"{name}.{field.name}"] = getattr(side, field.name)
     found |= {"row_partial": state.row_partial, "column_partial": state.column_partial}
     device = cpu()
