@@ -78,7 +78,7 @@ def _optimal(loop: LoopState) -> Outcome | None:
 def _accept(loop: LoopState) -> Outcome | None:
     """End with the projected point if it is optimal on the original data, too, else go on."""
     loop.discard_blocks()
-    loop.shrinking.bring_home()
+    loop.shrinking.write_back()
     outcome = _optimal(loop)
     if outcome is not None:
         return outcome

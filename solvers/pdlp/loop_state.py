@@ -150,10 +150,10 @@ class LoopState:
             self.blocks.take()
         self.submitted = self.record.iterations
 
-    def bring_home(self) -> State:
+    def write_back(self) -> State:
         """Wait for the blocks under way; return the whole problem's state, brought up to date."""
         self.blocks.drain()
-        self.shrinking.bring_home()
+        self.shrinking.write_back()
         return self.state
 
     def move(self) -> None:

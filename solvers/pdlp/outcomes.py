@@ -30,7 +30,7 @@ def polished(loop: LoopState) -> Outcome | None:
     polishing = loop.supervision.polishing
     if polishing is None or loop.record.stop is not Stop.NO:
         return None
-    state = loop.bring_home()
+    state = loop.write_back()
     answer = on_original(state, state.x.projection, state.y.projection)
     limit = loop.iteration_limit
     left = None if limit is None else limit - loop.record.iterations
@@ -49,7 +49,7 @@ def certificate(loop: LoopState) -> Outcome | None:
     A problem whose rows hold within the tolerance passes for feasible, so that there is nothing to
     prove the contrary of, and likewise its dual.
     """
-    loop.bring_home()
+    loop.write_back()
     statistics, criteria = loop.record.statistics, loop.criteria
     if not statistics.relative_primal <= criteria.primal:
         dual_ray = find_dual_ray(loop.state)
@@ -176,7 +176,7 @@ def _share_point(loop: LoopState, statistics: Statistics) -> None:
 
 def _reach(loop: LoopState, milestone: MilestoneWatch) -> None:
     """Give the present point to whoever waits for one as good as the milestone asks."""
-    state = loop.bring_home()
+    state = loop.write_back()
     answer = on_original(state, state.x.projection, state.y.projection)
     criteria = Criteria.uniform(milestone.tolerance)
     if is_optimal(answer.statistics, criteria):
@@ -189,6 +189,6 @@ def _reach(loop: LoopState, milestone: MilestoneWatch) -> None:
 
 def _present(loop: LoopState) -> tuple[Outcome, float]:
     """Return the present point as an outcome, and its largest error."""
-    state = loop.bring_home()
+    state = loop.write_back()
     answer = on_original(state, state.x.projection, state.y.projection)
     return outcome_of(loop, answer, StopReason.TIME_LIMIT), answer.statistics.worst

@@ -22,6 +22,10 @@ WEIGHT_RANGE = 1e3
 factor: a solve that ended badly leaves an absurd one behind."""
 
 
+VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
+"""What may change from solve to solve, by the names of ``Problem``."""
+
+
 @dataclass(frozen=True, eq=False)
 class Point:
     """Where a solve of a sequence ended.

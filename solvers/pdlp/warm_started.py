@@ -26,7 +26,7 @@ from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean, inner
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution.iteration_blocks import iteration_blocks
-from solvers.pdlp.repeated import Clock, OwnStream, Point, near_suggested, within_limits
+from solvers.pdlp.repeated import VECTORS, Clock, OwnStream, Point, near_suggested, within_limits
 from solvers.pdlp.restarts import go_back_to_best
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import prepare, suggested_weight
@@ -82,13 +82,7 @@ class WarmStarted:
             self._column_scale = there.columns_to_host(there.scaling.column)
             self._row_scale = there.rows_to_host(there.scaling.row)
             self._first_control = self._state.read_control()
-        self._vectors = {
-            "cost": problem.cost,
-            "lower": problem.lower,
-            "upper": problem.upper,
-            "row_lower": problem.row_lower,
-            "row_upper": problem.row_upper,
-        }
+        self._vectors: dict[str, FloatArray] = {name: getattr(problem, name) for name in VECTORS}
         self._x, self._y = np.zeros(problem.num_columns), np.zeros(problem.num_rows)
         self._weight = float(self._first_control[Control.WEIGHT])
         self._step = float(self._first_control[Control.STEP])
@@ -128,14 +122,13 @@ class WarmStarted:
             Converged, or the one of least error when a limit came.
         """
         self._clock.restart(seconds)
-        given = {"cost": cost, "lower": lower, "upper": upper}
-        given |= {"row_lower": row_lower, "row_upper": row_upper}
+        given = (cost, lower, upper, row_lower, row_upper)
         with self._stream.activate():
-            for name, values in given.items():
+            for name, values in zip(VECTORS, given, strict=True):
                 if values is not None:
                     self._replace(name, values)
             self._start(self._x if x is None else x, self._y if y is None else y)
-            self._set_off(self._tolerance if tolerance is None else tolerance)
+            self._write_control(self._tolerance if tolerance is None else tolerance)
             record = self._iterate(math.inf if iterations is None else iterations)
             return self._point(record)
 
@@ -160,7 +153,7 @@ class WarmStarted:
             for part in (side.point, side.anchor, side.projection, side.best):
                 overwrite(part, values, order)
 
-    def _set_off(self, tolerance: float) -> None:
+    def _write_control(self, tolerance: float) -> None:
         """Write the control array of a solve that begins."""
         now = self._vectors
         sides = side_sizes(now["row_lower"], now["row_upper"])
@@ -208,11 +201,11 @@ class WarmStarted:
             go_back_to_best(self._state, record)
 
     def _point(self, record: Record | None) -> Point:
-        """Bring the point home and remember what the next solve starts from."""
+        """Bring the point to the host and remember what the next solve starts from."""
         state = self._state
         converged = record is not None and record.stop is Stop.OPTIMAL
-        self._x = self._home(state.x, converged, state.problem.columns_to_host)
-        self._y = self._home(state.y, converged, state.problem.rows_to_host)
+        self._x = self._on_host(state.x, converged, state.problem.columns_to_host)
+        self._y = self._on_host(state.y, converged, state.problem.rows_to_host)
         error = math.inf
         if record is not None:
             error = record.statistics.worst if converged else record[Control.BEST_ERROR]
@@ -229,6 +222,6 @@ class WarmStarted:
         )
 
     @staticmethod
-    def _home(side: Iterate, converged: bool, to_host: Any) -> FloatArray:
+    def _on_host(side: Iterate, converged: bool, to_host: Any) -> FloatArray:
         found: FloatArray = to_host(side.projection if converged else side.best)
         return found

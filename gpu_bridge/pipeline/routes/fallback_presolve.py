@@ -73,29 +73,28 @@ def solve_reduced(
     """
     from solvers import pdlp, presolve
 
-    allowed = math.inf if options.iteration_limit is None else options.iteration_limit
-    enough = _iterations_of_light(options.tolerance)
-    if not options.presolve or allowed <= enough:
-        only = pdlp.solve(
-            reduction.problem,
+    def attempt(
+        reduced: Reduction, options: Options, start: Start | None, settings: Settings
+    ) -> Outcome:
+        through = points.through(reduced.undo)
+        return pdlp.solve(
+            reduced.problem,
             options,
             progress,
             start,
+            settings=settings,
             norms=norms,
-            points=points.through(reduction.undo),
+            points=through,
         )
-        return only, reduction
+
+    usual = pdlp.Settings()
+    allowed = math.inf if options.iteration_limit is None else options.iteration_limit
+    enough = _iterations_of_light(options.tolerance)
+    if not options.presolve or allowed <= enough:
+        return attempt(reduction, options, start, usual), reduction
     brief = dataclasses.replace(options, iteration_limit=enough)
-    settings = pdlp.Settings().changed(alternation={"hopeless_from": HOPELESS_AFTER})
-    first = pdlp.solve(
-        reduction.problem,
-        brief,
-        progress,
-        start,
-        settings=settings,
-        norms=norms,
-        points=points.through(reduction.undo),
-    )
+    hopeless = usual.changed(alternation={"hopeless_from": HOPELESS_AFTER})
+    first = attempt(reduction, brief, start, hopeless)
     if first.stop_reason not in (StopReason.ITERATION_LIMIT, StopReason.NUMERICAL_TROUBLE):
         return first, reduction
     progress.log("PDLP goes on with what HiGHS's presolve leaves.")
@@ -105,23 +104,13 @@ def solve_reduced(
     made = _iterations(first)
     left = None if options.iteration_limit is None else options.iteration_limit - made
     rest = dataclasses.replace(options, iteration_limit=left)
-    second = pdlp.solve(
-        other.problem,
-        rest,
-        progress,
-        settings=settings_of_second_attempt(),
-        norms=norms,
-        points=points.through(other.undo),
-    )
-    whole = {**second.statistics, "iterations": made + _iterations(second)}
-    second = dataclasses.replace(second, statistics=whole)
+    second = attempt(other, rest, None, settings_of_second_attempt())
+    total = {"iterations": made + _iterations(second)}
     if second.stop_reason is StopReason.CONVERGED or _error(second) <= _error(first):
-        return second, other
-    counted = {**first.statistics, "iterations": whole["iterations"]}
-    return (
-        dataclasses.replace(first, stop_reason=second.stop_reason, statistics=counted),
-        reduction,
-    )
+        return dataclasses.replace(second, statistics={**second.statistics, **total}), other
+    counted = {**first.statistics, **total}
+    first = dataclasses.replace(first, stop_reason=second.stop_reason, statistics=counted)
+    return first, reduction
 
 
 def _iterations_of_light(tolerance: float) -> int:

@@ -8,6 +8,7 @@ from solvers.core.device import Device
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.pdlp.repeated import VECTORS
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.shared_matrix.control import FIELDS
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
@@ -25,8 +26,6 @@ MOST_SLOTS = 1024
 
 UNITS_OF_SLOT = 64
 """Units that the CPU adds up one after the other."""
-
-VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
 
 
 @dataclass(frozen=True, eq=False)

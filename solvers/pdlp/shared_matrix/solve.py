@@ -19,12 +19,12 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import inner
 from solvers.pdlp.control import Stop
-from solvers.pdlp.repeated import Clock, OwnStream, Point, near_suggested, within_limits
+from solvers.pdlp.repeated import VECTORS, Clock, OwnStream, Point, near_suggested, within_limits
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.shared_matrix.control import FIELDS, Field
 from solvers.pdlp.shared_matrix.iteration_blocks import iteration_blocks
 from solvers.pdlp.shared_matrix.layout import WIDTHS, interleaved, separated
-from solvers.pdlp.shared_matrix.prepare import VECTORS, scales_of, state_of
+from solvers.pdlp.shared_matrix.prepare import scales_of, state_of
 from solvers.pdlp.start import suggested_weight
 from solvers.pdlp.state import overwrite
 
@@ -140,7 +140,7 @@ class SharedMatrix:
                     self._vectors[name] = values
                     overwrite(self._state.vectors[name], interleaved(values, self.width))
             self._start(x, y)
-            self._set_off(count, self._tolerance if tolerance is None else tolerance)
+            self._write_control(count, self._tolerance if tolerance is None else tolerance)
             self._iterate(math.inf if iterations is None else iterations)
             return self._points(count)
 
@@ -165,7 +165,7 @@ class SharedMatrix:
         missing = np.broadcast_to(values[0], (self.width - values.shape[0], values.shape[1]))
         return np.concatenate([values, missing])
 
-    def _set_off(self, count: int, tolerance: FloatArray | float) -> None:
+    def _write_control(self, count: int, tolerance: FloatArray | float) -> None:
         """Write the control array of a solve that begins."""
         sides = side_sizes(self._rows_of("row_lower"), self._rows_of("row_upper"))
         cost = self._rows_of("cost")
@@ -199,7 +199,7 @@ class SharedMatrix:
                 return
 
     def _points(self, count: int) -> tuple[Point, ...]:
-        """Bring the points home and remember what the next solve starts from."""
+        """Bring the points to the host and remember what the next solve starts from."""
         device, state = self._device, self._state
         control = device.to_host(state.control)
         self._x = separated(device.to_host(state.x.best), self.width)

@@ -9,7 +9,7 @@ become much smaller still is replaced. After a number of returns the whole probl
 good, from the point there is.
 
 Nothing here decides about answers: points, rays and limits are judged by ``run`` on the whole
-problem, into whose state :meth:`Compaction.bring_home` writes where the part stands.
+problem, into whose state :meth:`Compaction.write_back` writes where the part stands.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from solvers.core.progress import Progress
 from solvers.pdlp.answer import Answer, on_original
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.handover import (
-    bring_home,
     enter,
     keep_best,
     set_weight,
     take_over,
     weight_factor,
+    write_back,
 )
 from solvers.pdlp.shrinking.idle import Kept, Magnitudes, Movement, not_idle, wrongly_left_out
 from solvers.pdlp.shrinking.part import Part, leave_out
@@ -115,7 +115,7 @@ class Compaction:
             self._snapshots.append(self._snapshot(record.iterations))
             self._schedule(record.iterations)
             return False
-        self.bring_home()
+        self.write_back()
         whole = self._whole
         now = on_original(whole, whole.x.projection, whole.y.projection)
         if not np.isfinite(now.statistics.worst):
@@ -133,10 +133,10 @@ class Compaction:
         self._enter(kept, record, before, now)
         return self.here is not here
 
-    def bring_home(self) -> None:
+    def write_back(self) -> None:
         """Write where the part stands into the state of the whole problem."""
         if self._inside is not None:
-            bring_home(self._inside.part, self._inside.state, self._whole)
+            write_back(self._inside.part, self._inside.state, self._whole)
 
     def give_up(self, record: Record) -> None:
         """Go on with the whole problem for good."""
@@ -150,7 +150,7 @@ class Compaction:
         """
         if self._inside is None:
             return
-        self.bring_home()
+        self.write_back()
         control = self._whole.read_control()
         for place in (Control.ITERATIONS, Control.RESTARTS, Control.CHECKS):
             control[place] = record[place]

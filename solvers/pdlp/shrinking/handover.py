@@ -99,7 +99,7 @@ def weight_factor(part: Part, inside: State, whole: State, dx: FloatArray, dy: F
     return float(np.clip(factor, 1.0 / WEIGHT_RANGE, WEIGHT_RANGE))
 
 
-def bring_home(part: Part, inside: State, whole: State) -> None:
+def write_back(part: Part, inside: State, whole: State) -> None:
     """Write where a part stands into the state of the whole, but for what steers it."""
     for name in ("point", "anchor", "projection"):
         _bring(part, inside, whole, name, part.point)
