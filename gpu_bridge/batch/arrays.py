@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.core.outcome import Outcome
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.simplex.batch.transfer.data import LpArrays
+from solvers.simplex.batch.data import BatchData
 
 NOW = ("x", "row_dual")
 LATER = ("row_activity", "reduced_cost")
@@ -28,7 +28,7 @@ class MemberArrays(Mapping[str, FloatArray]):
 
     Parameters
     ----------
-    data : LpArrays
+    data : BatchData
         The batch as it was given.
     x, row_dual : (K, n) and (K, m) arrays
         Verified points and duals of the optimal members, in the minimised sense. They are kept,
@@ -41,7 +41,7 @@ class MemberArrays(Mapping[str, FloatArray]):
 
     def __init__(
         self,
-        data: LpArrays,
+        data: BatchData,
         x: FloatArray,
         row_dual: FloatArray,
         optimal: BoolArray,
@@ -86,7 +86,7 @@ class MemberArrays(Mapping[str, FloatArray]):
         now = {name: self._found[name][k] for name in NOW}
         return now | {name: array[0] for name, array in later.items()}
 
-    def _compute(self, data: LpArrays, wanted: BoolArray, rows: slice) -> dict[str, FloatArray]:
+    def _compute(self, data: BatchData, wanted: BoolArray, rows: slice) -> dict[str, FloatArray]:
         """Return what is computed later, of the LPs of ``data``, which are those in ``rows``."""
         from gpu_bridge.batch.check import fill_in
 

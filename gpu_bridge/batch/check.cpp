@@ -1,5 +1,5 @@
 // Activities and reduced costs of the LPs of a batch; check.py says when they are asked for.
-#include "simplex/batch/transfer/kernels/lps.h"
+#include "simplex/batch/kernels/lps.h"
 
 using namespace native;
 

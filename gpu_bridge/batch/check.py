@@ -1,6 +1,6 @@
 """Points and duals of a batch on the original data, on the CPU, and what follows from them.
 
-The figures are those of ``solvers.simplex.batch.transfer.kernels.check``, which computes them
+The figures are those of ``solvers.simplex.batch.kernels.check``, which computes them
 here; the rest of the columns and rows of an answer, activities and reduced costs, is filled in by
 :func:`fill_in` when somebody asks for it.
 """
@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.kernels.sharing import threads_for
-from solvers.simplex.batch.transfer.check import claims_mask, is_full
-from solvers.simplex.batch.transfer.data import LpArrays
-from solvers.simplex.batch.transfer.kernels.check import FAMILY, FIGURES, STEPS_PER_ENTRY, VARYING
+from solvers.simplex.batch.check import claims_mask, is_full
+from solvers.simplex.batch.data import BatchData
+from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, STEPS_PER_ENTRY, VARYING
 
 NO_COLUMNS = np.zeros(1, dtype=np.int32)
 """In the place of a pattern by columns, which is of no use on the CPU."""
@@ -27,13 +27,13 @@ CLAIMED = 1
 
 
 def find_figures(
-    data: LpArrays, x: FloatArray, row_dual: FloatArray, claimed: BoolArray, threads: int = 0
+    data: BatchData, x: FloatArray, row_dual: FloatArray, claimed: BoolArray, threads: int = 0
 ) -> FloatArray:
     """Return the figures (K, 8) of those claimed, NaN for the others.
 
     Parameters
     ----------
-    data : LpArrays
+    data : BatchData
         Of K LPs.
     x : (K, n) array
     row_dual : (K, m) array
@@ -60,7 +60,7 @@ def find_figures(
 
 
 def fill_in(
-    data: LpArrays, x: FloatArray, row_dual: FloatArray, wanted: BoolArray, threads: int = 0
+    data: BatchData, x: FloatArray, row_dual: FloatArray, wanted: BoolArray, threads: int = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return the row activities (K, m) and reduced costs (K, n) of those wanted, else zeros.
 
@@ -90,17 +90,17 @@ def fill_in(
     return activity, reduced
 
 
-def members_of(data: LpArrays, members: npt.NDArray[np.int64]) -> LpArrays:
+def members_of(data: BatchData, members: npt.NDArray[np.int64]) -> BatchData:
     """Return some of the LPs, in that order."""
     given = {name: getattr(data, name) for name in VARYING}
-    return LpArrays(
+    return BatchData(
         count=len(members),
         pattern=data.pattern,
         **{k: array if array.shape[0] == 1 else array[members] for k, array in given.items()},
     )
 
 
-def _pattern(data: LpArrays) -> tuple[Any, ...]:
+def _pattern(data: BatchData) -> tuple[Any, ...]:
     starts, indices = data.pattern.indptr, data.pattern.indices
     return (
         *data.pattern.shape,
@@ -109,7 +109,7 @@ def _pattern(data: LpArrays) -> tuple[Any, ...]:
     )
 
 
-def _given(data: LpArrays, names: Sequence[str]) -> tuple[Any, ...]:
+def _given(data: BatchData, names: Sequence[str]) -> tuple[Any, ...]:
     """Return the bits of what varies, and flat arrays."""
     arrays = [getattr(data, name) for name in names]
     varying = sum(1 << bit for bit, array in enumerate(arrays) if array.shape[0] != 1)

@@ -25,8 +25,8 @@ from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import BoolArray, Problem
-from solvers.simplex.batch.transfer.answer import NOT_REACHED
-from solvers.simplex.batch.transfer.data import LpArrays
+from solvers.simplex.batch.answer import NOT_REACHED
+from solvers.simplex.batch.data import BatchData
 
 if TYPE_CHECKING:
     from solvers.simplex.batch import BatchAnswer
@@ -40,7 +40,7 @@ Grade = Callable[[Problem, int], Claim]
 
 def settle(
     batch: Batch,
-    data: LpArrays,
+    data: BatchData,
     answer: BatchAnswer,
     claimed: BoolArray,
     grade: Grade,
@@ -52,7 +52,7 @@ def settle(
     Parameters
     ----------
     batch : Batch
-    data : LpArrays
+    data : BatchData
         The batch as arrays.
     answer : BatchAnswer
         What the engine says.

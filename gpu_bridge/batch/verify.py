@@ -5,7 +5,7 @@ the easiest and most frequent case is decided here, a point exactly within its b
 "optimal"; whatever is less than that goes to ``verify.py`` itself.
 
 What an engine found on the CPU is looked at there. On a GPU a kernel of its own
-(``solvers.simplex.batch.transfer.kernels.check``) computes the figures from data and answers where
+(``solvers.simplex.batch.kernels.check``) computes the figures from data and answers where
 they are, so that neither has to pass through the CPU; some members are looked at here all the
 same, as their answers have arrived, and if one of those does not hold, nothing that the GPU said
 is believed.
@@ -22,9 +22,9 @@ import numpy.typing as npt
 from gpu_bridge.options import Options
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.progress import Progress
-from solvers.simplex.batch.transfer.answer import LpAnswers
-from solvers.simplex.batch.transfer.data import LpArrays
-from solvers.simplex.batch.transfer.kernels import check as figure
+from solvers.simplex.batch.answer import BatchAnswer
+from solvers.simplex.batch.data import BatchData
+from solvers.simplex.batch.kernels import check as figure
 
 LOOKED_AT_AGAIN = 16
 """Members checked on the CPU of those that a GPU has found to be optimal: more than enough to see
@@ -50,8 +50,8 @@ class Checked:
 
 
 def check_claims(
-    data: LpArrays,
-    answer: LpAnswers,
+    data: BatchData,
+    answer: BatchAnswer,
     claimed: BoolArray,
     options: Options,
     progress: Progress,
@@ -60,9 +60,9 @@ def check_claims(
 
     Parameters
     ----------
-    data : LpArrays
+    data : BatchData
         The batch as it was given.
-    answer : LpAnswers
+    answer : BatchAnswer
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
     options, progress
@@ -87,7 +87,7 @@ def are_optimal(figures: FloatArray, tolerance: float) -> BoolArray:
 
 
 def _hold_here(
-    data: LpArrays, answer: LpAnswers, optimal: npt.NDArray[np.int64], options: Options
+    data: BatchData, answer: BatchAnswer, optimal: npt.NDArray[np.int64], options: Options
 ) -> bool:
     """Whether some of the optimal members are optimal by the CPU's arithmetic, too."""
     from gpu_bridge.batch.check import find_figures, members_of

@@ -17,7 +17,7 @@ from gpu_bridge.options import make_options
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch.transfer.kernels.check import FIGURES, INSIDE
+from solvers.simplex.batch.kernels.check import FIGURES, INSIDE
 from tests.batch.families import boxed_family, infeasible_and_unbounded
 
 OPTIONS = make_options(method="simplex", device="cpu", threads=1)

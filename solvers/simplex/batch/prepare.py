@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from solvers.core.outcome import BasisStatus
 from solvers.core.problem import FloatArray
+from solvers.simplex.batch.check import is_full
 from solvers.simplex.batch.data import BatchData, StatusArray
 from solvers.simplex.batch.kernels.simplex import BASES, DICTIONARY, SLACK
 from solvers.simplex.batch.settings import Settings
-from solvers.simplex.batch.transfer.check import is_full
 from solvers.simplex.slack_form import NO_SCALING_WITHIN, SCALING_PASSES, geometric_scales
 
 SAMPLED = 32

@@ -1,4 +1,4 @@
-"""From a batch to the launches of its slices; see ``solvers.simplex.batch.transfer.slices``."""
+"""From a batch to the launches of its slices; see ``solvers.simplex.batch.slices``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from solvers.core.device import Device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer, Ending
+from solvers.simplex.batch.check import DeviceCheck
+from solvers.simplex.batch.inputs import SLICE_BYTES, Inputs, to_device_together
+from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
 from solvers.simplex.batch.layout import Layout, find_layout
+from solvers.simplex.batch.limits import gpu_limits
 from solvers.simplex.batch.prepare import Prepared
+from solvers.simplex.batch.results import SliceResults, empty_answer
 from solvers.simplex.batch.settings import Settings
-from solvers.simplex.batch.transfer.check import DeviceCheck
-from solvers.simplex.batch.transfer.inputs import SLICE_BYTES, Inputs, to_device_together
-from solvers.simplex.batch.transfer.kernels.narrow import FAMILY as NARROW
-from solvers.simplex.batch.transfer.limits import gpu_limits
-from solvers.simplex.batch.transfer.results import SliceResults, answer_arrays
-from solvers.simplex.batch.transfer.slices import Lane, Pace, make_lanes, solve_slices
-from solvers.simplex.batch.transfer.watched import run_watched
+from solvers.simplex.batch.slices import Lane, Pace, make_lanes, solve_slices
+from solvers.simplex.batch.watched import run_watched
 
 SLICES = 6
 """Launches on a GPU, if there are LPs enough, so that transfers have something to run beside."""
@@ -50,23 +50,10 @@ def run(
     """Solve slice after slice until the end of the batch or of the time."""
     data = prepared.data
     m, n = data.pattern.shape
-    statuses = {"basis": ((data.count, n + m), np.int8)}
-    answer = BatchAnswer(**answer_arrays(device, data.count, m, n, check=check, more=statuses))
+    answer = empty_answer(device, data.count, m, n, check=check)
     launcher = _Launcher(prepared, device, options, settings, progress)
     if answer.figures is not None:
-        launcher.check = DeviceCheck(device, data.pattern, (Ending.OPTIMAL,))
-    # as numbers without sign, which device code has a type for
-    more = {"basis": answer.basis.view(np.uint8)}
-
-    def make_results(first: int, last: int) -> SliceResults:
-        results = SliceResults(device, answer, first, last, more)
-        results.add_there("ray", n)
-        results.add_there("statuses", n + m, np.int32)
-        return results
-
-    def finish(results: SliceResults) -> None:
-        _finish(results, answer)
-
+        launcher.check = DeviceCheck(device, data.pattern)
     solve_slices(
         answer,
         launcher.launch,
@@ -74,20 +61,9 @@ def run(
         Pace(launcher.most, FIRST_WATCHED, settings.seconds_unwatched),
         device,
         progress,
-        make_results=make_results,
-        finish=finish,
     )
     answer.basis[answer.ending == Ending.NOT_REACHED] = 0
     return answer
-
-
-def _finish(results: SliceResults, answer: BatchAnswer) -> None:
-    """Put down the rays of those in a slice who have one."""
-    part = slice(results.first, results.last)
-    unbounded = np.flatnonzero(answer.ending[part] == Ending.UNBOUNDED).tolist()
-    if unbounded:
-        rays = results.device.to_host(results.there["ray"]).reshape(answer.x[part].shape)
-        answer.rays.update({results.first + k: rays[k].copy() for k in unbounded})
 
 
 class _Launcher:

@@ -217,7 +217,7 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
     monkeypatch.setattr(
-        "solvers.simplex.batch.transfer.fallback.find_device",
+        "solvers.simplex.batch.fallback.find_device",
         lambda wanted: EmulatedGpu("cuda", ""),
     )
     monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)

@@ -16,8 +16,7 @@ from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import Ending, Parameters, Settings
-from solvers.simplex.batch.transfer import watched
+from solvers.simplex.batch import Ending, Parameters, Settings, watched
 from tests.simplex.batch.cases import (
     batch_of,
     boxed_batch,

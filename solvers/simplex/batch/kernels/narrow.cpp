@@ -22,6 +22,6 @@ void narrow(std::int64_t count, Span<const std::int32_t> wide,
 
 } // namespace
 
-NATIVE_MODULE(simplex_batch_transfer_narrow) {
+NATIVE_MODULE(simplex_batch_narrow) {
     door(module, "narrow", &narrow, "count", "wide", "values", "threads");
 }

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from solvers.core.device import Device, cpu
 from solvers.core.progress import Progress
-from solvers.simplex.batch.transfer.answer import NOT_REACHED, LpAnswers
-from solvers.simplex.batch.transfer.fallback import solve_where_it_fits
-from solvers.simplex.batch.transfer.inputs import Inputs, Parcel
-from solvers.simplex.batch.transfer.results import SliceResults, answer_arrays
-from solvers.simplex.batch.transfer.slices import Pace, make_lanes, solve_slices
+from solvers.simplex.batch.answer import NOT_REACHED
+from solvers.simplex.batch.fallback import solve_where_it_fits
+from solvers.simplex.batch.inputs import Inputs, Parcel
+from solvers.simplex.batch.results import SliceResults, empty_answer
+from solvers.simplex.batch.slices import Pace, make_lanes, solve_slices
 
 
 def run(count, pace, progress=None, stop_after=None):
     """Solve LPs whose answer is their number; return the answer, and slices as they came."""
     progress = progress or Progress()
-    answer = LpAnswers(**answer_arrays(cpu(), count, 2, 3))
+    answer = empty_answer(cpu(), count, 2, 3)
     events = []
+    put_down = SliceResults.put_down
+
+    def arrive(results):
+        put_down(results)
+        events.append(("arrive", results.first, results.last))
 
     def launch(results, lane):
         events.append(("launch", results.first, results.last))
@@ -31,31 +37,24 @@ def run(count, pace, progress=None, stop_after=None):
         if results.last == stop_after:
             progress.interrupt()
 
-    solve_slices(
-        answer,
-        launch,
-        make_lanes(cpu(), pace.most, lambda: None),
-        pace,
-        cpu(),
-        progress,
-        make_results=lambda first, last: SliceResults(cpu(), answer, first, last),
-        finish=lambda results: events.append(("finish", results.first, results.last)),
-    )
+    lanes = make_lanes(cpu(), pace.most, lambda: None)
+    with mock.patch.object(SliceResults, "put_down", arrive):
+        solve_slices(answer, launch, lanes, pace, cpu(), progress)
     return answer, events
 
 
-def test_every_slice_is_finished_while_the_next_ones_are_on_their_way(monkeypatch):
-    monkeypatch.setattr("solvers.simplex.batch.transfer.slices.STREAMS", 2)
+def test_every_slice_arrives_while_the_next_ones_are_on_their_way(monkeypatch):
+    monkeypatch.setattr("solvers.simplex.batch.slices.STREAMS", 2)
     answer, events = run(7, Pace(most=3, first=1, seconds=1.0))
     np.testing.assert_array_equal(answer.x[:, 2], np.arange(7))
     np.testing.assert_array_equal(answer.row_dual[:, 0], -np.arange(7))
     assert events == [
         ("launch", 0, 3),
         ("launch", 3, 6),
-        ("finish", 0, 3),
+        ("arrive", 0, 3),
         ("launch", 6, 7),
-        ("finish", 3, 6),
-        ("finish", 6, 7),
+        ("arrive", 3, 6),
+        ("arrive", 6, 7),
     ]
 
 
@@ -112,7 +111,7 @@ class SmallGpu(Device):
 
 def test_the_cpu_goes_on_where_a_gpu_is_too_small(monkeypatch):
     small = SmallGpu("cuda", "a small GPU")
-    monkeypatch.setattr("solvers.simplex.batch.transfer.fallback.find_device", lambda wanted: small)
+    monkeypatch.setattr("solvers.simplex.batch.fallback.find_device", lambda wanted: small)
 
     def solve_on(device, error=MemoryError):
         if device.kind == "cuda":

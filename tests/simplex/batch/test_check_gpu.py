@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.simplex.batch.transfer.kernels.check import FAMILY, INSIDE
-from solvers.simplex.batch.transfer.kernels.narrow import FAMILY as NARROW
-from tests.simplex.batch.transfer.checks import SHAPES, Case, random_case, run_check
+from solvers.simplex.batch.kernels.check import FAMILY, INSIDE
+from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
+from tests.simplex.batch.check_cases import SHAPES, Case, random_case, run_check
 
 pytestmark = pytest.mark.gpu
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.kernels.upload import Upload
-from solvers.simplex.batch.transfer.memory import bytes_of, locked_array, side_by_side
+from solvers.simplex.batch.memory import bytes_of, locked_array, side_by_side
 
 SLICE_BYTES = 64 * 2**20
 """Data of its own that a slice brings along, about."""

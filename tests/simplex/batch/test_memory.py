@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.simplex.batch.transfer import memory
+from solvers.simplex.batch import memory
 
 
 def test_arrays_stand_side_by_side():

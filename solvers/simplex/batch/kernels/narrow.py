@@ -18,5 +18,5 @@ NARROW = Kernel(
 )
 
 FAMILY = Family(
-    "solvers.simplex.batch.transfer.kernels", "narrow", (NARROW,), foreseen=({"values": "uint8"},)
+    "solvers.simplex.batch.kernels", "narrow", (NARROW,), foreseen=({"values": "uint8"},)
 )

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
-from solvers.simplex.batch.transfer.inputs import Inputs
-from solvers.simplex.batch.transfer.kernels.check import FAMILY, VARYING
-from solvers.simplex.batch.transfer.results import SliceResults
+from solvers.simplex.batch.answer import Ending
+from solvers.simplex.batch.inputs import Inputs
+from solvers.simplex.batch.kernels.check import FAMILY, VARYING
+from solvers.simplex.batch.results import SliceResults
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -29,15 +30,13 @@ class DeviceCheck:
     ----------
     device : Device
     pattern : (m, n) CSR
-        As in :class:`~solvers.simplex.batch.transfer.data.LpArrays`.
-    claims : iterable of int
-        Endings that claim an optimum.
+        As in :class:`~solvers.simplex.batch.data.BatchData`.
     """
 
-    def __init__(self, device: Device, pattern: sp.csr_array, claims: Iterable[int]) -> None:
+    def __init__(self, device: Device, pattern: sp.csr_array) -> None:
         self._shape = pattern.shape
         self._is_full = is_full(pattern)
-        self._claims = claims_mask(claims)
+        self._claims = claims_mask((Ending.OPTIMAL,))
         nothing = np.zeros(1, dtype=np.int32)
         by_columns = (nothing,) * 3 if self._is_full else columns_of(pattern)
         self._by_columns = [device.to_device(array) for array in by_columns]

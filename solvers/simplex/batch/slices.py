@@ -12,15 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.simplex.batch.transfer.answer import LpAnswers
-from solvers.simplex.batch.transfer.inputs import Parcel
-from solvers.simplex.batch.transfer.results import SliceResults
+from solvers.simplex.batch.answer import BatchAnswer
+from solvers.simplex.batch.inputs import Parcel
+from solvers.simplex.batch.results import SliceResults
 
 STREAMS = 3
 """Slices on their way at once: one is brought in while another is solved, and a third may still be
@@ -31,8 +31,6 @@ PART_OF_TIME_LEFT = 0.1
 
 FASTEST_GROWTH = 4.0
 """Slices grow by no more than this from one to the next, whatever the last one's time says."""
-
-Answer = TypeVar("Answer", bound=LpAnswers)
 
 
 @dataclass(frozen=True)
@@ -112,29 +110,23 @@ def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> li
 Launch = Callable[[SliceResults, Lane], None]
 """Starts on the LPs of a slice, on the current stream."""
 
-Finish = Callable[[SliceResults], None]
-"""Makes the answer of a slice whole when its results have arrived."""
-
 
 def solve_slices(
-    answer: Answer,
+    answer: BatchAnswer,
     launch: Launch,
     lanes: list[Lane],
     pace: Pace,
     device: Device,
     progress: Progress,
-    *,
-    make_results: Callable[[int, int], SliceResults],
-    finish: Finish | None = None,
 ) -> None:
     """Solve slice after slice until the end of the batch or of the time.
 
     Parameters
     ----------
-    answer
+    answer : BatchAnswer
         Gets everything, and who had no turn by then.
-    launch, lanes, make_results, finish
-        How a slice is begun, where, what it gives, and what is left to do when that is there.
+    launch, lanes
+        How a slice is begun, and where.
     pace : Pace
     device, progress
     """
@@ -151,7 +143,7 @@ def solve_slices(
                 return
             lane = lanes[launches % len(lanes)]
             with lane.stream:
-                results = make_results(first, min(count, first + size))
+                results = SliceResults(device, answer, first, min(count, first + size))
                 launch(results, lane)
                 results.send_home()
             on_their_way.append((results, lane))
@@ -162,8 +154,6 @@ def solve_slices(
         with lane.stream:
             device.synchronize()
             results.put_down()
-            if finish is not None:
-                finish(results)
 
     began = time.perf_counter()
     launch_more()

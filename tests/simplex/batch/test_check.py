@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from gpu_bridge.verify.residuals import bound_violations, dual_point, lp_residuals
 from solvers.core.problem import Problem
 from solvers.kernels.family import C_TYPES
-from solvers.simplex.batch.transfer.check import columns_of, is_full
-from solvers.simplex.batch.transfer.kernels.check import CHECK, FAMILY, FIGURES, INSIDE
-from solvers.simplex.batch.transfer.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.check import columns_of, is_full
+from solvers.simplex.batch.kernels.check import CHECK, FAMILY, FIGURES, INSIDE
+from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
 from tests.mip.heuristics.local_search.gpu import emulated as walkers
 from tests.simplex.batch import emulated as simplex
-from tests.simplex.batch.transfer.checks import CLAIMED, SHAPES, random_case, run_check
+from tests.simplex.batch.check_cases import CLAIMED, SHAPES, random_case, run_check
 
 VARYING = ("values", "cost", "upper", "row_lower", "offset")
 

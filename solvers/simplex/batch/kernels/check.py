@@ -85,4 +85,4 @@ CHECK = Kernel(
     bytes_moved=_bytes_moved,
 )
 
-FAMILY = Family("solvers.simplex.batch.transfer.kernels", "check", (CHECK,))
+FAMILY = Family("solvers.simplex.batch.kernels", "check", (CHECK,))

@@ -124,8 +124,8 @@ void check(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
 
 } // namespace
 
-NATIVE_MODULE(simplex_batch_transfer_check) {
-    constants(module, "solvers.simplex.batch.transfer.kernels.check",
+NATIVE_MODULE(simplex_batch_check) {
+    constants(module, "solvers.simplex.batch.kernels.check",
               {{"OBJECTIVE", OBJECTIVE},
                {"DUAL_OBJECTIVE", DUAL_OBJECTIVE},
                {"PRIMAL", PRIMAL},

@@ -7,45 +7,36 @@ ordinary memory; see ``memory``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.simplex.batch.transfer.answer import LpAnswers
-from solvers.simplex.batch.transfer.kernels.check import FIGURES
-from solvers.simplex.batch.transfer.memory import Shapes, bytes_of, locked_array, side_by_side
+from solvers.simplex.batch.answer import BatchAnswer, Ending
+from solvers.simplex.batch.kernels.check import FIGURES
+from solvers.simplex.batch.memory import bytes_of, locked_array, side_by_side
 
 RESULTS = ("x", "row_dual", "ending", "iterations")
-"""Results of every engine, by their names in :class:`LpAnswers`."""
+"""What a kernel writes as the answer has it, by their names in :class:`BatchAnswer`."""
 
 
-def answer_arrays(
-    device: Device,
-    count: int,
-    rows: int,
-    columns: int,
-    *,
-    check: bool = False,
-    more: Shapes | None = None,
-) -> dict[str, Any]:
-    """Return the fields of an answer of ``count`` LPs, to be written before anybody reads them.
+def empty_answer(
+    device: Device, count: int, rows: int, columns: int, *, check: bool = False
+) -> BatchAnswer:
+    """Return an answer of ``count`` LPs, to be written before anybody reads it.
 
-    There are figures only if a GPU is to check the answers; ``more`` are fields of one engine.
+    There are figures only if a GPU is to check the answers.
     """
-    shapes: dict[str, Any] = {
-        "x": ((count, columns), np.float64),
-        "row_dual": ((count, rows), np.float64),
-        "ending": ((count,), np.int32),
-        "iterations": ((count,), np.int32),
-        **(more or {}),
-    }
-    if check and device.kind == "cuda":
-        shapes["figures"] = ((count, len(FIGURES)), np.float64)
-    found = {name: np.empty(shape, dtype=kind) for name, (shape, kind) in shapes.items()}
-    return {**found, "device": device.kind}
+    figures = np.empty((count, len(FIGURES))) if check and device.kind == "cuda" else None
+    return BatchAnswer(
+        x=np.empty((count, columns)),
+        row_dual=np.empty((count, rows)),
+        ending=np.empty(count, dtype=np.int32),
+        iterations=np.empty(count, dtype=np.int32),
+        basis=np.empty((count, columns + rows), dtype=np.int8),
+        device=device.kind,
+        figures=figures,
+    )
 
 
 class SliceResults:
@@ -57,23 +48,16 @@ class SliceResults:
     Parameters
     ----------
     device : Device
-    answer : LpAnswers
-        Gets :data:`RESULTS`, and ``figures`` where it has them.
+    answer : BatchAnswer
+        Gets :data:`RESULTS`, bases, rays, and ``figures`` where it has them.
     first, last : int
-    more : mapping from names to arrays, optional
-        With a row for each LP of the batch, for what else is to come home.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        answer: LpAnswers,
-        first: int,
-        last: int,
-        more: Mapping[str, npt.NDArray[Any]] | None = None,
-    ) -> None:
+    def __init__(self, device: Device, answer: BatchAnswer, first: int, last: int) -> None:
         self.device, self.first, self.last = device, first, last
-        arrays = {name: getattr(answer, name) for name in RESULTS} | dict(more or {})
+        self._answer = answer
+        arrays = {name: getattr(answer, name) for name in RESULTS}
+        arrays["basis"] = answer.basis.view(np.uint8)  # which device code has a type for
         if answer.figures is not None:
             arrays["figures"] = answer.figures
         self._targets = {name: array[first:last] for name, array in arrays.items()}
@@ -81,6 +65,7 @@ class SliceResults:
             self.there: dict[str, Any] = {
                 name: array.reshape(-1) for name, array in self._targets.items()
             }
+            self._add_there()
             return
         flat = {name: ((array.size,), array.dtype) for name, array in self._targets.items()}
         self._block_there = device.xp.empty(bytes_of(flat), dtype=np.uint8)
@@ -88,11 +73,13 @@ class SliceResults:
         self.there = side_by_side(self._block_there, flat)
         shapes = {name: (array.shape, array.dtype) for name, array in self._targets.items()}
         self._here = side_by_side(self._block_here, shapes)
+        self._add_there()
 
-    def add_there(self, name: str, width: int, kind: npt.DTypeLike = np.float64) -> None:
-        """Have the kernel write another array, which stays on the device."""
-        size = (self.last - self.first) * width
-        self.there[name] = self.device.xp.empty(size, dtype=kind)
+    def _add_there(self) -> None:
+        """Add what the kernel writes and what stays on the device: rays, and wide statuses."""
+        count, xp = self.last - self.first, self.device.xp
+        self.there["ray"] = xp.empty(count * self._answer.x.shape[1])
+        self.there["statuses"] = xp.empty(count * self._answer.basis.shape[1], dtype=np.int32)
 
     def send_home(self) -> None:
         """Have everything copied to the host when the work queued on this stream is done."""
@@ -107,7 +94,10 @@ class SliceResults:
         One core does: the device is busy with other slices meanwhile, and waking threads took
         longer than they gained, from 3 to 7 MB.
         """
-        if self.device.kind == "cpu":
-            return
-        for name, target in self._targets.items():
-            target[:] = self._here[name]
+        if self.device.kind == "cuda":
+            for name, target in self._targets.items():
+                target[:] = self._here[name]
+        unbounded = np.flatnonzero(self._targets["ending"] == Ending.UNBOUNDED).tolist()
+        if unbounded:
+            rays = self.device.to_host(self.there["ray"]).reshape(self._targets["x"].shape)
+            self._answer.rays.update({self.first + k: rays[k].copy() for k in unbounded})
