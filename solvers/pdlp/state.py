@@ -135,6 +135,27 @@ class State:
     threads: int = 0
     norm: float = 1.0
 
+    @property
+    def column_matrix(self) -> tuple[Any, ...]:
+        """The arguments by which kernels take A'."""
+        return self.problem.coefficients.by_column.arguments
+
+    @property
+    def row_matrix(self) -> tuple[Any, ...]:
+        """The arguments by which kernels take A."""
+        return self.problem.coefficients.by_row.arguments
+
+    @property
+    def column_data(self) -> tuple[Any, ...]:
+        """Cost, bounds and metric of the columns."""
+        there = self.problem
+        return (there.cost, there.lower, there.upper, there.column_metric)
+
+    @property
+    def row_data(self) -> tuple[Any, ...]:
+        """Sides and metric of the rows."""
+        return (self.problem.row_lower, self.problem.row_upper, self.problem.row_metric)
+
     def read_control(self) -> FloatArray:
         """Bring the control array to the host; waits for the device."""
         return self.problem.device.to_host(self.control)

@@ -2,70 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solvers.pdlp.state import State
 
+if TYPE_CHECKING:
+    from solvers.pdlp.shared_matrix.state import State as SharedState
 
-def primal_arguments(state: State) -> tuple[Any, ...]:
+Arguments = tuple[Any, ...]
+
+
+def primal_arguments(state: State | SharedState) -> Arguments:
     """Return the arguments of the primal step up to ``control``."""
-    problem, x = state.problem, state.x
-    return (
-        *problem.coefficients.by_column.arguments,
-        state.y.point,
-        *_primal_vectors(state),
-        *x.written,
-        state.control,
-    )
+    x, gathered = state.x, state.y.point
+    own = (x.point, x.anchor, *state.column_data, state.reflected, *x.written)
+    return (*state.column_matrix, gathered, *own, state.control)
 
 
-def _primal_vectors(state: State) -> tuple[Any, ...]:
-    problem, x = state.problem, state.x
-    return (
-        x.point,
-        x.anchor,
-        problem.cost,
-        problem.lower,
-        problem.upper,
-        problem.column_metric,
-        state.reflected,
-    )
-
-
-def dual_arguments(state: State) -> tuple[Any, ...]:
+def dual_arguments(state: State | SharedState) -> Arguments:
     """Return the arguments of the dual step up to ``control``."""
-    y = state.y
-    return (
-        *state.problem.coefficients.by_row.arguments,
-        state.reflected,
-        *_dual_vectors(state),
-        *y.written,
-        state.control,
-    )
-
-
-def _dual_vectors(state: State) -> tuple[Any, ...]:
-    problem, y = state.problem, state.y
-    return (y.point, y.anchor, problem.row_lower, problem.row_upper, problem.row_metric)
+    y, gathered = state.y, state.reflected
+    own = (y.point, y.anchor, *state.row_data, *y.written)
+    return (*state.row_matrix, gathered, *own, state.control)
 
 
 def staying_arguments(
-    state: State, count: int, thread_blocks: int, memory: tuple[Any, ...], *, reflected: bool
-) -> tuple[Any, ...]:
+    state: State, count: int, thread_blocks: int, memory: Arguments, *, reflected: bool
+) -> Arguments:
     """Return the arguments of a kernel whose threads stay for a whole block of iterations.
 
     ``memory`` is what its thread blocks tell each other through; ``reflected`` says whether the
     kernel keeps the reflected primal point in the state's own array.
     """
-    coefficients, x, y = state.problem.coefficients, state.x, state.y
-    primal = _primal_vectors(state)
+    x, y = state.x, state.y
     return (
-        *coefficients.by_column.arguments,
-        *coefficients.by_row.arguments,
-        *(primal if reflected else primal[:-1]),
+        *state.column_matrix,
+        *state.row_matrix,
+        *(x.point, x.anchor, *state.column_data),
+        *((state.reflected,) if reflected else ()),
         *x.written,
-        *_dual_vectors(state),
-        *y.written,
+        *(y.point, y.anchor, *state.row_data, *y.written),
         state.control,
         count,
         thread_blocks,
@@ -73,40 +49,20 @@ def staying_arguments(
     )
 
 
-def row_measure_arguments(state: State) -> tuple[Any, ...]:
+def row_measure_arguments(state: State) -> Arguments:
     """Return the arguments of ``measure_rows``."""
-    problem, x, y = state.problem, state.x, state.y
-    return (
-        *problem.coefficients.by_row.arguments,
-        *x.written,
-        *y.measured,
-        problem.row_lower,
-        problem.row_upper,
-        problem.row_metric,
-        state.control,
-        state.row_partial.shape[0],
-        state.row_partial,
-    )
+    sums = (state.control, state.row_partial.shape[0], state.row_partial)
+    return (*state.row_matrix, *state.x.written, *state.y.measured, *state.row_data, *sums)
 
 
-def column_measure_arguments(state: State) -> tuple[Any, ...]:
+def column_measure_arguments(state: State) -> Arguments:
     """Return the arguments of ``measure_columns``."""
-    problem, x, y = state.problem, state.x, state.y
-    return (
-        *problem.coefficients.by_column.arguments,
-        y.projection,
-        *x.measured,
-        problem.cost,
-        problem.lower,
-        problem.upper,
-        problem.column_metric,
-        state.control,
-        state.column_partial.shape[0],
-        state.column_partial,
-    )
+    sums = (state.control, state.column_partial.shape[0], state.column_partial)
+    gathered = state.y.projection
+    return (*state.column_matrix, gathered, *state.x.measured, *state.column_data, *sums)
 
 
-def decide_arguments(state: State, count: int) -> tuple[Any, ...]:
+def decide_arguments(state: State, count: int) -> Arguments:
     """Return the arguments of ``decide``."""
     return (
         state.row_partial.shape[0],
@@ -118,7 +74,7 @@ def decide_arguments(state: State, count: int) -> tuple[Any, ...]:
     )
 
 
-def settle_arguments(state: State) -> tuple[Any, ...]:
+def settle_arguments(state: State) -> Arguments:
     """Return the arguments of ``settle``."""
     x, y = state.x, state.y
     return (

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
 from solvers.kernels.sharing import threads_for
+from solvers.pdlp.execution.kernel_arguments import dual_arguments, primal_arguments
 from solvers.pdlp.execution.on_cpu import BlockKernels, Speed, run_block
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import STEP
-from solvers.pdlp.shared_matrix.state import (
-    State,
-    check_arguments,
-    dual_arguments,
-    primal_arguments,
-)
+from solvers.pdlp.shared_matrix.state import State, check_arguments
 
 SLICE_SECONDS = 0.03
 """About how long a CPU computes between two looks at the clock."""
-
-
-class IterationBlocks(Protocol):
-    """Runs blocks of iterations."""
-
-    def run(self, count: int) -> None:
-        """Run, or on a GPU queue, a block of so many iterations and its check."""
 
 
 class BlocksOnCpu:
@@ -65,7 +54,7 @@ class BlocksOnGpu:
 
 def iteration_blocks(
     state: State, device: Device, progress: Progress, threads: int
-) -> IterationBlocks:
+) -> BlocksOnCpu | BlocksOnGpu:
     """Return what runs blocks of iterations on the device of a state."""
     if device.kind == "cpu":
         return BlocksOnCpu(state, progress, threads)

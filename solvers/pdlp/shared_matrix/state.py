@@ -30,53 +30,38 @@ class State:
     row_partial: Any
     column_partial: Any
 
+    @property
+    def column_matrix(self) -> tuple[Any, ...]:
+        """The arguments by which steps take A'."""
+        return self.by_column.step_arguments
 
-def primal_arguments(state: State) -> tuple[Any, ...]:
-    """Return the arguments of the primal step up to ``control``."""
-    x, vectors = state.x, state.vectors
-    return (
-        *state.by_column.step_arguments,
-        state.y.point,
-        x.point,
-        x.anchor,
-        vectors["cost"],
-        vectors["lower"],
-        vectors["upper"],
-        state.column_metric,
-        state.reflected,
-        *x.written,
-        state.control,
-    )
+    @property
+    def row_matrix(self) -> tuple[Any, ...]:
+        """The arguments by which steps take A."""
+        return self.by_row.step_arguments
 
+    @property
+    def column_data(self) -> tuple[Any, ...]:
+        """Costs, bounds and metric of the columns."""
+        of = self.vectors
+        return (of["cost"], of["lower"], of["upper"], self.column_metric)
 
-def dual_arguments(state: State) -> tuple[Any, ...]:
-    """Return the arguments of the dual step up to ``control``."""
-    y, vectors = state.y, state.vectors
-    return (
-        *state.by_row.step_arguments,
-        state.reflected,
-        y.point,
-        y.anchor,
-        vectors["row_lower"],
-        vectors["row_upper"],
-        state.row_metric,
-        *y.written,
-        state.control,
-    )
+    @property
+    def row_data(self) -> tuple[Any, ...]:
+        """Sides and metric of the rows."""
+        return (self.vectors["row_lower"], self.vectors["row_upper"], self.row_metric)
 
 
 def check_arguments(state: State, count: int) -> dict[str, tuple[Any, ...]]:
     """Return the arguments of the check's kernels by name, in the order in which they run."""
-    x, y, vectors = state.x, state.y, state.vectors
+    x, y = state.x, state.y
     row_slots, column_slots = state.row_partial.shape[0], state.column_partial.shape[0]
     return {
         "measure_rows": (
             *state.by_row.arguments,
             x.projection,
             *y.measured,
-            vectors["row_lower"],
-            vectors["row_upper"],
-            state.row_metric,
+            *state.row_data,
             state.control,
             row_slots,
             state.row_partial,
@@ -85,10 +70,7 @@ def check_arguments(state: State, count: int) -> dict[str, tuple[Any, ...]]:
             *state.by_column.arguments,
             y.projection,
             *x.measured,
-            vectors["cost"],
-            vectors["lower"],
-            vectors["upper"],
-            state.column_metric,
+            *state.column_data,
             state.control,
             column_slots,
             state.column_partial,
