@@ -48,7 +48,7 @@ class CountBounds:
     """
 
     def __init__(self, items: Ordered, solve: Solve, stop: Callable[[], bool]) -> None:
-        self._items, self._solve, self._stop = items, solve, stop
+        self.items, self.solve, self.stop = items, solve, stop
         self._open: dict[int, int] | None = None
         self._left = 0
         self.given_up = bool((items.times > 1).any())  # then numbers of items mean little
@@ -59,17 +59,17 @@ class CountBounds:
         After ``work`` states the remaining numbers are bounded by the linear relaxation.
         """
         self._left = work
-        place = self._items.break_item + pivot
-        if self.given_up or not 0 <= place < self._items.num_items:
+        place = self.items.break_item + pivot
+        if self.given_up or not 0 <= place < self.items.num_items:
             return search.target
-        if not Differences.within_limits(self._items, place):
+        if not Differences.within_limits(self.items, place):
             self.given_up = True
             return search.target
-        differences = Differences(self._items, place)
+        differences = Differences(self.items, place)
         found = dict(self._open or {})
         for count in self._counts(differences, search):
             bound = min(differences.bound(count), found.get(count, search.target))
-            if bound > search.profit and self._left > 0 and not self._stop():
+            if bound > search.profit and self._left > 0 and not self.stop():
                 bound = min(bound, self._bound(differences, count, search))
             found[count] = bound
         if self.given_up:
@@ -97,14 +97,14 @@ class CountBounds:
         problem = differences.relaxation(count)
         if problem is None:
             return search.profit
-        self._left -= SET_UP_PER_ITEM * self._items.num_items
+        self._left -= SET_UP_PER_ITEM * self.items.num_items
         floor = problem.floor(search.profit)
-        solved = self._solve(problem.items, floor)
+        solved = self.solve(problem.items, floor)
         self._left -= solved.states
         if solved.flags is not None:
             flags = differences.packing(count, problem, solved.flags)
             if flags is not None:
-                search.improve(int(self._items.profit[flags].sum()), flags)
+                search.improve(int(self.items.profit[flags].sum()), flags)
         return problem.profit_back(solved.bound)
 
 

@@ -87,174 +87,165 @@ def search_in_rounds(
     ``nested`` says that the problem is a relaxation of another. The search ends after fewer than
     all ``rounds``.
     """
-    search = CoreSearch(items, found.profit, found.bound, most_states, handover)
-    tables = Tables(items, table_bytes)
-    path = "DP core"
-    brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
-    settled = search.run(watch, brief)
-    if not settled and not watch(search.profit, search.target):
-        lines = find_lines(items)
-        if lines is not None:
-            path += by_lines(items, search, lines, SIDES[0])
-        settled = search.run(watch, BRIEF_TO_LONG * brief)
-        if not settled and not watch(search.profit, search.target):
-            path += _by_other_ways(items, search, lines, tables, most_states, watch, rounds, nested)
-            if rounds == len(SIDES):
-                path += _to_the_end(items, search, tables, most_states, watch, nested, path)
-    result = search.result()
+    run = _Run(
+        items,
+        CoreSearch(items, found.profit, found.bound, most_states, handover),
+        Tables(items, table_bytes),
+        most_states,
+        watch,
+        nested,
+    )
+    path = run.in_pieces(rounds)
+    result = run.search.result()
     flags = found.flags if result.flags is None else result.flags
     return Found(flags, result.profit, result.bound, path, result.states)
 
 
-def _by_other_ways(
-    items: Ordered,
-    search: CoreSearch,
-    lines: Lines | None,
-    tables: Tables,
-    most_states: int,
-    watch: Watch,
-    rounds: int,
-    nested: bool,
-) -> str:
-    """Improve a search's packing and bound; return what is to be said of how."""
-    path = ""
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One search with all that takes part; its methods return what is to be said of how it went.
 
-    def solve(relaxation: Ordered, floor: int) -> Solved:
-        solved = _solve_relaxation(relaxation, floor, search, tables, most_states, watch, k + 1)
-        tables.count(solved.states + SET_UP_PER_ITEM * items.num_items)
-        return solved
+    ``nested`` says that the problem is a relaxation of another.
+    """
 
-    def stop() -> bool:
-        return watch(search.profit, search.target)
+    items: Ordered
+    search: CoreSearch
+    tables: Tables
+    most_states: int
+    watch: Watch
+    nested: bool
 
-    def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, most_states, work, watch)
+    @property
+    def is_over(self) -> bool:
+        """Whether the best packing is proven, or the search is to stop."""
+        return self.search.is_settled or self.stop()
 
-    def by_heavy_first(work: int) -> str:
-        return _by_heavy_first(items, search, most_states, work, watch)
+    def stop(self) -> bool:
+        """Tell how the search stands; return whether to stop."""
+        return self.watch(self.search.profit, self.search.target)
 
-    def by_relaxations(work: int) -> str:
-        return lower_by_relaxations(items, search, counts, PIVOTS[k], work, solve, stop)
+    def in_pieces(self, rounds: int) -> str:
+        """Search for a moment, then for longer, then beside other ways, and at last to the end."""
+        items, search = self.items, self.search
+        path = "DP core"
+        brief = FIRST_WORK + FIRST_WORK_PER_ITEM * items.num_items
+        if search.run(self.watch, brief) or self.stop():
+            return path
+        lines = find_lines(items)
+        if lines is not None:
+            path += by_lines(items, search, lines, SIDES[0])
+        if search.run(self.watch, BRIEF_TO_LONG * brief) or self.stop():
+            return path
+        path += self._by_other_ways(lines, rounds)
+        return path + self._to_the_end(path) if rounds == len(SIDES) else path
 
-    def by_search(work: int) -> str:
-        search.run(watch, work)
-        return ""
+    def _by_other_ways(self, lines: Lines | None, rounds: int) -> str:
+        """Improve packing and bound in rounds that cost ever more."""
+        items, search, tables, path = self.items, self.search, self.tables, ""
 
-    counts = CountBounds(items, solve, stop)
-    for k, side in enumerate(SIDES[:rounds]):
-        unit = WORK_PER_SUM * side**2
-        b = items.break_item
-        exchanges = min(side, b) * min(side, items.num_items - b)
-        filling = FILL * exchanges if lines is not None and k > 0 else 0
-        path += tables.settle(search, watch, ahead=EXCHANGE * exchanges + filling)
-        if search.is_settled or watch(search.profit, search.target):
-            break
-        search.improve(*two_exchanges(items, side))
-        if lines is not None and not search.is_settled and k > 0:
-            by_lines(items, search, lines, side)
-        tables.count(EXCHANGE * exchanges + filling)
-        gap = search.target - search.profit
-        likely = gap * LIKELY_REACHED < items.profit[min(items.break_item, items.num_items - 1)]
-        steps: list[Step] = []
-        if not nested:
-            steps = [
-                (CLIMB[k] * unit, by_clusters),
-                (HEAVY_FIRST[k] * unit, by_heavy_first),
+        def solve(relaxation: Ordered, floor: int) -> Solved:
+            solved = self._solve_relaxation(relaxation, floor, k + 1)
+            tables.count(solved.states + SET_UP_PER_ITEM * items.num_items)
+            return solved
+
+        def by_relaxations(work: int) -> str:
+            return lower_by_relaxations(search, counts, PIVOTS[k], work)
+
+        counts = CountBounds(items, solve, self.stop)
+        for k, side in enumerate(SIDES[:rounds]):
+            unit = WORK_PER_SUM * side**2
+            b = items.break_item
+            exchanges = min(side, b) * min(side, items.num_items - b)
+            filling = FILL * exchanges if lines is not None and k > 0 else 0
+            path += tables.settle(search, self.watch, ahead=EXCHANGE * exchanges + filling)
+            if self.is_over:
+                break
+            search.improve(*two_exchanges(items, side))
+            if lines is not None and not search.is_settled and k > 0:
+                by_lines(items, search, lines, side)
+            tables.count(EXCHANGE * exchanges + filling)
+            gap = search.target - search.profit
+            likely = gap * LIKELY_REACHED < items.profit[min(b, items.num_items - 1)]
+            steps: list[Step] = []
+            if not self.nested:
+                steps = [
+                    (CLIMB[k] * unit, self._by_clusters),
+                    (HEAVY_FIRST[k] * unit, self._by_heavy_first),
+                ]
+                if k > 0 or not likely:
+                    last = k + 1 == len(SIDES)
+                    work = RELAXATIONS * (unit + SET_UP_PER_ITEM * items.num_items)
+                    steps.insert(2 if last else 1, (work, by_relaxations))
+            path += in_turn([*steps, (unit, self._by_search)], search, tables, self.watch, path)
+        return path
+
+    def _to_the_end(self, path: str) -> str:
+        """Search until the best packing is proven or time is up."""
+        search, tables, more = self.search, self.tables, ""
+        if not self.nested:
+            steps: list[Step] = [
+                (LONG_HEAVY_FIRST, self._by_clusters),
+                (LONG_HEAVY_FIRST, self._by_heavy_first),
             ]
-            if k > 0 or not likely:
-                last = k + 1 == len(SIDES)
-                work = RELAXATIONS * (unit + SET_UP_PER_ITEM * items.num_items)
-                steps.insert(2 if last else 1, (work, by_relaxations))
-        path += in_turn([*steps, (unit, by_search)], search, tables, watch, path)
-    return path
+            more = in_turn(steps, search, tables, self.watch, path)
+        while not self.is_over:
+            more += tables.settle(search, self.watch)
+            search.run(self.watch, tables.left(search))
+        return more
 
-
-def _to_the_end(
-    items: Ordered,
-    search: CoreSearch,
-    tables: Tables,
-    most_states: int,
-    watch: Watch,
-    nested: bool,
-    path: str,
-) -> str:
-    """Search until the best packing is proven or time is up; return what is to be said of how."""
-
-    def by_clusters(work: int) -> str:
-        return _by_clusters(items, search, most_states, work, watch)
-
-    def by_heavy_first(work: int) -> str:
-        return _by_heavy_first(items, search, most_states, work, watch)
-
-    more = ""
-    if not nested:
-        steps: list[Step] = [
-            (LONG_HEAVY_FIRST, by_clusters),
-            (LONG_HEAVY_FIRST, by_heavy_first),
-        ]
-        more = in_turn(steps, search, tables, watch, path)
-    while not search.is_settled and not watch(search.profit, search.target):
-        more += tables.settle(search, watch)
-        search.run(watch, tables.left(search))
-    return more
-
-
-def _by_heavy_first(
-    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
-) -> str:
-    """Treat items in another order; return what is to be said where that settles it."""
-    found = search_heavy_first(items, search.profit, search.target, most_states, work, watch)
-    search.count_states(found.states)
-    if found.flags is not None:
-        search.improve(found.profit, found.flags)
-    if not found.is_settled:
+    def _by_search(self, work: int) -> str:
+        """Go on with the search itself."""
+        self.search.run(self.watch, work)
         return ""
-    search.lower(search.profit)
-    return ", from the heaviest item"
 
+    def _by_heavy_first(self, work: int) -> str:
+        """Treat items in another order."""
+        search = self.search
+        found = search_heavy_first(
+            self.items, search.profit, search.target, self.most_states, work, self.watch
+        )
+        search.count_states(found.states)
+        if found.flags is not None:
+            search.improve(found.profit, found.flags)
+        if not found.is_settled:
+            return ""
+        search.lower(search.profit)
+        return ", from the heaviest item"
 
-def _by_clusters(
-    items: Ordered, search: CoreSearch, most_states: int, work: int, watch: Watch
-) -> str:
-    """Go up through clusters of weights, if there are any; return what is to be said of that."""
-    found = climb_clusters(items, search.profit, search.target, most_states, work, watch)
-    if found is None:
-        return ""
-    search.count_states(found.states)
-    if found.flags is not None:
-        search.improve(found.profit, found.flags)
-    if found.bound >= search.target and not search.is_settled:
-        return ""
-    search.lower(found.bound)
-    return ", by clusters of weights"
+    def _by_clusters(self, work: int) -> str:
+        """Go up through clusters of weights, if there are any."""
+        search = self.search
+        found = climb_clusters(
+            self.items, search.profit, search.target, self.most_states, work, self.watch
+        )
+        if found is None:
+            return ""
+        search.count_states(found.states)
+        if found.flags is not None:
+            search.improve(found.profit, found.flags)
+        if found.bound >= search.target and not search.is_settled:
+            return ""
+        search.lower(found.bound)
+        return ", by clusters of weights"
 
+    def _solve_relaxation(self, items: Ordered, floor: int, rounds: int) -> Solved:
+        """Solve another problem as far as its packings may be worth more than ``floor``."""
 
-def _solve_relaxation(
-    items: Ordered,
-    floor: int,
-    search: CoreSearch,
-    tables: Tables,
-    most_states: int,
-    watch: Watch,
-    rounds: int,
-) -> Solved:
-    """Solve another problem as far as its packings may be worth more than ``floor``."""
+        def silent(profit: int, bound: int) -> bool:  # of another problem
+            return self.stop()
 
-    def silent(profit: int, bound: int) -> bool:  # of another problem
-        return watch(search.profit, search.target)
-
-    floor = max(floor, 0)
-    start = Found(np.zeros(items.num_items, dtype=np.bool_), floor, items.dantzig_bound, "")
-    if floor >= start.bound:
-        return Solved(None, floor)
-    found = search_in_rounds(
-        items,
-        start,
-        most_states,
-        silent,
-        rounds=rounds,
-        nested=True,
-        table_bytes=tables.most_bytes,
-    )
-    flags = found.flags if found.profit > floor else None
-    return Solved(flags, found.bound, found.states)
+        floor = max(floor, 0)
+        start = Found(np.zeros(items.num_items, dtype=np.bool_), floor, items.dantzig_bound, "")
+        if floor >= start.bound:
+            return Solved(None, floor)
+        found = search_in_rounds(
+            items,
+            start,
+            self.most_states,
+            silent,
+            rounds=rounds,
+            nested=True,
+            table_bytes=self.tables.most_bytes,
+        )
+        flags = found.flags if found.profit > floor else None
+        return Solved(flags, found.bound, found.states)

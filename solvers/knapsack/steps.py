@@ -10,7 +10,7 @@ from solvers.knapsack.dp.tables import Tables
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.fill import fill
 from solvers.knapsack.intercepts import Lines
-from solvers.knapsack.relaxations import CountBounds, Solve, surrogate_bound
+from solvers.knapsack.relaxations import CountBounds, surrogate_bound
 
 Step: TypeAlias = tuple[int, Callable[[int], str]]
 """States that a step may visit, and the step: told how many it may, it says what it settled."""
@@ -44,25 +44,19 @@ def by_lines(items: Ordered, search: CoreSearch, lines: Lines, side: int) -> str
 
 
 def lower_by_relaxations(
-    items: Ordered,
-    search: CoreSearch,
-    counts: CountBounds,
-    pivots: tuple[int, ...],
-    work: int,
-    solve: Solve,
-    stop: Callable[[], bool],
+    search: CoreSearch, counts: CountBounds, pivots: tuple[int, ...], work: int
 ) -> str:
     """Lower the search's bound by numbers of items and by surrogates; return what did."""
     path = ""
     for pivot in pivots:
-        if search.is_settled or stop():
+        if search.is_settled or counts.stop():
             break
         bound = counts.improve(search, pivot, work)
         if bound < search.target:
             search.lower(bound)
             path = ", bound by differences"
     if not search.is_settled:
-        bound = surrogate_bound(items, search, solve, stop)
+        bound = surrogate_bound(counts.items, search, counts.solve, counts.stop)
         if bound < search.target:
             search.lower(bound)
             path = ", bound by a surrogate"

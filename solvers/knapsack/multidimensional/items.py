@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -78,6 +79,27 @@ class MultidimensionalKnapsack:
     def fits(self, x: BoolArray) -> bool:
         """Whether the items marked keep all capacities."""
         return bool((self.weight[:, x].sum(axis=1) <= self.capacity).all())
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxedKnapsack:
+    """A problem with the solution of its linear relaxation.
+
+    Parameters
+    ----------
+    problem : MultidimensionalKnapsack
+    dual : (m,) float64 array
+        Per unit of capacity.
+    reduced : (n,) float64 array
+        Reduced costs.
+    bound : float
+        No packing is worth more.
+    """
+
+    problem: MultidimensionalKnapsack
+    dual: FloatArray
+    reduced: FloatArray
+    bound: float
 
 
 @dataclass(frozen=True, eq=False)

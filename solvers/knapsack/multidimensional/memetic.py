@@ -15,9 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.core.device import cpu
-from solvers.core.problem import FloatArray
 from solvers.knapsack.multidimensional.elite_pool import Elite, Elites
-from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.items import (
+    BoolArray,
+    RelaxedKnapsack,
+)
 from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
 from solvers.knapsack.multidimensional.node import Int8Array
 from solvers.knapsack.multidimensional.parallel_tempering import TRIALS, ParallelTempering, suits
@@ -45,11 +47,7 @@ class MemeticSearch:
 
     Parameters
     ----------
-    problem : MultidimensionalKnapsack
-    dual, reduced : (m,), (n,) float64 arrays
-        Duals per unit of capacity and reduced costs of the relaxation.
-    bound : float
-        That of the relaxation.
+    root : RelaxedKnapsack
     seed : int
     follows : bool
         Whether what others find takes part too. Searches that go their own way end in more places.
@@ -57,21 +55,18 @@ class MemeticSearch:
 
     def __init__(
         self,
-        problem: MultidimensionalKnapsack,
-        dual: FloatArray,
-        reduced: FloatArray,
-        bound: float,
+        root: RelaxedKnapsack,
         seed: int,
         *,
         follows: bool = True,
     ) -> None:
-        self._problem = problem
+        self._problem = problem = root.problem
         self._random = np.random.default_rng(seed)
         self._elites = Elites(problem)
         self._neighbourhoods = Neighbourhoods(problem, self._random)
         self._tempering: ParallelTempering | None = None
         if suits(problem):
-            self._tempering = ParallelTempering(problem, dual, reduced, bound, cpu(), 1, seed)
+            self._tempering = ParallelTempering(root, cpu(), 1, seed)
         self._newcomers: list[BoolArray] = []
         self._welcomed: set[bytes] = set()
         self._follows = follows

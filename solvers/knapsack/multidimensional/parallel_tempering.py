@@ -18,7 +18,11 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.items import (
+    BoolArray,
+    MultidimensionalKnapsack,
+    RelaxedKnapsack,
+)
 from solvers.knapsack.multidimensional.kernels.anneal import (
     FAMILY,
     LANES,
@@ -56,11 +60,7 @@ class ParallelTempering:
 
     Parameters
     ----------
-    problem : MultidimensionalKnapsack
-    dual, reduced : (m,), (n,) float64 arrays
-        Duals per unit of capacity and reduced costs of the relaxation.
-    bound : float
-        That of the relaxation.
+    root : RelaxedKnapsack
     device : Device
     count : int
         Sets, each of as many replicas as there are temperatures.
@@ -69,19 +69,16 @@ class ParallelTempering:
 
     def __init__(
         self,
-        problem: MultidimensionalKnapsack,
-        dual: FloatArray,
-        reduced: FloatArray,
-        bound: float,
+        root: RelaxedKnapsack,
         device: Device,
         count: int = 1,
         seed: int = 0,
     ) -> None:
-        self._problem, self._dual, self._reduced = problem, dual, reduced
-        self._bound, self._device, self._count, self._seed = bound, device, count, seed
+        self.root, self._problem = root, root.problem
+        self.device, self._count, self._seed = device, count, seed
         self._random = np.random.default_rng(seed)
         self._turn = 0
-        self._walkers: _Walkers | None = None
+        self._replicas: _Replicas | None = None
 
     def run(self, x: BoolArray, profit: int, trials: int, stop: Int8Array) -> BoolArray | None:
         """Let every replica make about so many trials; return a packing better than ``x``, if any.
@@ -93,9 +90,9 @@ class ParallelTempering:
         for _ in range(max(1, trials // TRIALS)):
             if stop[0] != 0:
                 break
-            if self._walkers is None or self._turn % LIFE == 0:
-                self._walkers = self._begin(x if best is None else best)
-            found = self._walkers.take_turn(self._seed, self._turn, self._random)
+            if self._replicas is None or self._turn % LIFE == 0:
+                self._replicas = self._begin(x if best is None else best)
+            found = self._replicas.take_turn(self._seed, self._turn, self._random)
             self._turn += 1
             value = int(self._problem.profit[found].sum()) if found is not None else profit
             if found is not None and value > profit and self._problem.fits(found):
@@ -118,27 +115,27 @@ class ParallelTempering:
             self._turn += 1
         return best if best is not None and self._problem.fits(best) else None
 
-    def _begin(self, best: BoolArray) -> _Walkers:
+    def _begin(self, best: BoolArray) -> _Replicas:
         """Return replicas that begin at a packing.
 
         Items that do not move are as in the relaxation, or in every other life as in the best
         packing; from the second life on others of the items with small reduced costs move.
         """
-        cost = np.abs(self._reduced)
+        cost = np.abs(self.root.reduced)
         life = self._turn // LIFE
         if life:
             cost = cost * self._random.uniform(0.5, 1.5, cost.size)
         setting = self._setting(best)
         movable = np.sort(np.argsort(cost, kind="stable")[: setting.movable])
-        x = self._reduced > 0.0
+        x = self.root.reduced > 0.0
         x[movable] = False
         if life % 2 or not self._problem.fits(x):
             x = best
-        return _Walkers(self._problem, self._dual, setting, self._device, movable, x, self)
+        return _Replicas(self, setting, movable, x)
 
     def _setting(self, best: BoolArray) -> Setting:
         """Draw a setting, with temperatures that suit what is missing to the bound."""
-        gap = max(self._bound - float(self._problem.profit[best].sum()), 1.0)
+        gap = max(self.root.bound - float(self._problem.profit[best].sum()), 1.0)
         movable = int(self._random.integers(*MOVABLE)) + self._problem.num_rows
         return Setting(
             float(self._random.choice(CHARGES)),
@@ -153,10 +150,10 @@ class ParallelTempering:
 
         Each is the best that a replica has seen since it began.
         """
-        if self._walkers is None:
+        if self._replicas is None:
             return []
-        with self._device.activate():
-            return self._walkers.best_seen(most)
+        with self.device.activate():
+            return self._replicas.best_seen(most)
 
     @property
     def count(self) -> int:
@@ -164,22 +161,20 @@ class ParallelTempering:
         return self._count
 
 
-class _Walkers:
+class _Replicas:
     """The kernel's arrays, and which replica has which temperature."""
 
     def __init__(
         self,
-        problem: MultidimensionalKnapsack,
-        dual: FloatArray,
+        tempering: ParallelTempering,
         setting: Setting,
-        device: Device,
         movable: IntArray,
         x: BoolArray,
-        tempering: ParallelTempering,
     ) -> None:
+        device, problem = tempering.device, tempering.root.problem
         self._x, self._movable, self._device = x, movable, device
         self._replica = np.arange(tempering.count * RUNGS).reshape(tempering.count, RUNGS)
-        data = scaled(problem, dual, setting, movable, x)
+        data = scaled(problem, tempering.root.dual, setting, movable, x)
         self._base = int(problem.profit[x].sum()) - int(problem.profit[movable][x[movable]].sum())
         self._heat = data.heat
         replicas = self._replica.size

@@ -12,8 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.problem import FloatArray
-from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.items import (
+    BoolArray,
+    RelaxedKnapsack,
+)
 from solvers.knapsack.multidimensional.kernels.anneal import WARPS
 from solvers.knapsack.multidimensional.memetic import MemeticSearch
 from solvers.knapsack.multidimensional.node import Int8Array
@@ -81,27 +83,19 @@ class PrimalHeuristics:
 
     Parameters
     ----------
-    problem : MultidimensionalKnapsack
-    dual, reduced : (m,), (n,) float64 arrays
-        Duals per unit of capacity and reduced costs of the relaxation.
-    bound : float
-        That of the relaxation.
+    root : RelaxedKnapsack
     device : Device
         A GPU gets parallel temperings of its own; all else runs on the CPU.
     """
 
     def __init__(
         self,
-        problem: MultidimensionalKnapsack,
-        dual: FloatArray,
-        reduced: FloatArray,
-        bound: float,
+        root: RelaxedKnapsack,
         device: Device,
     ) -> None:
-        self._problem = problem
-        self._prepared = prepare_tabu(problem, dual, reduced)
+        self._root, self._problem = root, root.problem
+        self._prepared = prepare_tabu(root)
         self._tabu_runs = 0
-        self._data = (problem, dual, reduced, bound)
         self._device = device
         self._memetics: list[MemeticSearch] | None = None
         self._tempering: list[ParallelTempering] | None = None
@@ -124,7 +118,7 @@ class PrimalHeuristics:
         self._used += MEMETIC_SEARCHES * each
         if self._memetics is None:
             self._memetics = [
-                MemeticSearch(*self._data, seed, follows=seed < FOLLOWERS)
+                MemeticSearch(self._root, seed, follows=seed < FOLLOWERS)
                 for seed in range(MEMETIC_SEARCHES)
             ]
         found = [self._memetic(memetic, each) for memetic in self._memetics]
@@ -140,9 +134,8 @@ class PrimalHeuristics:
 
     def _share(self, spent: int, profit: int) -> int:
         """Return how many elementary steps to have used when trees have used so many."""
-        problem, _, reduced, bound = self._data
-        undecided = int((np.abs(reduced) <= bound - profit).sum())
-        if undecided * problem.num_rows >= HOPELESS_ENTRIES:
+        undecided = int((np.abs(self._root.reduced) <= self._root.bound - profit).sum())
+        if undecided * self._problem.num_rows >= HOPELESS_ENTRIES:
             return spent + min(BONUS * spent, MOST_BONUS)
         late = max(spent - HOPELESS_STEPS, 0)
         return spent - PATIENCE + min(BONUS * late, MOST_BONUS)
@@ -150,7 +143,7 @@ class PrimalHeuristics:
     def _set_up(self) -> list[ParallelTempering]:
         count = replica_sets(self._device)
         return [
-            ParallelTempering(*self._data, self._device, count, seed) for seed in range(TEMPERINGS)
+            ParallelTempering(self._root, self._device, count, seed) for seed in range(TEMPERINGS)
         ]
 
     def _tabu(self, work: int, *, brief: bool = False) -> PackingSearch:

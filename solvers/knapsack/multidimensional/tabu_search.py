@@ -8,7 +8,11 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.items import (
+    BoolArray,
+    MultidimensionalKnapsack,
+    RelaxedKnapsack,
+)
 from solvers.knapsack.multidimensional.node import Int8Array
 from solvers.native.knapsack_multidimensional_tabu import tabu_search
 
@@ -91,11 +95,10 @@ class TabuSearch:
         return others
 
 
-def prepare_tabu(
-    problem: MultidimensionalKnapsack, dual: FloatArray, reduced: FloatArray
-) -> TabuSearch:
-    """Return the data for a problem with duals per unit of capacity and reduced costs."""
-    order = np.argsort(np.abs(reduced), kind="stable")
+def prepare_tabu(root: RelaxedKnapsack) -> TabuSearch:
+    """Return the data of tabu searches for a problem."""
+    problem = root.problem
+    order = np.argsort(np.abs(root.reduced), kind="stable")
     items = order[: CORE + CORE_PER_ROW * problem.num_rows]
     weight = np.ascontiguousarray(problem.weight[:, items]).astype(np.float64)
-    return TabuSearch(problem, dual, items, weight)
+    return TabuSearch(problem, root.dual, items, weight)

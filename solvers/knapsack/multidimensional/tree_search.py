@@ -29,6 +29,7 @@ from solvers.knapsack.multidimensional.items import (
     MultidimensionalKnapsack,
     MultidimensionalPacking,
     Reduced,
+    RelaxedKnapsack,
     reduce_problem,
 )
 from solvers.knapsack.multidimensional.node import Int8Array, make_rows, root_node
@@ -126,7 +127,8 @@ def _search(
     if best.profit >= bound:
         return best.x, bound, "the relaxation's bound", 0
     dual, place = root.dual * rows.scale, cpu() if device is None else device
-    heuristics = PrimalHeuristics(problem, dual, root.reduced, float(root.bound[0]), place)
+    relaxed = RelaxedKnapsack(problem, dual, root.reduced, float(root.bound[0]))
+    heuristics = PrimalHeuristics(relaxed, place)
     stop: Int8Array = np.zeros(1, dtype=np.int8)
     for search in heuristics.first(TABU_WORK):
         better = search(best.x, best.profit, stop) if progress.should_stop() is None else None

@@ -11,6 +11,7 @@ import pytest
 from solvers.core.device import Device, cpu
 from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional import solve_multidimensional
+from solvers.knapsack.multidimensional.items import RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
 from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.parallel_tempering import ParallelTempering
@@ -94,9 +95,9 @@ def test_ladders_take_the_same_way(gpu):
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
     stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(60, dtype=np.bool_)
-    data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
+    data = RelaxedKnapsack(problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
     here, there = (
-        ParallelTempering(*data, device, count=1).run(nothing, 0, 250, stop)
+        ParallelTempering(data, device, count=1).run(nothing, 0, 250, stop)
         for device in (cpu(), gpu)
     )
     assert here is not None

@@ -8,6 +8,7 @@ import pytest
 from solvers.core.device import cpu, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional import solve_multidimensional
+from solvers.knapsack.multidimensional.items import RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
 from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.parallel_tempering import LIFE, TRIALS, ParallelTempering
@@ -58,11 +59,11 @@ def test_ladders_take_the_same_way():
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
     stop, nothing = np.zeros(1, dtype=np.int8), np.zeros(250, dtype=np.bool_)
-    data = (problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
-    here = ParallelTempering(*data, cpu(), count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
+    data = RelaxedKnapsack(problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
+    here = ParallelTempering(data, cpu(), count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     device = find_device("cuda")
     with device.activate():
-        there = ParallelTempering(*data, device, count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
+        there = ParallelTempering(data, device, count=3).run(nothing, 0, (LIFE + 2) * TRIALS, stop)
     np.testing.assert_array_equal(there, here)
 
 

@@ -13,6 +13,7 @@ from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_mu
 from solvers.knapsack.multidimensional import memetic as memetics
 from solvers.knapsack.multidimensional.elite_pool import MOST_ELITES, Elites
 from solvers.knapsack.multidimensional.greedy import greedy
+from solvers.knapsack.multidimensional.items import RelaxedKnapsack
 from solvers.knapsack.multidimensional.memetic import MemeticSearch
 from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
 from solvers.knapsack.multidimensional.node import make_rows, root_node
@@ -31,12 +32,12 @@ def relaxed(problem):
     rows = make_rows(problem.profit, problem.weight)
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
-    return problem, root.dual * rows.scale, root.reduced, float(root.bound[0])
+    return RelaxedKnapsack(problem, root.dual * rows.scale, root.reduced, float(root.bound[0]))
 
 
 def bred(problem, seed=0):
     data = relaxed(problem)
-    return MemeticSearch(*data, seed), greedy(problem, data[1])
+    return MemeticSearch(data, seed), greedy(problem, data.dual)
 
 
 def packed(problem, x):
@@ -155,8 +156,8 @@ def test_searches_beside_trees_wait_only_where_a_proof_may_be_near():
     small, large = drawn(40, 3, 0.5, seed=1), drawn(150, 30, 0.5, seed=1)
     for problem, waits in ((small, True), (large, False)):
         data = relaxed(problem)
-        profit = packed(problem, greedy(problem, data[1]))
-        heuristics = PrimalHeuristics(*data, cpu())
+        profit = packed(problem, greedy(problem, data.dual))
+        heuristics = PrimalHeuristics(data, cpu())
         assert len(heuristics.beside(10**6, 0, profit)) == 1
         assert (len(heuristics.beside(10**6, PATIENCE, profit)) == 1) == waits
         assert len(heuristics.beside(10**6, 2 * PATIENCE, profit)) == MEMETIC_SEARCHES + 1
@@ -180,9 +181,9 @@ def test_who_goes_his_own_way_takes_nothing_over(monkeypatch):
     monkeypatch.setattr(MemeticSearch, "_search", lambda *arguments: None)
     problem = drawn(40, 5, 0.5, seed=9)
     data = relaxed(problem)
-    good, nothing = greedy(problem, data[1]), np.zeros(40, dtype=np.bool_)
+    good, nothing = greedy(problem, data.dual), np.zeros(40, dtype=np.bool_)
     for follows in (True, False):
-        memetic = MemeticSearch(*data, 0, follows=follows)
+        memetic = MemeticSearch(data, 0, follows=follows)
         assert memetic.run(nothing, 0, 0, GO) is None
         memetic.run(good, packed(problem, good), 0, GO)
         best = memetic.run(nothing, 0, 0, GO)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core.device import cpu
-from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack, RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, FAMILY, LANES, LARGEST_RISE
 from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.parallel_tempering import (
@@ -28,7 +28,9 @@ def tempering(problem, **more):
     root = root_node(rows, problem.capacity)
     reoptimise(rows, root, 0)
     bound = float(root.bound[0])
-    return ParallelTempering(problem, root.dual * rows.scale, root.reduced, bound, cpu(), **more)
+    return ParallelTempering(
+        RelaxedKnapsack(problem, root.dual * rows.scale, root.reduced, bound), cpu(), **more
+    )
 
 
 @pytest.mark.parametrize(("items", "rows"), SIZES)
