@@ -1,6 +1,6 @@
 """Multidimensional knapsack problems: the exact engine against others, one after the other.
 
-    python -m benchmarks.knapsack_rows [FILE ...] [--known INDEX.csv] [--time-limit 60]
+    python -m benchmarks.knapsack_multidimensional [FILE ...] [--known INDEX.csv] [--time-limit 60]
                                        [--peer-limit 60] [--peers highs cp-sat mip]
                                        [--sizes 100x5 100x10 250x5] [--device cpu] [--threads 0]
                                        [--stop-after SECONDS]

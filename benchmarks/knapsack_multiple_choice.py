@@ -1,6 +1,6 @@
 """Multiple-choice knapsack problems beside HiGHS and CP-SAT.
 
-    python -m benchmarks.knapsack_choice [--shapes 1000x10 100x100] [--ranges 1000 1000000]
+    python -m benchmarks.knapsack_multiple_choice [--shapes 1000x10 100x100] [--ranges 1000 1000000]
                                          [--kinds uncorrelated ...] [--instances 3] [--repeats 3]
                                          [--time-limit 20] [--stop-after 600]
 
