@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import gpu_bridge
+from benchmarks.cg_costs import iteration_cost
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge.verify.verify import verify
 from solvers import linalg, pdlp, presolve
@@ -44,7 +45,6 @@ from solvers.highs.channel import Quiet
 from solvers.highs.engine import make_task
 from solvers.highs.model import prepare as prepare_highs
 from solvers.highs.session import Session
-from solvers.linalg.costs import iteration_cost
 from solvers.linalg.least_squares import least_squares_duals, project_on_rows
 from solvers.pdlp import repair
 from solvers.pdlp.answer import on_original

@@ -1,8 +1,7 @@
 """Linear algebra that engines share: conjugate gradients on CPU and GPU.
 
 ``operator`` says what M is, ``precondition`` what helps with it, ``workspace`` holds the vectors
-and ``cg`` iterates; ``costs`` counts what an iteration must do and move. ``least_squares`` puts
-them to use for linear programs. Importing this package compiles nothing.
+and ``cg`` iterates. ``least_squares`` puts them to use for linear programs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The formulas of ``costs.py`` against what the kernels declare and compute."""
+"""The formulas of ``benchmarks/cg_costs.py`` against what the kernels declare and compute."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from benchmarks import cg_costs as costs
 from solvers.core.device import cpu
 from solvers.kernels.family import Family
 from solvers.linalg import (
     block_jacobi,
     chebyshev,
-    costs,
     jacobi,
     neumann,
     normal_equations,

@@ -4,8 +4,8 @@ The counting is that of the tutorial "Performance Engineering for Sparse Linear 
 2026): an entry of a CSR matrix is 12 bytes and 2 floating point operations, vectors pass through
 memory once for each kernel that reads or writes them, and what is gathered is counted once. The
 *textbook* iteration runs every line of the algorithm as a kernel of its own; the *fused* one is
-that of ``kernels/iteration.py``. The tests compare the fused counts with what the kernels
-declare, and with the operations of their loops.
+that of ``solvers/linalg/kernels/iteration.py``. The tests compare the fused counts with what the
+kernels declare, and with the operations of their loops.
 """
 
 from __future__ import annotations
