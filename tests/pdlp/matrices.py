@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.core.device import Device
 from solvers.sparse.slices import (
     CPU_PLAN,
     Packed,
@@ -19,6 +17,7 @@ from solvers.sparse.slices import (
     inverse,
     row_order,
 )
+from tests.emulator.gpu import EmulatedGpu
 
 SIZES = (0, 1, 31, 32, 33, 129, 255, 256, 257)
 
@@ -129,21 +128,4 @@ def unpacked(slices: Slices) -> Slices:
     )
 
 
-class PretendedGpu(Device):
-    """The host, taken for a GPU by what lays matrices out and prepares a solve."""
-
-    @property
-    def xp(self) -> Any:
-        return np
-
-    def to_device(self, array: Any) -> Any:
-        return np.array(array, order="C", copy=True)
-
-    def to_host(self, array: Any) -> Any:
-        return np.array(array, copy=True)
-
-    def synchronize(self) -> None:
-        """Nothing is ever under way on the host."""
-
-
-PRETENDED_GPU = PretendedGpu("cuda", "the host with the layout of a GPU")
+PRETENDED_GPU = EmulatedGpu("cuda", "the host with the layout of a GPU")

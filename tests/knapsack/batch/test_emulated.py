@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gpu_bridge
 from gpu_bridge import Batch
-from solvers.core.device import Device
 from solvers.core.problem import Problem
 from solvers.knapsack.batch import solve_many_knapsacks
 from solvers.knapsack.batch.kernels.many import FAMILY, INFEASIBLE, OUTGROWN, SOLVED, TOO_LARGE
 from solvers.knapsack.items import Knapsack
-from tests.knapsack.batch import emulated
+from tests.emulator import Emulated, needs_compiler
+from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.batch.cases import awkward, flat, run_kernel
 from tests.knapsack.brute import CLASSES, instance
 
-pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
+pytestmark = needs_compiler
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return emulated.Libraries(tmp_path_factory.mktemp("emulated"))
+def device_code():
+    return Emulated(FAMILY)
 
 
-def assert_same(library, problems, **more):
+def assert_same(device_code, problems, **more):
     here = run_kernel(problems, lambda values: FAMILY["many"](*values, threads=1), **more)
-    there = run_kernel(problems, lambda values: emulated.launch(library, values), **more)
+    there = run_kernel(problems, lambda values: device_code["many"](*values), **more)
     for name, values in here.items():
         np.testing.assert_array_equal(there[name], values, err_msg=name)
     return here
@@ -38,74 +36,42 @@ def assert_same(library, problems, **more):
 
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize("near", [0, 2, 96])
-def test_awkward_problems(library, words, near):
-    here = assert_same(library, awkward(60, 64 * words, seed=words), words=words, near=near)
+def test_awkward_problems(device_code, words, near):
+    here = assert_same(device_code, awkward(60, 64 * words, seed=words), words=words, near=near)
     assert {SOLVED, INFEASIBLE} <= set(here["ending"])
 
 
 @pytest.mark.parametrize("items", [1, 31, 33, 63, 64, 65, 127, 128])
-def test_sizes(library, items):
+def test_sizes(device_code, items):
     words = 1 if items <= 64 else 2
     problems = [instance(kind, items, 30, items) for kind in CLASSES]
-    here = assert_same(library, problems, words=words, slots=5)
+    here = assert_same(device_code, problems, words=words, slots=5)
     assert (here["ending"] == SOLVED).all()
 
 
-def test_what_does_not_fit(library):
+def test_what_does_not_fit(device_code):
     problems = [instance("strongly", 40, 1000, 3)]
-    assert assert_same(library, problems, room=64)["ending"] == OUTGROWN
-    assert assert_same(library, problems, most=100)["ending"] == OUTGROWN
-    assert assert_same(library, [instance("weakly", 65, 9, 1)])["ending"] == TOO_LARGE
+    assert assert_same(device_code, problems, room=64)["ending"] == OUTGROWN
+    assert assert_same(device_code, problems, most=100)["ending"] == OUTGROWN
+    assert assert_same(device_code, [instance("weakly", 65, 9, 1)])["ending"] == TOO_LARGE
     large = Knapsack.binary([2**40, 3], [2**22, 5], 2**22)
-    assert assert_same(library, [large])["ending"] == TOO_LARGE
+    assert assert_same(device_code, [large])["ending"] == TOO_LARGE
     huge = Knapsack.binary([3, 4], [2, 2], 2**61)
-    assert assert_same(library, [huge])["ending"] == SOLVED
+    assert assert_same(device_code, [huge])["ending"] == SOLVED
 
 
-def test_no_problems_and_no_items(library):
-    assert_same(library, [])
+def test_no_problems_and_no_items(device_code):
+    assert_same(device_code, [])
     empty = [Knapsack.binary([], [], capacity) for capacity in (-1, 0, 1)]
-    here = assert_same(library, empty)
+    here = assert_same(device_code, empty)
     np.testing.assert_array_equal(here["ending"], [INFEASIBLE, SOLVED, SOLVED])
 
 
-class Settable(np.ndarray):
-    """An array with CuPy's way to take numbers from the host."""
-
-    def set(self, values):
-        self[...] = values
-
-
-class EmulatedGpu(Device):
-    """A GPU whose memory is the host's, for what happens on the way to a launch."""
-
-    @property
-    def xp(self):
-        def empty(shape, dtype):
-            return np.empty(shape, dtype).view(Settable)
-
-        device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
-        cuda = SimpleNamespace(Device=lambda: device, alloc_pinned_memory=bytearray)
-        return SimpleNamespace(empty=empty, zeros=np.zeros, cuda=cuda)
-
-    def activate(self):
-        return nullcontext()
-
-    def to_device(self, array):
-        return np.array(array, order="C", copy=True)
-
-    def to_host(self, array):
-        return np.array(array, copy=True)
-
-    def synchronize(self):
-        pass
-
-
 @pytest.fixture
-def gpu(library, monkeypatch):
+def gpu(device_code, monkeypatch):
     def emulate(*values, threads):
         kinds.add(str(values[1].dtype))
-        emulated.launch(library, values)
+        device_code["many"](*values)
 
     def take():
         running = sys.modules["solvers.knapsack.batch.run"]

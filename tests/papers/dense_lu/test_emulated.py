@@ -9,7 +9,7 @@ from solvers.papers.dense_lu.factors import PIVOT_EPSILON
 from solvers.papers.dense_lu.kernels.batched import BATCHED, shared_bytes
 from solvers.papers.dense_lu.kernels.elimination import ELIMINATION
 from solvers.papers.dense_lu.kernels.inspect import INSPECT, parts
-from tests.papers.dense_lu.emulated import COMPILER, SHARED_BYTES, Emulated
+from tests.emulator import MOST_SHARED, Emulated, needs_compiler
 from tests.papers.dense_lu.kernel_cases import (
     PART_SIZES,
     SIZES,
@@ -20,14 +20,13 @@ from tests.papers.dense_lu.kernel_cases import (
     singular_cases,
 )
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+pytestmark = needs_compiler
 
 
 @pytest.fixture(scope="module", params=["forwards", "backwards"])
-def device(request, tmp_path_factory):
-    folder, backwards = tmp_path_factory.mktemp("emulated"), request.param == "backwards"
+def device(request):
     families = (INSPECT, BATCHED, ELIMINATION)
-    return {f.stem: Emulated(f, folder, backwards=backwards) for f in families}
+    return {f.stem: Emulated(f, backwards=request.param == "backwards") for f in families}
 
 
 def assert_equal_on_both(case: Case, device: dict[str, Emulated]) -> None:
@@ -35,7 +34,7 @@ def assert_equal_on_both(case: Case, device: dict[str, Emulated]) -> None:
     there = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
     with np.errstate(all="ignore"):
         family[name](*values)
-    device[family.stem](name, *there)
+    device[family.stem][name](*there)
     for argument, ours, theirs in zip(family.kernels[name].arguments, values, there, strict=True):
         if argument.direction == "in" or not isinstance(ours, np.ndarray):
             continue
@@ -75,7 +74,7 @@ def test_kernels_and_twins_find_the_same_singular_columns(device):
         there = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
         with np.errstate(all="ignore"):
             family[name](*values)
-        device[family.stem](name, *there)
+        device[family.stem][name](*there)
         for argument, theirs, ours in zip(
             family.kernels[name].arguments, there, values, strict=True
         ):
@@ -88,17 +87,17 @@ def test_kernels_and_twins_find_the_same_singular_columns(device):
 
 def test_largest_matrix_of_a_block(device):
     n = 160
-    assert shared_bytes(n, sides=8) <= SHARED_BYTES
+    assert shared_bytes(n, sides=8) <= MOST_SHARED
     matrices = random_matrices(1, n, 5)
     factors, order = np.empty((1, n, n)), np.empty((1, n), np.int32)
     singular, verdict = np.empty(1, np.int32), np.empty((1, 4))
     arguments = (matrices, factors, order, singular, verdict)
-    device["batched"]("factorise", 1, n, PIVOT_EPSILON, *arguments)
+    device["batched"]["factorise"](1, n, PIVOT_EPSILON, *arguments)
     product = (np.tril(factors[0], -1) + np.eye(n)) @ np.triu(factors[0])
     assert singular[0] == -1
     np.testing.assert_allclose(product, matrices[0][order[0]], atol=1e-11)
     inverses, norms = np.empty((1, n, n)), np.empty((2, 1))
-    device["batched"]("invert", 1, n, matrices, inverses, norms, singular)
+    device["batched"]["invert"](1, n, matrices, inverses, norms, singular)
     assert np.abs(inverses[0] @ matrices[0] - np.eye(n)).max() < 1e-9
     assert norms[0, 0] == pytest.approx(np.linalg.norm(matrices[0], 1))
     assert norms[1, 0] == pytest.approx(np.linalg.norm(inverses[0], 1))

@@ -8,21 +8,20 @@ import pytest
 from solvers.core.device import cpu
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.papers.knapsack_branch_and_bound.kernels.nodes import EACH, TILE, WIDE
+from solvers.papers.knapsack_branch_and_bound.kernels.nodes import EACH, FAMILY, TILE, WIDE
 from solvers.papers.knapsack_branch_and_bound.nodes import word_type
 from solvers.papers.knapsack_branch_and_bound.run import TreeSettings, branch_and_bound
+from tests.emulator import Emulated, needs_compiler
 from tests.knapsack.brute import CLASSES, instance
-from tests.papers.knapsack_branch_and_bound import emulated
 from tests.papers.knapsack_branch_and_bound.cases import KINDS, assert_same, level, some_items
 
-pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
+pytestmark = needs_compiler
 WORDS = {1000: "int32", 10**6: "int64"}
 
 
 @pytest.fixture(scope="module")
-def emulation(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("emulated")
-    return emulated.Emulated({word: emulated.build(folder, word) for word in WORDS.values()})
+def emulation():
+    return Emulated(FAMILY)
 
 
 @pytest.fixture

@@ -8,28 +8,19 @@ import pytest
 from solvers.core.device import cpu
 from solvers.papers.simplex_variants.basic_solution import basis_matrix
 from solvers.papers.simplex_variants.device_pivots import Call
-from solvers.papers.simplex_variants.kernels.iterate import ITERATE
 from solvers.papers.simplex_variants.kernels.layout import BLAND
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 from solvers.papers.simplex_variants.kernels.scale import SCALE
 from solvers.papers.simplex_variants.standard_form import standard_form
-from tests.mip.heuristics.local_search.gpu.emulated import COMPILER, build, launch
+from tests.emulator import emulated, needs_compiler
 from tests.papers.simplex_variants.models import random_problem
 from tests.papers.simplex_variants.stepping import CASES, KINDS, copied, prepared, step_both
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+pytestmark = needs_compiler
 
 
-@pytest.fixture(scope="module")
-def emulate(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("emulated")
-    families = (ITERATE, RESIDENT, SCALE)
-    libraries = {family.stem: build(family, folder) for family in families}
-
-    def run(call):
-        launch(libraries[call.family.stem], call.family.kernels[call.name], call.values)
-
-    return run
+def emulate(call):
+    emulated(call.family)[call.name](*call.values)
 
 
 def by_twin(call):
@@ -38,20 +29,20 @@ def by_twin(call):
 
 @pytest.mark.parametrize("variant", KINDS)
 @pytest.mark.parametrize("case", CASES)
-def test_lanes_do_what_the_twins_do(case, variant, emulate):
+def test_lanes_do_what_the_twins_do(case, variant):
     pivots = prepared(variant, case, cpu())
     step_both(pivots, copied(pivots, cpu()), emulate)
 
 
 @pytest.mark.parametrize("variant", KINDS)
-def test_lanes_follow_blands_rule_as_the_twins_do(variant, emulate):
+def test_lanes_follow_blands_rule_as_the_twins_do(variant):
     pivots = prepared(variant, "degenerate", cpu())
     pivots.space.control[BLAND] = 1.0
     step_both(pivots, copied(pivots, cpu()), emulate)
 
 
 @pytest.mark.parametrize("case", ["random later", "tall", "degenerate"])
-def test_lanes_write_the_basis_as_the_twin_does(case, emulate):
+def test_lanes_write_the_basis_as_the_twin_does(case):
     pivots = prepared("graphs", case, cpu())
     s = pivots.space
     written = [np.zeros(s.size**2) for _ in range(2)]
@@ -63,7 +54,7 @@ def test_lanes_write_the_basis_as_the_twin_does(case, emulate):
         assert np.array_equal(transposed.reshape(s.size, s.size), expected)
 
 
-def test_lanes_scale_as_the_twins_do(emulate):
+def test_lanes_scale_as_the_twins_do():
     matrix = standard_form(random_problem(6, 30, 290)).matrix
     n = matrix.shape[1]
     arrays = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)

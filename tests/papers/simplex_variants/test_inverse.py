@@ -7,28 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.core.device import Device, cpu
+from solvers.core.device import cpu
 from solvers.papers.simplex_variants.basic_solution import BasicSolution, basis_matrix, repaired
 from solvers.papers.simplex_variants.inverse import invert
 from solvers.papers.simplex_variants.scaling import ScaledForm, scaled_form
 from solvers.papers.simplex_variants.standard_form import standard_form
 from solvers.papers.simplex_variants.start import start_basis
 from solvers.papers.simplex_variants.workspace import workspace
+from tests.emulator.gpu import EmulatedGpu
 from tests.papers.simplex_variants.models import random_problem
-
-
-class HostAsGpu(Device):
-    """A device that takes the way of a GPU with the arrays of NumPy."""
-
-    @property
-    def xp(self):
-        return np
-
-    def to_device(self, array):
-        return np.array(array)
-
-    def to_host(self, array):
-        return np.array(array)
 
 
 def some_basis(form: ScaledForm, seed: int) -> np.ndarray:
@@ -55,7 +42,7 @@ def test_rows_of_the_workspace_are_columns_of_the_inverse(form, way):
     space = workspace(form, cpu())
     space.basic[:] = basic
     if way == "dense":
-        space = replace(space, device=HostAsGpu("cuda", "host"))
+        space = replace(space, device=EmulatedGpu("cuda", "host"))
     assert invert(form, basic, space)
     found = space.inverse.reshape(space.size, space.stride)[:, : space.size].T
     assert found @ basis_matrix(form, basic).toarray() == pytest.approx(np.eye(space.size))

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import ctypes
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from gpu_bridge.verify.residuals import bound_violations, dual_point, lp_residuals
 from solvers.core.problem import Problem
-from solvers.kernels.family import C_TYPES
 from solvers.simplex.batch.check import columns_of, is_full
-from solvers.simplex.batch.kernels.check import CHECK, FAMILY, FIGURES, INSIDE
+from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, INSIDE
 from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
-from tests.mip.heuristics.local_search.gpu import emulated as walkers
-from tests.simplex.batch import emulated as simplex
+from tests.emulator import emulated, needs_compiler
 from tests.simplex.batch.check_cases import CLAIMED, SHAPES, random_case, run_check
 
 VARYING = ("values", "cost", "upper", "row_lower", "offset")
 
 
 def by_twin(case, threads=1):
-    figures, y = run_check(case, lambda values: FAMILY["check"](*values, threads=threads))
+    return checked(case, lambda values: FAMILY["check"](*values, threads=threads))
+
+
+def checked(case, run):
+    figures, y = run_check(case, run)
     return figures.reshape(case.count, -1), y.reshape(case.y.shape)
 
 
@@ -111,56 +108,15 @@ def test_narrow_numbers():
     assert narrow.tolist() == [0, 3, 255, 1, 77, 77]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    """Compile the device code for this machine and load it."""
-    source = tmp_path_factory.mktemp("check") / "check.cpp"
-    kinds = {"real[]": "REAL*", "index[]": "INDEX*"}
-    parameters = ", ".join(f"{kinds.get(a.kind, 'int')} {a.name}" for a in CHECK.arguments)
-    names = ", ".join(argument.name for argument in CHECK.arguments)
-    source.write_text(
-        f'#include "blocks.h"\n{FAMILY.source()}\n'
-        f'extern "C" void emulate(int grid, int threads, {parameters}) {{\n'
-        "    blockDim.x = unsigned(threads);\n"
-        "    for (int at = 0; at < grid; ++at) {\n"
-        "        blockIdx.x = unsigned(at);\n"
-        f"        emulator::run_block(threads, [&] {{ check({names}); }});\n"
-        "    }\n}\n"
-    )
-    macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in FAMILY.types()]
-    made = source.with_suffix(".so")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-fno-gnu-unique", "-shared", "-ffp-contract=off", "-w"]
-    folders = [Path(module.__file__).parent / "emulator" for module in (simplex, walkers)]
-    command = [
-        walkers.COMPILER, *flags, *macros, *(f"-I{folder}" for folder in folders), str(source),
-        "-o", str(made),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(made))
-
-
-def by_emulation(case, library):
-    def run(values: tuple[Any, ...]) -> None:
-        shape = CHECK.launch(CHECK.by_name(values))
-        arguments: list[Any] = [ctypes.c_int(shape.grid), ctypes.c_int(shape.block)]
-        for value in values:
-            is_array = isinstance(value, np.ndarray)
-            made = ctypes.c_void_p(value.ctypes.data) if is_array else ctypes.c_int(int(value))
-            arguments.append(made)
-        library.emulate(*arguments)
-
-    figures, y = run_check(case, run)
-    return figures.reshape(case.count, -1), y.reshape(case.y.shape)
-
-
-@pytest.mark.skipif(walkers.COMPILER is None, reason="there is no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("density", [1.0, 0.2])
-def test_the_device_code_finds_the_same(library, shape, density):
+def test_the_device_code_finds_the_same(shape, density):
+    kernel = emulated(FAMILY)["check"]
     for varying in ((), VARYING, ("lower", "row_upper")):
         case = random_case(6, 7, *shape, density=density, varying=varying)
-        (figures, y), (expected, clipped) = by_emulation(case, library), by_twin(case)
+        figures, y = checked(case, lambda values: kernel(*values))
+        expected, clipped = by_twin(case)
         np.testing.assert_array_equal(y, clipped)
         np.testing.assert_array_equal(figures[:, INSIDE], expected[:, INSIDE])
         np.testing.assert_allclose(figures, expected, rtol=1e-12, atol=1e-12)

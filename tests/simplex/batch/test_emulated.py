@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpu_bridge.batch.check import find_figures
-from solvers.core.device import Device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
@@ -32,15 +29,16 @@ from solvers.simplex.batch.layout import (
     find_layout,
     vector_bytes,
 )
-from tests.simplex.batch import emulated
+from tests.emulator import Emulated, needs_compiler
+from tests.emulator.gpu import EmulatedGpu
 from tests.simplex.batch.cases import boxed_batch, mixed_batch, run_kernel
 
-pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
+pytestmark = needs_compiler
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return emulated.build(tmp_path_factory.mktemp("emulated"))
+def device_code():
+    return Emulated(FAMILY)
 
 
 def by_twin(values):
@@ -51,7 +49,7 @@ def layout_of(shape, count, place=ALL_NEAR, block=None):
     """Return a layout with the LP where it is wanted, whatever its size, and nothing held."""
     m, n = shape
     usual = find_layout(m, n, count=count, processors=1)
-    block = min(block or usual.block, 256)
+    block = block or usual.block
     vectors, leading = vector_bytes(m, n, block), usual.leading
     matrix = REAL * leading * n
     shared = {ALL_NEAR: vectors + matrix, MATRIX_FAR: vectors, ALL_FAR: 0}[place]
@@ -64,15 +62,13 @@ def held_layout(shape, count):
     """Return a layout with the dictionary in registers."""
     found = _held_layout(*shape, SHARED_MEMORY, count, 1)
     assert found is not None
-    assert found.block <= 256
     return found
 
 
-def assert_same(data, library, layout):
+def assert_same(data, device_code, layout):
     here = run_kernel(data, by_twin)
-    there = run_kernel(
-        data, lambda values: emulated.launch(library, values, held=layout.held), layout
-    )
+    kernel = device_code["simplex_held" if layout.held else "simplex"]
+    there = run_kernel(data, lambda values: kernel(*values), layout)
     np.testing.assert_array_equal(there["ending"], here["ending"])
     np.testing.assert_array_equal(there["iterations"], here["iterations"])
     np.testing.assert_array_equal(there["basis"], here["basis"])
@@ -99,128 +95,84 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes(library, shape):
+def test_shapes(device_code, shape):
     data = mixed_batch(1, 6, *shape, whole=True)
-    assert_same(data, library, layout_of(shape, 6))
+    assert_same(data, device_code, layout_of(shape, 6))
 
 
 @pytest.mark.parametrize("block", [32, 64, 256])
 @pytest.mark.parametrize("place", [ALL_NEAR, MATRIX_FAR, ALL_FAR])
-def test_places_and_blocks(library, place, block):
+def test_places_and_blocks(device_code, place, block):
     data = mixed_batch(2, 3, 20, 30, whole=False)
-    assert_same(data, library, layout_of((20, 30), 3, place, block))
+    assert_same(data, device_code, layout_of((20, 30), 3, place, block))
 
 
 @pytest.mark.parametrize(
     "shape", [(1, 1), (1, 40), (9, 17), (8, 65), (12, 128), (20, 200)], ids=str
 )
-def test_dictionaries_held_in_registers(library, shape):
+def test_dictionaries_held_in_registers(device_code, shape):
     layout = held_layout(shape, 6)
-    assert_same(mixed_batch(1, 4, *shape, whole=True), library, layout)
-    here = assert_same(boxed_batch(3, 2, *shape, ("cost", "row_upper")), library, layout)
+    assert_same(mixed_batch(1, 4, *shape, whole=True), device_code, layout)
+    here = assert_same(boxed_batch(3, 2, *shape, ("cost", "row_upper")), device_code, layout)
     assert (here["ending"] == OPTIMAL).all()
 
 
 @pytest.mark.parametrize("columns", [40, 100, 160])
-def test_groups_of_equal_ratios_in_held_dictionaries(library, columns):
+def test_groups_of_equal_ratios_in_held_dictionaries(device_code, columns):
     data = boxed_batch(3, 6, 6, columns, ("row_upper",))
     alike = np.repeat(data.cost.reshape(-1, 4)[:, :1], 4, axis=1).reshape(1, -1)
     values = np.repeat(data.values.reshape(6, -1, 4)[:, :, :1], 4, axis=2).reshape(1, -1)
     # sides at which some columns of a group are at their upper bounds, and some are not
     sides = 0.3 * data.row_upper + 1.0
     data = dataclasses.replace(data, cost=alike, values=values, row_upper=sides)
-    assert_same(data, library, held_layout((6, columns), 6))
+    assert_same(data, device_code, held_layout((6, columns), 6))
 
 
-def test_held_dictionaries_between_looks_at_their_accuracy(library, monkeypatch):
+def test_held_dictionaries_between_looks_at_their_accuracy(device_code, monkeypatch):
     often = Settings(Parameters(check_every=3.0, stalled=2.0))
     monkeypatch.setattr("tests.simplex.batch.cases.DEFAULT", often)
     data = mixed_batch(9, 20, 12, 85, whole=True)
-    assert_same(data, library, held_layout((12, 85), 20))
+    assert_same(data, device_code, held_layout((12, 85), 20))
 
 
 @pytest.mark.parametrize("varying", ["cost", "lower", "upper", "row_upper", "values"])
-def test_data_that_varies_or_is_shared(library, varying):
+def test_data_that_varies_or_is_shared(device_code, varying):
     data = boxed_batch(3, 4, 11, 17, (varying,))
-    here = assert_same(data, library, layout_of((11, 17), 4))
+    here = assert_same(data, device_code, layout_of((11, 17), 4))
     assert (here["ending"] == OPTIMAL).all()
 
 
 @pytest.mark.parametrize("rows", [1, 5])
-def test_bases_to_start_from(library, rows):
+def test_bases_to_start_from(device_code, rows):
     data = mixed_batch(4, 5, 12, 18, whole=True)
     basis = np.random.default_rng(0).integers(0, 4, (rows, 30)).astype(np.int8)
     started = dataclasses.replace(data, basis=basis)
-    assert_same(started, library, layout_of((12, 18), 5))
+    assert_same(started, device_code, layout_of((12, 18), 5))
     shared = boxed_batch(3, 5, 12, 18, ("row_upper",))
-    assert_same(dataclasses.replace(shared, basis=basis), library, layout_of((12, 18), 5))
+    assert_same(dataclasses.replace(shared, basis=basis), device_code, layout_of((12, 18), 5))
 
 
-def test_many_kinds_of_endings(library):
+def test_many_kinds_of_endings(device_code):
     data = mixed_batch(5, 60, 6, 7, whole=True)
-    here = assert_same(data, library, layout_of((6, 7), 60))
+    here = assert_same(data, device_code, layout_of((6, 7), 60))
     assert set(here["ending"].ravel()) == {OPTIMAL, INFEASIBLE, UNBOUNDED}
 
 
-def test_a_batch_larger_than_its_grid(library):
+def test_a_batch_larger_than_its_grid(device_code):
     data = boxed_batch(6, 50, 3, 4, ("cost", "values"))
     layout = dataclasses.replace(layout_of((3, 4), 50), blocks=1)
-    assert_same(data, library, layout)
-
-
-class ArrayThere(np.ndarray):
-    def get(self, stream, out, blocking):
-        out[:] = self
-
-    def set(self, array, stream):
-        self[:] = array
-
-
-def empty_there(size, dtype=np.float64):
-    return np.empty(size, dtype).view(ArrayThere)
-
-
-class EmulatedGpu(Device):
-    """A GPU whose memory is the host's, for what the engine does on the way to a launch."""
-
-    @property
-    def xp(self):
-        attributes = {"MultiProcessorCount": 2, "MaxSharedMemoryPerBlockOptin": SHARED_MEMORY}
-        cuda = SimpleNamespace(
-            Stream=lambda non_blocking: nullcontext(),
-            Device=lambda index: SimpleNamespace(attributes=attributes),
-            alloc_pinned_memory=bytearray,
-            get_current_stream=lambda: None,
-        )
-        return SimpleNamespace(empty=empty_there, zeros=np.zeros, cuda=cuda)
-
-    def activate(self):
-        return nullcontext()
-
-    def to_device(self, array):
-        return np.array(array, order="C", copy=True)
-
-    def to_host(self, array):
-        return np.array(array, copy=True, subok=False)
-
-    def synchronize(self):
-        pass
+    assert_same(data, device_code, layout)
 
 
 @pytest.mark.parametrize("limit", [np.inf, 1e6], ids=["at once", "in slices"])
-def test_the_engine_on_the_way_to_a_gpu_and_back(library, monkeypatch, limit):
-    def emulated_kernel(held):
-        return lambda *values, threads: emulated.launch(library, values, held=held)
-
-    family = {"simplex": emulated_kernel(False), "simplex_held": emulated_kernel(True)}
-    monkeypatch.setattr("solvers.simplex.batch.layout.LARGEST_BLOCK", 256)
+def test_the_engine_on_the_way_to_a_gpu_and_back(device_code, monkeypatch, limit):
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
     monkeypatch.setattr(
         "solvers.simplex.batch.fallback.find_device",
         lambda wanted: EmulatedGpu("cuda", ""),
     )
-    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", family)
+    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", device_code)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit), check=True)
     assert there.device == "cuda"
     optimal = here.ending == Ending.OPTIMAL

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from unittest import mock
 
 import numpy as np
 import pytest
 
-from solvers.core.device import Device, cpu
+from solvers.core.device import cpu
 from solvers.core.progress import Progress
 from solvers.simplex.batch.answer import NOT_REACHED
 from solvers.simplex.batch.fallback import solve_where_it_fits
 from solvers.simplex.batch.inputs import Inputs, Parcel
 from solvers.simplex.batch.results import SliceResults, empty_answer
 from solvers.simplex.batch.slices import Pace, make_lanes, solve_slices
+from tests.emulator.gpu import EmulatedGpu
 
 
 def run(count, pace, progress=None, stop_after=None):
@@ -98,19 +98,8 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     np.testing.assert_array_equal(given, [2, 3, 4, 5])
 
 
-class SmallGpu(Device):
-    def activate(self):
-        return nullcontext()
-
-    def is_out_of_memory(self, error):
-        return isinstance(error, MemoryError)
-
-    def release_memory(self):
-        pass
-
-
 def test_the_cpu_goes_on_where_a_gpu_is_too_small(monkeypatch):
-    small = SmallGpu("cuda", "a small GPU")
+    small = EmulatedGpu("cuda", "a small GPU")
     monkeypatch.setattr("solvers.simplex.batch.fallback.find_device", lambda wanted: small)
 
     def solve_on(device, error=MemoryError):

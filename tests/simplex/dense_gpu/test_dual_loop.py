@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from solvers.simplex.dense_gpu import arrays
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
-from tests.mip.heuristics.local_search.grid_wide import emulated
+from tests.emulator import Emulated, needs_compiler
 from tests.simplex.dense_gpu.cases import infeasible_problem, random_problem
-from tests.simplex.dense_gpu.device_code import COMPILER, on_host
-from tests.simplex.dense_gpu.loop_cases import KERNEL, check_equal, copied, iterate, started
+from tests.simplex.dense_gpu.loop_cases import check_equal, copied, iterate, started
 from tests.simplex.dense_gpu.test_side_by_side import short_columns, without_costs
 
 SMALL = ("infeasible", "one row", "one column")
@@ -50,22 +45,17 @@ def test_twin_makes_the_same_iterations(name, pricing):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return emulated.build(on_host(DUAL_LOOP), Path(tmp_path_factory.mktemp("loop")), "float64")
+def device_code():
+    return Emulated(DUAL_LOOP)
 
 
-def run_device(library: ctypes.CDLL, values: dict[str, Any]) -> None:
-    """Run the device code on the host."""
-    emulated.launch(library, KERNEL, tuple(values.values()))
-
-
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize(("name", "blocks"), [("dense", 1), *((name, 3) for name in PROBLEMS)])
-def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, library):
+def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, device_code):
     core = started(PROBLEMS[name](), 0 if name in SMALL else 6)
     twin, device = copied(core, 6, 1), copied(core, 6, blocks)
     DUAL_LOOP["iterate_dual"](*twin.values())
-    run_device(library, device)
+    device_code["iterate_dual"](*device.values())
     check_equal(device, twin)
     if name == "infeasible":
         assert device["control"][word.STATUS] == word.NO_PIVOT
@@ -73,21 +63,20 @@ def test_device_code_makes_the_pivots_of_the_twin(name, blocks, pricing, library
         assert device["control"][word.PIVOTS] > core._basis.control[word.PIVOTS]
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
-def test_device_code_does_without_room_in_shared_memory(pricing, tmp_path):
-    cramped = on_host(DUAL_LOOP, LIST_MOST=3, MASK_WORDS=1)
-    library = emulated.build(cramped, tmp_path, "float64")
+@needs_compiler
+def test_device_code_does_without_room_in_shared_memory(pricing):
+    device_code = Emulated(DUAL_LOOP, constants={"LIST_MOST": 3, "MASK_WORDS": 1})
     for name in ("short columns", "long columns"):
         core = started(PROBLEMS[name](), 6)
         twin, device = copied(core, 4, 1), copied(core, 4, 2)
         DUAL_LOOP["iterate_dual"](*twin.values())
-        run_device(library, device)
+        device_code["iterate_dual"](*device.values())
         check_equal(device, twin)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("end", ["limit", "fold", "stopped", "inaccurate"])
-def test_device_code_says_why_it_ends(end, library):
+def test_device_code_says_why_it_ends(end, device_code):
     core = started(PROBLEMS["dense"](), 4)
     pair = [copied(core, 5, 1), copied(core, 5, 2)]
     for values in pair:
@@ -103,7 +92,7 @@ def test_device_code_says_why_it_ends(end, library):
             values["inverse"][:] *= 1.0 + 1e-3
             values["etas"][:] *= 0.5
     DUAL_LOOP["iterate_dual"](*pair[0].values())
-    run_device(library, pair[1])
+    device_code["iterate_dual"](*pair[1].values())
     check_equal(pair[1], pair[0])
     expected = {
         "limit": word.OUT_OF_PIVOTS, "fold": word.FOLD, "stopped": word.DONE,

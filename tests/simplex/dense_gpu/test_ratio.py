@@ -11,7 +11,7 @@ from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.kernels.ratio import RATIO
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
 from solvers.simplex.state import BASIC, LOWER, UPPER
-from tests.simplex.dense_gpu.device_code import COMPILER
+from tests.emulator import emulated, needs_compiler
 from tests.simplex.dense_gpu.side_by_side import compare
 
 ROWS, STRUCTURALS, MOST, MADE = 70, 1400, 6, 4
@@ -119,12 +119,12 @@ FLIPPING = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("lanes", [1, 8, 32])
 @pytest.mark.parametrize("name", CASES)
-def test_device_code_chooses_as_the_twin(name, lanes, emulator):
+def test_device_code_chooses_as_the_twin(name, lanes):
     twin = priced(*CASES[name], lanes)
     device = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in twin.items()}
     RATIO["choose_column"](*twin.values())
-    emulator.kernel(RATIO, "choose_column")(*device.values())
+    emulated(RATIO)["choose_column"](*device.values())
     compare(RATIO.kernels["choose_column"], list(twin.values()), list(device.values()))

@@ -9,11 +9,11 @@ from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu import arrays
+from tests.emulator import emulated, needs_compiler
 from tests.simplex.dense_gpu.cases import primal_problem, random_problem, run
-from tests.simplex.dense_gpu.device_code import COMPILER
 from tests.simplex.dense_gpu.side_by_side import SideBySide
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+pytestmark = needs_compiler
 
 
 def without_costs(columns: int) -> Problem:
@@ -43,10 +43,10 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("steepest", [True, False], ids=["steepest", "devex"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_kernels_do_what_their_twins_do(name, steepest, emulator, monkeypatch):
+def test_kernels_do_what_their_twins_do(name, steepest, monkeypatch):
     def on_host(family, kernel, values):
         copies = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
-        emulator.kernel(family, kernel)(*copies)
+        emulated(family)[kernel](*copies)
         return copies
 
     monkeypatch.setattr(arrays, "prices_by_steepest_edge", lambda *sizes: steepest)

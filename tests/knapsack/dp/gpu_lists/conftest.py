@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.knapsack.dp.gpu_lists import emulated
+from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY
+from tests.emulator import COMPILER, Emulated
 
 
 @pytest.fixture(scope="session")
-def device_code(tmp_path_factory):
-    if emulated.COMPILER is None:
+def device_code():
+    if COMPILER is None:
         pytest.skip("there is no C++ compiler")
-    return emulated.Emulated(emulated.build(tmp_path_factory.mktemp("lists")))
+    return Emulated(FAMILY)

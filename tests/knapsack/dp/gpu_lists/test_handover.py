@@ -14,8 +14,8 @@ from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import choose, handover, list_search, memory
 from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.exact_search import solve_knapsack
+from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.brute import instance
-from tests.knapsack.dp.gpu_lists.emulated import EmulatedGpu
 from tests.knapsack.dp.gpu_lists.test_search import go_on, ordered, poor_start
 
 GPU = EmulatedGpu("cuda", "a GPU", memory_free=2**28)

@@ -14,8 +14,8 @@ from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.normal_form import normal_form
+from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.brute import instance
-from tests.knapsack.dp.gpu_lists.emulated import EmulatedGpu
 
 KINDS = ("almost", "circle", "weakly", "strongly")
 

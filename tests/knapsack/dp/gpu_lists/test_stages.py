@@ -12,7 +12,7 @@ from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
 from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY
 from solvers.knapsack.dp.states import States
 from solvers.native.knapsack_dp_states import merge
-from tests.knapsack.dp.gpu_lists import emulated
+from tests.emulator import Emulated, needs_compiler
 from tests.knapsack.dp.gpu_lists.cases import (
     CASES,
     LARGEST,
@@ -227,9 +227,9 @@ def test_histories_are_renewed(device_code):
             assert (array[3000:] == 7).all()
 
 
-@pytest.mark.skipif(emulated.COMPILER is None, reason="there is no C++ compiler")
-def test_blocks_that_run_side_by_side_agree(tmp_path, monkeypatch):
-    together = emulated.Emulated(emulated.build(tmp_path, together=True))
+@needs_compiler
+def test_blocks_that_run_side_by_side_agree(monkeypatch):
+    together = Emulated(FAMILY, together=True)
     monkeypatch.setattr("solvers.knapsack.dp.gpu_lists.memory._blocks", lambda device: 3)
     case = front(9000, 9, items=3, best=0.99)
     for one, other in zip(stages(case), stages(case, family=together), strict=True):

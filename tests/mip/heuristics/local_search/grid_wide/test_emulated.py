@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any
-
 import numpy as np
 import pytest
 
-from solvers.kernels.family import Family
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import Control
+from tests.emulator import needs_compiler
+from tests.mip.heuristics.local_search.gpu.test_emulated import run_emulated
 from tests.mip.heuristics.local_search.grid_wide.cases import (
     CASES,
-    Launcher,
     Whole,
     huge_row,
     start_whole,
 )
-from tests.mip.heuristics.local_search.grid_wide.emulated import COMPILER, build, launch
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+pytestmark = needs_compiler
 
 CARRIED = ("records", "values", "cells", "kept", "tree", "claims", "moves", "slots", "shares")
 LAUNCHES = (0, 1, 2, 25)
 WIDE_TEAMS = {"long line": 40, "wide covering": 24}
-
-
-@pytest.fixture(scope="module")
-def emulated(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("emulated")
-    built: dict[str, ctypes.CDLL] = {}
-
-    def launcher(real: str) -> Launcher:
-        if real not in built:
-            from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
-
-            built[real] = build(WHOLE, folder, real)
-
-        def run(family: Family, name: str, values: tuple[Any, ...]) -> None:
-            launch(built[real], family.kernels[name], values)
-
-        return run
-
-    return launcher
 
 
 def assert_same(one: Whole, other: Whole) -> None:
@@ -63,29 +40,29 @@ def walk_both(twin: Whole, device: Whole, launches: tuple[int, ...] = LAUNCHES) 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_grid_walks_as_its_twin(emulated, name):
+def test_the_grid_walks_as_its_twin(name):
     layout, teams = Layout.of(CASES[name](), wide=True), WIDE_TEAMS.get(name, 5)
     twin = start_whole(layout, teams)
-    walk_both(twin, start_whole(layout, teams, launcher=emulated("float64")))
+    walk_both(twin, start_whole(layout, teams, launcher=run_emulated))
 
 
-def test_a_row_of_a_hundred_thousand_entries(emulated):
+def test_a_row_of_a_hundred_thousand_entries():
     layout = Layout.of(huge_row(), wide=True)
     twin = start_whole(layout, 24)
-    walk_both(twin, start_whole(layout, 24, launcher=emulated("float64")), (1, 6))
+    walk_both(twin, start_whole(layout, 24, launcher=run_emulated), (1, 6))
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_the_number_of_blocks_makes_no_difference(emulated, blocks):
+def test_the_number_of_blocks_makes_no_difference(blocks):
     layout = Layout.of(CASES["mixed"](), wide=True)
     twin = start_whole(layout, 20)
-    device = start_whole(layout, 20, launcher=emulated("float64"), blocks=blocks)
+    device = start_whole(layout, 20, launcher=run_emulated, blocks=blocks)
     walk_both(twin, device, (20,))
 
 
-def test_weights_go_down_and_clocks_start_anew_as_in_the_twin(emulated):
+def test_weights_go_down_and_clocks_start_anew_as_in_the_twin():
     layout = Layout.of(CASES["partition"](), wide=True)
-    pair = [start_whole(layout, 5), start_whole(layout, 5, launcher=emulated("float64"))]
+    pair = [start_whole(layout, 5), start_whole(layout, 5, launcher=run_emulated)]
     for whole in pair:
         whole.set_record(Field.SMOOTHING, 0.5)
     walk_both(pair[0], pair[1], (30,))
@@ -95,10 +72,10 @@ def test_weights_go_down_and_clocks_start_anew_as_in_the_twin(emulated):
     walk_both(pair[0], pair[1], (20,))
 
 
-def test_short_numbers_walk_as_long_ones(emulated):
+def test_short_numbers_walk_as_long_ones():
     """32 bits hold a model of small whole numbers exactly, so that the walk is the same."""
     model = CASES["covering"]()
     long, short = Layout.of(model, wide=True), Layout.of(model)
     assert (long.real, short.real) == ("float64", "float32")
     twin = start_whole(long, 7)
-    walk_both(twin, start_whole(short, 7, launcher=emulated("float32")))
+    walk_both(twin, start_whole(short, 7, launcher=run_emulated))

@@ -1,0 +1,71 @@
+"""A GPU whose memory is the host's, for what happens on the way to a launch and back."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.device import Device
+from tests.emulator import MOST_SHARED
+
+ATTRIBUTES = {"MultiProcessorCount": 2, "MaxSharedMemoryPerBlockOptin": MOST_SHARED}
+
+
+class HostArray(np.ndarray[Any, Any]):
+    """An array with CuPy's ways to copy it from and to the host."""
+
+    def get(self, stream: Any = None, *, out: npt.NDArray[Any], blocking: bool = True) -> None:
+        """Copy it to the host."""
+        out[...] = self
+
+    def set(self, values: npt.NDArray[Any], stream: Any = None) -> None:
+        """Copy numbers of the host into it."""
+        self[...] = values
+
+
+class EmulatedGpu(Device):
+    """The host, taken for a GPU; no array that it makes has more than ``most_bytes``."""
+
+    most_bytes = 2**40
+
+    @property
+    def xp(self) -> Any:
+        """NumPy, with what the engines use of CuPy besides."""
+        cuda = SimpleNamespace(
+            Device=lambda index=0: SimpleNamespace(attributes=ATTRIBUTES),
+            Stream=lambda non_blocking: nullcontext(),
+            alloc_pinned_memory=bytearray,
+            get_current_stream=lambda: None,
+        )
+        return SimpleNamespace(**vars(np) | {"empty": self._empty, "cuda": cuda})
+
+    def _empty(self, shape: Any, dtype: npt.DTypeLike = np.float64) -> HostArray:
+        if int(np.prod(shape)) * np.dtype(dtype).itemsize > self.most_bytes:
+            raise MemoryError
+        return np.empty(shape, dtype).view(HostArray)
+
+    def activate(self) -> AbstractContextManager[Any]:
+        """Nothing has to be made current."""
+        return nullcontext()
+
+    def to_device(self, array: Any) -> Any:
+        """Return a contiguous copy."""
+        return np.array(array, order="C", copy=True)
+
+    def to_host(self, array: Any) -> npt.NDArray[Any]:
+        """Return a copy."""
+        return np.array(array, copy=True)
+
+    def synchronize(self) -> None:
+        """Nothing is ever under way on the host."""
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Whether an array was too large."""
+        return isinstance(error, MemoryError)
+
+    def release_memory(self) -> None:
+        """Nothing is cached."""
