@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
-from solvers.knapsack.dp.core import Watch, copies_to_flags, flags_to_copies
+from solvers.knapsack.dp.core import copies_to_flags, flags_to_copies
 from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.tables import MOST_BYTES
 from solvers.knapsack.efficiency import Ordered, by_efficiency
@@ -17,7 +17,7 @@ from solvers.knapsack.greedy import first_packing
 from solvers.knapsack.intercepts import find_lines
 from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.normal_form import normal_form
-from solvers.knapsack.rounds import Found, search_in_rounds
+from solvers.knapsack.rounds import Found, SearchSettings, search_in_rounds
 
 MOST_SINGLE_ITEMS = 200_000
 """Copies of all items up to which each is made an item of its own where that may help."""
@@ -72,7 +72,8 @@ def solve_knapsack(
 
     if found.profit < found.bound:
         handover = Handover(device, stopping.log)
-        items, found = _settle(small, items, found, most_states, table_bytes, watch, handover)
+        settings = SearchSettings(most_states, watch, table_bytes)
+        items, found = _settle(small, items, found, settings, handover)
         handover.end()
     x = form.packing_back(flags_to_copies(items, found.flags, small.num_items))
     packed, weight = given.value_of(x)
@@ -91,9 +92,7 @@ def _settle(
     knapsack: Knapsack,
     items: Ordered,
     found: Found,
-    most_states: int,
-    table_bytes: int,
-    watch: Watch,
+    settings: SearchSettings,
     handover: Handover,
 ) -> tuple[Ordered, Found]:
     """Search, at last with every copy as an item of its own; return the items and what was found.
@@ -104,14 +103,10 @@ def _settle(
     if items.num_items < int(knapsack.copies.sum()) <= MOST_SINGLE_ITEMS:
         once = replace(knapsack, copies=np.ones_like(knapsack.copies))
         rounds = 1 if find_lines(by_efficiency(once)) is None else 0
-        found = search_in_rounds(
-            items, found, most_states, watch, rounds=rounds, table_bytes=table_bytes
-        )
-        if found.profit == found.bound or watch(found.profit, found.bound):
+        found = search_in_rounds(items, found, replace(settings, rounds=rounds))
+        if found.profit == found.bound or settings.watch(found.profit, found.bound):
             return items, found
         copies = flags_to_copies(items, found.flags, knapsack.num_items)
         items = by_efficiency(knapsack, single=True)
         found = replace(found, flags=copies_to_flags(items, copies))
-    return items, search_in_rounds(
-        items, found, most_states, watch, table_bytes=table_bytes, handover=handover
-    )
+    return items, search_in_rounds(items, found, settings, handover)

@@ -6,7 +6,7 @@ much as the pieces of the search between them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -70,32 +70,41 @@ class Found:
     states: int = 0
 
 
+@dataclass(frozen=True)
+class SearchSettings:
+    """What limits a search.
+
+    Parameters
+    ----------
+    most_states : int
+        Largest length of a list of states.
+    watch : callable
+        Told the best profit and the bound now and then; returns whether to stop.
+    table_bytes : int
+        Memory that a table over capacities may take.
+    rounds : int
+        After fewer than all of them the search ends.
+    nested : bool
+        Whether the problem is a relaxation of another.
+    """
+
+    most_states: int
+    watch: Watch
+    table_bytes: int = MOST_BYTES
+    rounds: int = len(SIDES)
+    nested: bool = False
+
+
 def search_in_rounds(
-    items: Ordered,
-    found: Found,
-    most_states: int,
-    watch: Watch,
-    *,
-    rounds: int = len(SIDES),
-    nested: bool = False,
-    table_bytes: int = MOST_BYTES,
-    handover: Handover | None = None,
+    items: Ordered, found: Found, settings: SearchSettings, handover: Handover | None = None
 ) -> Found:
     """Search, and between its first pieces look for bounds and packings in other ways.
 
     Most problems are solved by the first piece, and what the others cost grows with the search.
-    ``nested`` says that the problem is a relaxation of another. The search ends after fewer than
-    all ``rounds``.
     """
-    run = _Run(
-        items,
-        CoreSearch(items, found.profit, found.bound, most_states, handover),
-        Tables(items, table_bytes),
-        most_states,
-        watch,
-        nested,
-    )
-    path = run.in_pieces(rounds)
+    search = CoreSearch(items, found.profit, found.bound, settings.most_states, handover)
+    run = _Run(items, search, Tables(items, settings.table_bytes), settings)
+    path = run.in_pieces()
     result = run.search.result()
     flags = found.flags if result.flags is None else result.flags
     return Found(flags, result.profit, result.bound, path, result.states)
@@ -103,17 +112,17 @@ def search_in_rounds(
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One search with all that takes part; its methods return what is to be said of how it went.
-
-    ``nested`` says that the problem is a relaxation of another.
-    """
+    """One search with all that takes part; its methods return what is to be said of how it went."""
 
     items: Ordered
     search: CoreSearch
     tables: Tables
-    most_states: int
-    watch: Watch
-    nested: bool
+    settings: SearchSettings
+
+    @property
+    def watch(self) -> Watch:
+        """That of the settings."""
+        return self.settings.watch
 
     @property
     def is_over(self) -> bool:
@@ -124,7 +133,7 @@ class _Run:
         """Tell how the search stands; return whether to stop."""
         return self.watch(self.search.profit, self.search.target)
 
-    def in_pieces(self, rounds: int) -> str:
+    def in_pieces(self) -> str:
         """Search for a moment, then for longer, then beside other ways, and at last to the end."""
         items, search = self.items, self.search
         path = "DP core"
@@ -136,10 +145,10 @@ class _Run:
             path += by_lines(items, search, lines, SIDES[0])
         if search.run(self.watch, BRIEF_TO_LONG * brief) or self.stop():
             return path
-        path += self._by_other_ways(lines, rounds)
-        return path + self._to_the_end(path) if rounds == len(SIDES) else path
+        path += self._by_other_ways(lines)
+        return path + self._to_the_end(path) if self.settings.rounds == len(SIDES) else path
 
-    def _by_other_ways(self, lines: Lines | None, rounds: int) -> str:
+    def _by_other_ways(self, lines: Lines | None) -> str:
         """Improve packing and bound in rounds that cost ever more."""
         items, search, tables, path = self.items, self.search, self.tables, ""
 
@@ -152,7 +161,7 @@ class _Run:
             return lower_by_relaxations(search, counts, PIVOTS[k], work)
 
         counts = CountBounds(items, solve, self.stop)
-        for k, side in enumerate(SIDES[:rounds]):
+        for k, side in enumerate(SIDES[: self.settings.rounds]):
             unit = WORK_PER_SUM * side**2
             b = items.break_item
             exchanges = min(side, b) * min(side, items.num_items - b)
@@ -167,7 +176,7 @@ class _Run:
             gap = search.target - search.profit
             likely = gap * LIKELY_REACHED < items.profit[min(b, items.num_items - 1)]
             steps: list[Step] = []
-            if not self.nested:
+            if not self.settings.nested:
                 steps = [
                     (CLIMB[k] * unit, self._by_clusters),
                     (HEAVY_FIRST[k] * unit, self._by_heavy_first),
@@ -182,7 +191,7 @@ class _Run:
     def _to_the_end(self, path: str) -> str:
         """Search until the best packing is proven or time is up."""
         search, tables, more = self.search, self.tables, ""
-        if not self.nested:
+        if not self.settings.nested:
             steps: list[Step] = [
                 (LONG_HEAVY_FIRST, self._by_clusters),
                 (LONG_HEAVY_FIRST, self._by_heavy_first),
@@ -202,7 +211,7 @@ class _Run:
         """Treat items in another order."""
         search = self.search
         found = search_heavy_first(
-            self.items, search.profit, search.target, self.most_states, work, self.watch
+            self.items, search.profit, search.target, self.settings.most_states, work, self.watch
         )
         search.count_states(found.states)
         if found.flags is not None:
@@ -216,7 +225,7 @@ class _Run:
         """Go up through clusters of weights, if there are any."""
         search = self.search
         found = climb_clusters(
-            self.items, search.profit, search.target, self.most_states, work, self.watch
+            self.items, search.profit, search.target, self.settings.most_states, work, self.watch
         )
         if found is None:
             return ""
@@ -238,14 +247,7 @@ class _Run:
         start = Found(np.zeros(items.num_items, dtype=np.bool_), floor, items.dantzig_bound, "")
         if floor >= start.bound:
             return Solved(None, floor)
-        found = search_in_rounds(
-            items,
-            start,
-            self.most_states,
-            silent,
-            rounds=rounds,
-            nested=True,
-            table_bytes=self.tables.most_bytes,
-        )
+        settings = replace(self.settings, watch=silent, rounds=rounds, nested=True)
+        found = search_in_rounds(items, start, settings)
         flags = found.flags if found.profit > floor else None
         return Solved(flags, found.bound, found.states)

@@ -52,8 +52,8 @@ from solvers.knapsack.multiple_choice.control import (
 from solvers.knapsack.multiple_choice.core_order import Core
 from solvers.knapsack.multiple_choice.pairs import find_pair
 from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
+from solvers.native.knapsack_multiple_choice_pairs import copy_promising
 from solvers.native.knapsack_multiple_choice_stages import advance
-from solvers.native.knapsack_multiple_choice_states import copy_promising
 
 FIRST_ROOM = 4096
 """States for which there is room at the beginning; most problems need no more."""

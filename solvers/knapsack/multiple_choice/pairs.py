@@ -19,13 +19,13 @@ from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.control import CONTROLS, HISTORY_BITS, ITEMS, SHIFT, STAGE
 from solvers.knapsack.multiple_choice.core_order import Core
 from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
+from solvers.native.knapsack_multiple_choice_pairs import best_pair
 from solvers.native.knapsack_multiple_choice_stages import (
     bits_for,
     expand,
     has_room,
     remaining_items,
 )
-from solvers.native.knapsack_multiple_choice_states import best_pair
 
 
 @dataclass(frozen=True, eq=False)

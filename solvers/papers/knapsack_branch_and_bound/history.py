@@ -68,7 +68,7 @@ class Step:
         return {name: values for name, values in arrays.items() if values is not None}
 
 
-class Trail:
+class History:
     """The steps of all levels so far; on a GPU up to ``most_bytes``, beyond that on the host."""
 
     def __init__(self, most_bytes: float) -> None:

@@ -12,7 +12,7 @@ from solvers.core.device import Device, cpu
 from solvers.core.errors import EngineError
 from solvers.knapsack.efficiency import SAFE_PRODUCT, Ordered
 from solvers.native.knapsack_greedy import pack_greedily
-from solvers.papers.knapsack_branch_and_bound.history import Trail
+from solvers.papers.knapsack_branch_and_bound.history import History
 from solvers.papers.knapsack_branch_and_bound.nodes import LONGEST, SPARE, Nodes, word_type
 
 SWITCH = 5000
@@ -27,7 +27,7 @@ MERGE_FROM = 1024
 MEMORY_SHARE = 0.5
 """Part of a GPU's memory that lists may take."""
 
-TRAIL_SHARE = 0.2
+HISTORY_SHARE = 0.2
 """Part of a GPU's memory for where nodes came from; what is beyond goes to the host."""
 
 MEMORY_SHARE_CPU = 0.25
@@ -106,14 +106,14 @@ def branch_and_bound(
 
 
 class _Tree:
-    """One run; the trail has a step for each level done."""
+    """One run; the history has a step for each level done."""
 
     def __init__(
         self, items: Ordered, device: Device, settings: TreeSettings, threads: int
     ) -> None:
         self._items, self._device, self._settings = items, device, settings
         self._threads = threads
-        self._trail = Trail(TRAIL_SHARE * device.memory_total)
+        self._history = History(HISTORY_SHARE * device.memory_total)
         self._best_at = (-1, -1, 0)
         self._merged_at = MERGE_FROM // 2
         flags = np.zeros(items.num_items, dtype=np.bool_)
@@ -162,7 +162,7 @@ class _Tree:
         if self._settings.merged and length >= 2 * self._merged_at:
             step = replace(step, order=nodes.merge())
             self._merged_at = max(nodes.count, MERGE_FROM // 2)
-        self._trail.add(step)
+        self._history.add(step)
         return True
 
     def _settle(self) -> None:
@@ -188,7 +188,7 @@ class _Tree:
         last, node, before = self._best_at
         considered = np.ones(items.num_items, dtype=np.bool_)
         if last >= 0:
-            considered[: last + 1] = ~self._trail.left_out(last, node, before)
+            considered[: last + 1] = ~self._history.left_out(last, node, before)
         chosen = np.flatnonzero(considered)
         flags = np.zeros(chosen.size, dtype=np.bool_)
         pack_greedily(items.profit[chosen], items.weight[chosen], items.capacity, flags)

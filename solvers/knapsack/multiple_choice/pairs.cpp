@@ -43,7 +43,7 @@ best_pair(const States &states, std::int64_t count, const States &partners, std:
 } // namespace
 } // namespace knapsack::choice
 
-NATIVE_MODULE(knapsack_multiple_choice_states) {
+NATIVE_MODULE(knapsack_multiple_choice_pairs) {
     using namespace knapsack::choice;
     native::door(module, "copy_promising", &copy_promising, "now", "count", "then", "capacity",
                  "up", "down", "control");
