@@ -5,7 +5,7 @@
 // and its threads are 32 lanes in 8 rows; the rows' sums are added in their order. residual: a warp
 // owns a row of the matrix for one right-hand side.
 
-#include "twice.cuh"
+#include "double_double.cuh"
 
 #define LANES 32
 #define ROWS 8
@@ -108,21 +108,21 @@ extern "C" __global__ void residual(
     const long long i = warp % n;
     const REAL* own = matrix + i * n;
     const REAL* at = x + side * n;
-    Twice sum = {REAL(0), REAL(0)};
+    DoubleDouble sum = {REAL(0), REAL(0)};
     REAL total = REAL(0);
     for (long long j = lane; j < n; j += LANES) {
         sum = minus_product(sum, own[j], at[j]);
         total += magnitude(own[j] * at[j]);
     }
     for (int distance = LANES / 2; distance > 0; distance /= 2) {
-        const Twice other = {__shfl_xor_sync(0xffffffffu, sum.high, distance),
+        const DoubleDouble other = {__shfl_xor_sync(0xffffffffu, sum.high, distance),
                              __shfl_xor_sync(0xffffffffu, sum.low, distance)};
         sum = plus(sum, other);
         total += __shfl_xor_sync(0xffffffffu, total, distance);
     }
     if (lane == 0) {
         const REAL start = b[warp];
-        sum = plus(sum, Twice{start, REAL(0)});
+        sum = plus(sum, DoubleDouble{start, REAL(0)});
         r[warp] = sum.high + sum.low;
         scale[warp] = total + magnitude(start);
     }
