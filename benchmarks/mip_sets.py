@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SETS = ("peers", "mipcc26", "quick", "all")
+SETS = ("peers", "mipcc26", "quick", "wide", "all")
 
 QUICK_SIZE = 30
 """Models in the set ``quick``."""
 
 QUICK_NONZEROS = (500, 100_000)
 """Sizes of the models in the set ``quick``."""
+
+WIDE_SIZE, WIDE_NONZEROS = 60, (500, 300_000)
+"""Models in the set ``wide``, and their sizes."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ def choose(
         wanted |= {one for one in known if one.startswith("mipcc26")}
     elif name == "quick":
         wanted |= {entry.name for entry in quick(entries)}
+    elif name == "wide":
+        wanted |= {entry.name for entry in spread(entries, WIDE_SIZE, WIDE_NONZEROS)}
     elif name == "all":
         wanted |= set(known)
     elif name is not None:
@@ -95,21 +100,26 @@ def choose(
 
 
 def quick(entries: Sequence[Entry]) -> list[Entry]:
-    """Return about thirty models of moderate size, each of another family, spread over the sizes.
+    """Return about thirty models of moderate size, each of another family."""
+    return spread(entries, QUICK_SIZE, QUICK_NONZEROS)
+
+
+def spread(entries: Sequence[Entry], count: int, sizes: tuple[int, int]) -> list[Entry]:
+    """Return so many models within sizes, each of another family, spread over the sizes.
 
     The rule knows names and sizes and no results: of models with a known best objective whose
     names begin alike the largest is kept, and of those every k-th by size.
     """
-    low, high = QUICK_NONZEROS
+    low, high = sizes
     families: dict[str, Entry] = {}
     for entry in entries:
         if entry.best is not None and low <= entry.nonzeros <= high:
             families[family(entry.name)] = entry
     ordered = sorted(families.values(), key=lambda entry: (entry.nonzeros, entry.name))
-    if len(ordered) <= QUICK_SIZE:
+    if len(ordered) <= count:
         return ordered
-    step = (len(ordered) - 1) / (QUICK_SIZE - 1)
-    return [ordered[round(k * step)] for k in range(QUICK_SIZE)]
+    step = (len(ordered) - 1) / (count - 1)
+    return [ordered[round(k * step)] for k in range(count)]
 
 
 def family(name: str) -> str:

@@ -4,11 +4,12 @@
         --variants "" solvers.mip.portfolio.credit.EARNED=0
         [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto]
 
-A variant is a list of ``module.NAME=value``, separated by commas; an empty one is the program as it
-is. FOLDER holds INSTANCES.csv (see ``mip_sets.py``). Each run has a process of its own, begins with
-a small solve to load what it needs, and may be beside others; variants of one model run close to
-each other, so that what else happens on the machine meets all of them. Points are those of
-``gpu_bridge.solve``, which checks them; measures are in ``mip_measures.py``.
+A variant is a list of ``module.NAME=value``, a constant's other value, and ``-NAME``, a heuristic
+left out of the table (``-kind:NAME`` for all of a kind), separated by commas; an empty one is the
+program as it is. FOLDER holds INSTANCES.csv (see ``mip_sets.py``). Each run has a process of its
+own, begins with a small solve to load what it needs, and may be beside others; variants of one
+model run close to each other, so that what else happens on the machine meets all of them. Points
+are those of ``gpu_bridge.solve``, which checks them; measures are in ``mip_measures.py``.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.mip_measures import mean, primal_gap, primal_integral, shifted_mean
 from benchmarks.mip_sets import Entry, read_index
 from benchmarks.record import Column, print_table, write_record
+
+if TYPE_CHECKING:
+    from solvers.mip.portfolio.table import Row
 
 PATIENCE = 60.0
 """Seconds beyond the limit after which a run is killed: loading and reading are in them."""
@@ -34,16 +39,28 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one run; ``objective`` is None where there is no point."""
+    """What came of one run; without a point ``objective`` is None and ``first`` the time limit."""
 
     model: str
     variant: str
     seed: int
     objective: float | None
+    first: float
     gap: float
     integral: float
     seconds: float
     proven: bool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How models are run."""
+
+    time_limit: float
+    threads: int
+    device: str
+    at_once: int
+    stop_after: float
 
 
 def main() -> int:
@@ -59,38 +76,45 @@ def main() -> int:
         for seed in arguments.seeds
         for variant in arguments.variants
     ]
-    stop_at = time.monotonic() + arguments.stop_after
-    with ThreadPoolExecutor(arguments.at_once) as pool:
-        found = pool.map(lambda job: _run(*job, arguments, stop_at), jobs)
-        runs = [run for run in found if run is not None]
+    settings = settings_of(arguments)
+    runs = run_all(jobs, settings)
     rows = [_summary(variant, runs) for variant in arguments.variants]
     columns = [Column(name, 4) for name in rows[0]]
     print_table("Variants", columns, [list(row.values()) for row in rows])
-    content = {"rows": [vars(run) for run in runs], "summary": rows}
-    settings = {"time_limit": arguments.time_limit, "threads": arguments.threads}
-    write_record(
-        "mip-variants", {**content, "settings": {**settings, "at_once": arguments.at_once}}
-    )
+    content = {"rows": [vars(run) for run in runs], "summary": rows, "settings": vars(settings)}
+    write_record("mip-variants", content)
     return 0
 
 
+def run_all(
+    jobs: Sequence[tuple[Entry, str, int]],
+    settings: Settings,
+    tell: Callable[[Run], object] = lambda run: None,
+) -> list[Run]:
+    """Run models with variants and seeds, some at once, and return what ended in time.
+
+    ``tell`` is called after each run.
+    """
+    stop_at = time.monotonic() + settings.stop_after
+    with ThreadPoolExecutor(settings.at_once) as pool:
+        found = pool.map(lambda job: _run(*job, settings, stop_at, tell), jobs)
+        return [run for run in found if run is not None]
+
+
 def _run(
-    entry: Entry, variant: str, seed: int, arguments: argparse.Namespace, stop_at: float
+    entry: Entry,
+    variant: str,
+    seed: int,
+    settings: Settings,
+    stop_at: float,
+    tell: Callable[[Run], object],
 ) -> Run | None:
     """Run one model in a process of its own; None once the time for all is up."""
     if time.monotonic() > stop_at:
         return None
-    limit = arguments.time_limit
-    task = {
-        "path": str(entry.path),
-        "variant": variant,
-        "options": {
-            "time_limit": limit,
-            "threads": arguments.threads,
-            "seed": seed,
-            "device": arguments.device,
-        },
-    }
+    limit = settings.time_limit
+    options = {"time_limit": limit, "threads": settings.threads, "device": settings.device}
+    task = {"path": str(entry.path), "variant": variant, "options": {**options, "seed": seed}}
     command = [sys.executable, "-m", "benchmarks.mip_variants", ".", "--child", json.dumps(task)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit + PATIENCE)
@@ -99,8 +123,9 @@ def _run(
         told = {"objective": None, "events": [], "sense": 1.0, "seconds": limit, "proven": False}
     gap = primal_gap(told["objective"], entry.best, told["sense"])
     integral = primal_integral(told["events"], entry.best, limit, told["sense"]) / limit
+    first = min([limit, *(seconds for seconds, _ in told["events"])])
     run = Run(
-        *(entry.name, variant, seed, told["objective"], gap, integral),
+        *(entry.name, variant, seed, told["objective"], first, gap, integral),
         *(told["seconds"], told["proven"]),
     )
     print(
@@ -108,6 +133,7 @@ def _run(
         f"{run.seconds:.1f} s{' proven' if run.proven else ''}",
         flush=True,
     )
+    tell(run)
     return run
 
 
@@ -118,9 +144,7 @@ def _child(task: dict[str, object]) -> None:
     import gpu_bridge as gb
 
     for change in filter(None, str(task["variant"]).split(",")):
-        name, _, value = change.partition("=")
-        module, _, constant = name.strip().rpartition(".")
-        setattr(importlib.import_module(module), constant, float(value))
+        _change(change.strip())
     options = dict(task["options"])  # type: ignore[call-overload]
     problem = gb.read(str(task["path"]))
     small = gb.Problem.from_arrays(
@@ -140,6 +164,28 @@ def _child(task: dict[str, object]) -> None:
     print(json.dumps(told))
 
 
+def _change(change: str) -> None:
+    """Give a constant another value, or leave a heuristic out of the table."""
+    if not change.startswith("-"):
+        name, _, value = change.partition("=")
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, float(value))
+        return
+    from solvers.mip.portfolio import table
+
+    kept = tuple(row for row in table.TABLE if not is_named(row, change[1:]))
+    if len(kept) == len(table.TABLE):
+        raise KeyError(f"There is no heuristic '{change[1:]}' in the table.")
+    table.TABLE = kept
+
+
+def is_named(row: Row, name: str) -> bool:
+    """Whether a row of the table is of a heuristic, or of a kind (``kind:NAME``), of this name."""
+    if name.startswith("kind:"):
+        return row.kind == name.removeprefix("kind:")
+    return name in (row.name, row.heuristic.name)
+
+
 def _summary(variant: str, runs: Sequence[Run]) -> dict[str, object]:
     """Return the means of one variant over the runs that all variants have."""
     mine = [run for run in runs if run.variant == variant]
@@ -153,17 +199,33 @@ def _summary(variant: str, runs: Sequence[Run]) -> dict[str, object]:
     }
 
 
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """Return how models are run, from the command line."""
+    return Settings(
+        arguments.time_limit,
+        arguments.threads,
+        arguments.device,
+        arguments.at_once,
+        arguments.stop_after,
+    )
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of :func:`settings_of`."""
+    parser.add_argument("--time-limit", type=float, default=20.0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--stop-after", type=float, default=float("inf"))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--instances", nargs="+", default=[])
     parser.add_argument("--variants", nargs="+", default=[""])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
-    parser.add_argument("--time-limit", type=float, default=20.0)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--at-once", type=int, default=1)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--stop-after", type=float, default=float("inf"))
+    add_settings(parser)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     return parser
 
