@@ -42,9 +42,9 @@ from solvers.mip.heuristics.local_search.gpu.plan import WARP_LADDER, Plan
 from solvers.mip.heuristics.local_search.gpu.starts import first_origins, gather_points
 from solvers.mip.heuristics.local_search.gpu.state import bytes_per_walker
 from solvers.mip.heuristics.local_search.gpu.tune import steps_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL
 from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
-from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, whole_bytes
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, grid_bytes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
@@ -93,7 +93,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class WholeRate:
+class GridWideRate:
     """One row of the table of the whole GPU's walker."""
 
     model: str
@@ -169,10 +169,10 @@ def slice_rate(fleet: Fleet, seconds: float) -> dict[str, float]:
     }
 
 
-def whole_rate(name: str, options: argparse.Namespace, device: Device) -> WholeRate:
+def whole_rate(name: str, options: argparse.Namespace, device: Device) -> GridWideRate:
     """Measure the whole GPU's walker on a model: its rates, and what it has found by then."""
     layout = Layout.of(synthetic(name, options.seed), wide=options.wide_numbers)
-    plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, options.teams))
+    plan = Plan(GRID_KERNEL, (1,), 1, grid_bytes(layout, options.teams))
     fleet = GridWideFleet(layout, device, plan, options.seed, options.teams)
     start(fleet, options.seed)
     first = float("nan")
@@ -185,7 +185,7 @@ def whole_rate(name: str, options: argparse.Namespace, device: Device) -> WholeR
     measured = slice_rate(fleet, options.seconds)
     best = float(fleet.records()[0, Field.BEST])
     moved = measured["entries"] * (4 + 3 * np.dtype(layout.real).itemsize)
-    return WholeRate(
+    return GridWideRate(
         name,
         layout.real,
         layout.entries,
@@ -298,7 +298,7 @@ def show_searches(found: list[dict[str, Any]]) -> None:
 def show_whole(options: argparse.Namespace, device: Device) -> None:
     """Measure, print and record the whole GPU's walker."""
     found = [whole_rate(name, options, device) for name in options.whole or ("M", "H", "B")]
-    columns = [Column(field) for field in WholeRate.__dataclass_fields__]
+    columns = [Column(field) for field in GridWideRate.__dataclass_fields__]
     rows = [list(asdict(row).values()) for row in found]
     print_table("Rounds, moves, entries and bytes per second of one walker", columns, rows)
     content = {"slice": options.seconds, "rates": [asdict(row) for row in found]}

@@ -4,8 +4,8 @@ The parts are those of "GPU-Accelerated Primal Heuristics for Mixed Integer Prog
 2510.20499): bound propagation, a probing cache, fix-and-propagate, local search and a feasibility
 pump, with the improvement heuristics that the field has found since. ``model`` holds the problem
 as the heuristics read it, ``pool`` what they have found, ``budget`` how long each may go on.
-``solve`` is the schedule, ``activities`` its table of shares; every point
-goes through ``acceptance`` and ``incumbents``.
+``solve`` is the schedule, ``portfolio.table`` says which heuristics there are and what each is due;
+every point goes through ``acceptance`` and ``incumbents``.
 """
 
 from solvers.mip.reduced import Reduced

@@ -18,7 +18,11 @@ from solvers.mip.heuristics.annealing.with_costs.heuristic import CostAnnealing
 from solvers.mip.heuristics.completion import Completion
 from solvers.mip.heuristics.diving.batched.heuristic import DeviceDives
 from solvers.mip.heuristics.diving.linear import ImprovingDive, LinearDive
-from solvers.mip.heuristics.feasibility_pump.heuristic import DevicePumps, FeasibilityPump, Root
+from solvers.mip.heuristics.feasibility_pump.heuristic import (
+    DevicePumps,
+    FeasibilityPump,
+    SolveRelaxation,
+)
 from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive, Round
 from solvers.mip.heuristics.large_neighbourhood.heuristic import Mend, Neighbourhoods
 from solvers.mip.heuristics.lattice.heuristic import Lattice
@@ -149,7 +153,16 @@ TABLE: tuple[Row, ...] = (
     Row(Mend(), 8.0, 0.0, most=1, shortest=5.0),
     # counts for half a second before it is had: clauses, which find a point of neos-3216931-puriri
     # in 41 million entries, do not wait for its relaxation of 1.8 billion
-    Row(Root(), 2.0, 2.0, longest=_FREE, part_of_time=0.25, shortest=0.5, most=1, once=True),
+    Row(
+        SolveRelaxation(),
+        2.0,
+        2.0,
+        longest=_FREE,
+        part_of_time=0.25,
+        shortest=0.5,
+        most=1,
+        once=True,
+    ),
     Row(Round(), 1.0, 0.1, most=1),
     Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
     Row(Probe(), 1.0, 1.0, longest=_FREE, part_of_time=0.05, most=1, once=True),

@@ -1,15 +1,15 @@
-// The annealing itself: exchanges and shifts that keep every group at one, judged by all rows.
+// The annealing itself: swaps and shifts that keep every group at one, judged by all rows.
 #include "native/doors.h"
 
 #include <algorithm>
 
 #include "trials.h"
 
-NATIVE_STRUCT(mip::exchanges::State, column_start, column_row, column_value, start, column, value,
+NATIVE_STRUCT(mip::annealing::State, column_start, column_row, column_value, start, column, value,
               table, lower, upper, weight, activity, delta, stamp, touched, holder, current, best,
               numbers, random)
 
-namespace mip::exchanges {
+namespace mip::annealing {
 namespace {
 
 /// Weighted violation below which nothing is violated.
@@ -90,10 +90,10 @@ double anneal(const State &state, std::int64_t trials, double hot, double cold, 
 }
 
 } // namespace
-} // namespace mip::exchanges
+} // namespace mip::annealing
 
 NATIVE_MODULE(mip_heuristics_annealing) {
-    using namespace mip::exchanges;
+    using namespace mip::annealing;
     native::door(module, "sum_up", &sum_up, "state");
     native::door(module, "anneal", &anneal, "state", "trials", "hot", "cold", "least");
     native::constants(module, "solvers.mip.heuristics.annealing.state",

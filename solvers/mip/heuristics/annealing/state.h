@@ -5,7 +5,7 @@
 
 #include "native/arrays.h"
 
-namespace mip::exchanges {
+namespace mip::annealing {
 
 using native::Grid;
 using native::Span;
@@ -26,4 +26,4 @@ struct State {
     Span<std::uint64_t> random;
 };
 
-} // namespace mip::exchanges
+} // namespace mip::annealing

@@ -7,7 +7,7 @@
 #include "native/doors.h"
 #include "state.h"
 
-namespace mip::exchanges {
+namespace mip::annealing {
 
 /// Steps between 0 and 1 of what decides whether a rise is taken.
 constexpr std::int64_t FINE = 1 << 30;
@@ -129,4 +129,4 @@ inline void check(const State &state, std::int64_t numbers) {
     native::check_length("random", state.random.size(), 1);
 }
 
-} // namespace mip::exchanges
+} // namespace mip::annealing

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mip::sweeps {
+namespace mip::constructive {
 
 using native::Grid;
 using native::INF;
@@ -22,12 +22,12 @@ struct Model {
     Span<const double> column_value;
 };
 
-} // namespace mip::sweeps
+} // namespace mip::constructive
 
-NATIVE_STRUCT(mip::sweeps::Model, cost, lower, upper, is_integer, row_start, row_column, row_value,
-              column_start, column_row, column_value)
+NATIVE_STRUCT(mip::constructive::Model, cost, lower, upper, is_integer, row_start, row_column,
+              row_value, column_start, column_row, column_value)
 
-namespace mip::sweeps {
+namespace mip::constructive {
 namespace {
 
 /// Columns of a row that are compared for one step: in a long row the best of so many is nearly the
@@ -214,10 +214,10 @@ void give_back(const Model &model, Grid<double> distance, Span<double> x,
 }
 
 } // namespace
-} // namespace mip::sweeps
+} // namespace mip::constructive
 
 NATIVE_MODULE(mip_heuristics_constructive) {
-    using namespace mip::sweeps;
+    using namespace mip::constructive;
     native::door(module, "mend_rows", &mend_rows, "model", "distance", "x", "moved", "first",
                  "most", "allowed");
     native::door(module, "give_back", &give_back, "model", "distance", "x", "order");

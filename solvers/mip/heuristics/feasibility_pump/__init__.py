@@ -8,10 +8,10 @@ improvement heuristic of it, ``simplex`` and ``first_order`` who projects. ``roo
 relaxation, for whoever needs it.
 """
 
-from solvers.mip.heuristics.feasibility_pump.batch import PumpBatch, pump_batch
+from solvers.mip.heuristics.feasibility_pump.batch import PumpBatch
 from solvers.mip.heuristics.feasibility_pump.counts import PumpCounts
 from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
-from solvers.mip.heuristics.feasibility_pump.rounding import Rounded, Rounder, nearest, randomised
+from solvers.mip.heuristics.feasibility_pump.rounding import Rounded, Rounder, nearest
 from solvers.mip.heuristics.feasibility_pump.run import Pump, pump
 
 __all__ = [
@@ -23,7 +23,5 @@ __all__ = [
     "Rounder",
     "nearest",
     "pump",
-    "pump_batch",
-    "randomised",
     "root_relaxation",
 ]

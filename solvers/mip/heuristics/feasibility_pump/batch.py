@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import fields
 from functools import partial
 
@@ -149,10 +148,10 @@ class PumpBatch:
                     root,
                     self._submit,
                     manner,
-                    rounder,
-                    Neighbourhood(search),
-                    target,
-                    self._pool,
+                    rounder=rounder,
+                    neighbourhood=Neighbourhood(search),
+                    target=target,
+                    pool=self._pool,
                 )
             )
 
@@ -176,42 +175,3 @@ class PumpBatch:
             return
         for done in [self._threads.submit(call) for call in calls]:
             done.result()
-
-
-def pump_batch(
-    model: MipModel,
-    submit: Submit,
-    budget: Budget,
-    seed: int,
-    *,
-    width: int = WIDTH,
-    rounder_of: RoundersOf | None = None,
-    search_of: SearchesOf | None = None,
-    pool: Pool | None = None,
-    root: Root | None = None,
-    device: Device | None = None,
-    workers: int = 1,
-    log: Log | None = None,
-) -> PumpCounts:
-    """Run several pumps in lockstep, in one turn; see :class:`PumpBatch` for the parameters."""
-    made = PumpBatch(
-        model,
-        submit,
-        seed,
-        width=width,
-        rounder_of=rounder_of,
-        search_of=search_of,
-        pool=pool,
-        root=root,
-        device=device,
-        workers=workers,
-        log=log,
-    )
-    with closing(made):
-        counts = made.run(budget)
-    if log is not None:
-        log(
-            f"Pumps: {width} in lockstep, {counts.projections} projections "
-            f"({counts.converged} converged), {counts.found} improvements in {counts.seconds:.2f} s"
-        )
-    return counts

@@ -15,7 +15,7 @@ DEVICE_WORKERS = 2
 """Threads that round for the pumps on the GPU."""
 
 
-class Root(Heuristic[HeuristicContext, HeuristicContext]):
+class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
     """The relaxation, which is solved once, as far as its time allows."""
 
     name = "root"

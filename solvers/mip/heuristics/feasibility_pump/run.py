@@ -146,10 +146,10 @@ class Pump:
             root,
             self._submit,
             self._manner,
-            self._rounder,
-            Neighbourhood(self._search),
-            Target(model, self._pool, bound),
-            self._pool,
+            rounder=self._rounder,
+            neighbourhood=Neighbourhood(self._search),
+            target=Target(model, self._pool, bound),
+            pool=self._pool,
         )
 
     def _ready(self, budget: Budget) -> Projector:

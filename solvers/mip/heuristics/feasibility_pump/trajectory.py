@@ -89,6 +89,7 @@ class Trajectory:
         root: Root,
         submit: Submit,
         manner: Manner,
+        *,
         rounder: Rounder,
         neighbourhood: Neighbourhood,
         target: Target,

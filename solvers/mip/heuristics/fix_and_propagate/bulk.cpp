@@ -2,7 +2,7 @@
 #include "choose.h"
 #include "mip/inference/domain/propagate.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 namespace {
 
 using domain::Box;
@@ -135,10 +135,10 @@ void cover(Span<const std::int32_t> start, Span<const std::int32_t> member,
 }
 
 } // namespace
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate
 
 NATIVE_MODULE(mip_heuristics_fix_and_propagate_bulk) {
-    using namespace mip::rounding;
+    using namespace mip::fix_and_propagate;
     native::door(module, "slack_consumption", &slack_consumption, "matrix", "box", "columns",
                  "consumption");
     native::door(module, "draw", &draw, "x", "columns", "bounds", "random", "values");

@@ -3,7 +3,7 @@
 
 #include "random.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 
 /// What values are chosen by, as choose.py says.
 struct Guide {
@@ -84,6 +84,6 @@ inline double choose(int rule, std::int64_t j, double low, double high, bool is_
                       : choose_continuous(rule, j, low, high, guide);
 }
 
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate
 
-NATIVE_STRUCT(mip::rounding::Guide, cost, up_locks, down_locks, reference)
+NATIVE_STRUCT(mip::fix_and_propagate::Guide, cost, up_locks, down_locks, reference)

@@ -6,7 +6,7 @@
 #include "choose.h"
 #include "repair.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 
 /// The order and the stack of a dive, as search.py says.
 struct Search {
@@ -20,12 +20,12 @@ struct Search {
     native::Span<std::int64_t> counts;
 };
 
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate
 
-NATIVE_STRUCT(mip::rounding::Search, order, stack_column, stack_value, stack_place, stack_cursor,
-              root, random, counts)
+NATIVE_STRUCT(mip::fix_and_propagate::Search, order, stack_column, stack_value, stack_place,
+              stack_cursor, root, random, counts)
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 namespace {
 
 using domain::decide;
@@ -213,10 +213,10 @@ bool repair_box(const Matrix &matrix, const Box &box, native::Grid<const double>
 }
 
 } // namespace
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate
 
 NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
-    using namespace mip::rounding;
+    using namespace mip::fix_and_propagate;
     native::door(module, "search_depth_first", &search_depth_first, "matrix", "box", "guide",
                  "search", "walk", "rule", "mode", "max_nodes", "slice_end", "cap");
     native::door(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",

@@ -5,7 +5,7 @@
 
 #include "native/doors.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 
 /// The state (1,).
 using RandomState = native::Span<std::uint64_t>;
@@ -25,4 +25,4 @@ inline std::int64_t below(RandomState state, std::int64_t end) {
     return std::min(end - 1, static_cast<std::int64_t>(uniform(state) * static_cast<double>(end)));
 }
 
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate

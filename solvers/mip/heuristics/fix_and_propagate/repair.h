@@ -10,7 +10,7 @@
 
 #include "repair_state.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 
 /// Walks, each followed by a propagation, before a repair is given up.
 inline constexpr int ROUNDS = 5;
@@ -95,4 +95,4 @@ inline bool repair(const Matrix &matrix, const Box &box, native::Grid<const doub
     return false;
 }
 
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate

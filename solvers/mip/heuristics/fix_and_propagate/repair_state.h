@@ -4,7 +4,7 @@
 #include "mip/inference/domain/propagate.h"
 #include "random.h"
 
-namespace mip::rounding {
+namespace mip::fix_and_propagate {
 
 using domain::Box;
 using domain::Matrix;
@@ -199,6 +199,6 @@ inline Shift pick_shift(const Matrix &matrix, const Box &box, native::Grid<const
     return seen > 0 && best.damage > 0.0 && uniform(random) < RANDOM_WALK ? chosen : best;
 }
 
-} // namespace mip::rounding
+} // namespace mip::fix_and_propagate
 
-NATIVE_STRUCT(mip::rounding::Walk, broken, place, last, column, shift, clock)
+NATIVE_STRUCT(mip::fix_and_propagate::Walk, broken, place, last, column, shift, clock)

@@ -118,5 +118,5 @@ def _reference(situation: Situation) -> FloatArray:
     if situation.relaxation is not None:
         return situation.relaxation.x
     model = situation.model
-    wish = np.where(model.cost > 0, model.lower, np.where(model.cost < 0, model.upper, 0.0))
-    return np.clip(np.where(np.isfinite(wish), wish, 0.0), model.lower, model.upper)
+    preferred = np.where(model.cost > 0, model.lower, np.where(model.cost < 0, model.upper, 0.0))
+    return np.clip(np.where(np.isfinite(preferred), preferred, 0.0), model.lower, model.upper)

@@ -11,7 +11,7 @@
 #include "order.h"
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Entries of a side up to which it is tried as the reason for leaving a literal out.
 constexpr std::int64_t LONGEST_SHORTENED = 200;
@@ -183,4 +183,4 @@ inline std::int64_t analyse(const Sides &sides, const State &state) {
     return level;
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -5,7 +5,7 @@
 #include "order.h"
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Undo all decisions after the first ``level`` ones, and keep the values they had.
 inline void go_back(const Sides &sides, const State &state, std::int64_t level) {
@@ -19,7 +19,7 @@ inline void go_back(const Sides &sides, const State &state, std::int64_t level) 
         if (sides.is_integer[j] == 1) {
             const double bound = state.bound[code];
             if (bound == -state.bound[code ^ 1])
-                state.wish[j] = (code & 1) == 0 ? bound : -bound;
+                state.preferred[j] = (code & 1) == 0 ? bound : -bound;
             if (j != count) // the count is decided by rungs alone
                 put_in_heap(state, j);
         }
@@ -31,4 +31,4 @@ inline void go_back(const Sides &sides, const State &state, std::int64_t level) 
     counts[LEVEL] = level;
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// The place of the queue's entry number k.
 inline std::int64_t place_in_queue(const State &state, std::int64_t k) {
@@ -98,4 +98,4 @@ inline void sum_side(const Sides &sides, const State &state, std::int64_t i) {
     state.counts[WORK] += last - first;
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -23,7 +23,7 @@ from solvers.mip.heuristics.lazy_clause.state import (
     state_of,
 )
 from solvers.mip.heuristics.lazy_clause.targets import Targets
-from solvers.mip.heuristics.lazy_clause.value_selection import Wishes
+from solvers.mip.heuristics.lazy_clause.value_selection import ValueSelection
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -107,8 +107,8 @@ class ClauseSearch:
         self.grid = grid_of(model, domain.lower, domain.upper)
         self._sides, right = sides_of(model, bound, self.grid)
         self._is_safe = is_safe(self._sides, right, bound)
-        self._wishes = Wishes(model, rng, starts)
-        self.state = state_of(self._sides, right, bound, self._wishes.plain[0])
+        self._values = ValueSelection(model, rng, starts)
+        self.state = state_of(self._sides, right, bound, self._values.plain[0])
         self._candidates = Candidates(model, self._sides, self.state, submit, settle)
         self.targets = Targets()
         self.most, self.least = np.inf, -np.inf
@@ -159,7 +159,7 @@ class ClauseSearch:
         self.targets.met()
         self._aim()
         if point is not None:
-            self.state.wish[:-1] = point
+            self.state.preferred[:-1] = point
 
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left."""
@@ -217,7 +217,7 @@ class ClauseSearch:
             self.beat(self._model.objective_at(verdict.point), verdict.point)
         if not verdict.is_refuted or verdict.status == EXHAUSTED:
             return verdict.status
-        self._next = self._wishes.after_refusal()
+        self._next = self._values.after_refusal()
         return verdict.status if self._next is None else RESTART
 
     def _restart(self) -> int:
@@ -232,17 +232,17 @@ class ClauseSearch:
             self._patience = unit_of(self.conflicts, int(counts[WORK]))
         counts[UNTIL_RESTART] = self._patience * luby(self._restarts)
         if self._next is not None:
-            state.wish[:-1] = self._next
+            state.preferred[:-1] = self._next
             self._next = None
         elif np.isfinite(self.most):
             self._try_another_target()
         elif self._restarts % WISHES_EVERY == 0:
-            self._wishes.anew(state)
+            self._values.anew(state)
         return status
 
     def _try_another_target(self) -> None:
         """Take another target, and other values, where the present one has taken too long."""
         if self.conflicts - self._aimed_at >= self._patience:
             self.targets.spent()
-            self._wishes.better(self.state, self._best)
+            self._values.better(self.state, self._best)
             self._aim()

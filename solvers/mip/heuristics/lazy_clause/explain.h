@@ -9,7 +9,7 @@
 #include "state.h"
 #include "tighten.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Slack that is left unused, relative to the sum: rounding errors.
 constexpr double SPARE = 1e-9;
@@ -135,4 +135,4 @@ inline void explain_conflict(const Sides &sides, const State &state) {
     weaken(state, terms.coefficients, spare);
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

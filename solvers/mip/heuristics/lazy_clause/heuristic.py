@@ -52,9 +52,9 @@ class LazyClause(Heuristic[HeuristicContext, _State]):
             context.domain,
             context.seed_of("clauses", number),
             context.submit,
-            starts,
-            context.acceptance.settle,
-            believed,
+            starts=starts,
+            settle=context.acceptance.settle,
+            believed=believed,
         )
 
     def run(self, state: _State, budget: Budget, seed: int) -> Report:

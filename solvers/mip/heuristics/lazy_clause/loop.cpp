@@ -12,15 +12,15 @@
 #include "state.h"
 #include "watches.h"
 
-NATIVE_STRUCT(mip::learning::Sides, start, code, coefficient, code_start, code_side,
+NATIVE_STRUCT(mip::lazy_clause::Sides, start, code, coefficient, code_start, code_side,
               code_coefficient, widest, is_exact, is_integer)
-NATIVE_STRUCT(mip::learning::State, bound, root, right, activity, infinite, queue, queued,
+NATIVE_STRUCT(mip::lazy_clause::State, bound, root, right, activity, infinite, queue, queued,
               entry_code, entry_before, entry_reason, entry_level, entry_value, entry_old, latest,
               level_start, clause_start, literal_code, literal_value, clause_spread, watch_next,
-              watch_first, score, heap, heap_place, wish, closest, seen, found, lits, touched,
+              watch_first, score, heap, heap_place, preferred, closest, seen, found, lits, touched,
               stamp, chosen, rung, counts, numbers)
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 namespace {
 
 using native::check_length;
@@ -38,10 +38,10 @@ void begin_level(const State &state) {
     state.counts[LEVEL] += 1;
 }
 
-/// Bring a column to its wish, or one of its bounds there where that lies between them.
+/// Bring a column to its preferred value, or one of its bounds there where that lies between them.
 void decide(const Sides &sides, const State &state, std::int64_t j) {
     const double low = state.bound[2 * j], high = -state.bound[2 * j + 1];
-    const double value = std::min(std::max(native::round_even(state.wish[j]), low), high);
+    const double value = std::min(std::max(native::round_even(state.preferred[j]), low), high);
     begin_level(state);
     const bool is_upper = value < high;
     raise_bound(sides, state, 2 * j + is_upper, (is_upper ? -value : value) + 0.0, DECISION);
@@ -82,7 +82,7 @@ void keep_closest(const Sides &sides, const State &state) {
     counts[MOST_FIXED] = counts[FIXED];
     const std::int64_t columns = sides.is_integer.size();
     for (std::int64_t j = 0; j < columns; ++j)
-        state.closest[j] = is_open(state, j) ? state.wish[j] : state.bound[2 * j];
+        state.closest[j] = is_open(state, j) ? state.preferred[j] : state.bound[2 * j];
     counts[WORK] += columns;
 }
 
@@ -164,7 +164,7 @@ void check(const Sides &sides, const State &state) {
     for (const auto &[name, size] : {std::pair{"score", state.score.size()},
                                      {"heap", state.heap.size()},
                                      {"heap_place", state.heap_place.size()},
-                                     {"wish", state.wish.size()},
+                                     {"preferred", state.preferred.size()},
                                      {"closest", state.closest.size()}})
         check_length(name, size, n);
     for (const auto &[name, size] : {std::pair{"entry_before", state.entry_before.size()},
@@ -293,10 +293,10 @@ std::int64_t limit_count(const Sides &sides, const State &state, double most) {
 }
 
 } // namespace
-} // namespace mip::learning
+} // namespace mip::lazy_clause
 
 NATIVE_MODULE(mip_heuristics_lazy_clause) {
-    using namespace mip::learning;
+    using namespace mip::lazy_clause;
     using native::constants, native::door;
     door(module, "search", &search, "sides", "state", "end");
     door(module, "learn_row", &learn_row, "sides", "state", "codes", "coefficients", "right");

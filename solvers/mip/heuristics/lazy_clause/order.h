@@ -3,7 +3,7 @@
 
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Scores are scaled down before they are larger.
 constexpr double LARGEST_SCORE = 1e100;
@@ -97,4 +97,4 @@ inline void fill_heap(const Sides &sides, const State &state) {
             put_in_heap(state, j);
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -8,7 +8,7 @@
 #include "tighten.h"
 #include "watches.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// No conflict.
 constexpr std::int64_t UNTRUE = -1;
@@ -70,4 +70,4 @@ inline void sum_all(const Sides &sides, const State &state) {
     }
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -5,7 +5,7 @@
 
 #include "native/arrays.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 using native::Span;
 
@@ -69,7 +69,7 @@ struct State {
     Span<std::int32_t> clause_spread, watch_next, watch_first;
     Span<double> score;
     Span<std::int32_t> heap, heap_place;
-    Span<double> wish, closest;
+    Span<double> preferred, closest;
     Span<std::uint8_t> seen;
     Span<std::int32_t> found, lits, touched, stamp, chosen;
     Span<double> rung;
@@ -77,4 +77,4 @@ struct State {
     Span<double> numbers;
 };
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -94,7 +94,7 @@ class State(NamedTuple):
     score : (n,) float64
         How often a column was part of contradictions lately.
     heap, heap_place : (n,) int32
-    wish : (n,) float64
+    preferred : (n,) float64
         The value that each column is to have next.
     closest : (n,) float64
         Values where most columns were fixed.
@@ -136,7 +136,7 @@ class State(NamedTuple):
     score: FloatArray
     heap: IndexArray
     heap_place: IndexArray
-    wish: FloatArray
+    preferred: FloatArray
     closest: FloatArray
     seen: ByteArray
     found: IndexArray
@@ -149,7 +149,7 @@ class State(NamedTuple):
     numbers: FloatArray
 
 
-def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArray) -> State:
+def state_of(sides: Sides, right: FloatArray, bound: FloatArray, preferred: FloatArray) -> State:
     """Return the state at the root; activities are still to be summed."""
     n, r = sides.is_integer.size, right.size
     integers = int(np.count_nonzero(sides.is_integer))
@@ -185,8 +185,8 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, wish: FloatArra
         score=np.zeros(n),
         heap=whole(n),
         heap_place=whole(n, -1),
-        wish=np.append(wish, 0.0),
-        closest=np.append(wish, 0.0),
+        preferred=np.append(preferred, 0.0),
+        closest=np.append(preferred, 0.0),
         seen=np.zeros(trail, dtype=np.uint8),
         found=whole(trail),
         lits=whole(trail),

@@ -8,7 +8,7 @@
 #include "native/numbers.h"
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Tolerance relative to the side, for sides so large that sums carry larger errors.
 constexpr double RELATIVE = 1e-9;
@@ -101,4 +101,4 @@ inline bool visit_side(const Sides &sides, const State &state, std::int64_t i) {
     return true;
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -21,7 +21,7 @@ BETTER = ("start", "objective", "best")
 """Sources of values for one attempt after the other at a better point."""
 
 
-class Wishes:
+class ValueSelection:
     """Where values come from, in turn.
 
     Parameters
@@ -54,13 +54,13 @@ class Wishes:
         self._turn += 1
         state.counts[MOST_FIXED] = 0
         if kind in (0, 2):
-            state.wish[:] = state.closest
+            state.preferred[:] = state.closest
         elif kind == 1 and starts:
-            state.wish[:-1] = starts[int(self._rng.integers(len(starts)))]
+            state.preferred[:-1] = starts[int(self._rng.integers(len(starts)))]
         elif kind == 1:
-            state.wish[:-1] = self.plain[turn % len(self.plain)]
+            state.preferred[:-1] = self.plain[turn % len(self.plain)]
         else:
-            state.wish[:-1] = self._random_ends(state)
+            state.preferred[:-1] = self._random_ends(state)
 
     def better(self, state: State, best: FloatArray | None) -> None:
         """Take values from another source than the last ones, to come to a better point."""
@@ -68,16 +68,16 @@ class Wishes:
         self._turn += 1
         state.counts[MOST_FIXED] = 0
         if kind == "start" and starts:
-            state.wish[:-1] = starts[-1]
+            state.preferred[:-1] = starts[-1]
         elif kind == "best" and best is not None:
-            state.wish[:-1] = best
+            state.preferred[:-1] = best
         elif kind == "objective":
-            state.wish[:-1] = self.plain[0]
+            state.preferred[:-1] = self.plain[0]
 
     def _random_ends(self, state: State) -> FloatArray:
         low, high = state.bound[0:-2:2], -state.bound[1:-2:2]
-        wish = np.where(self._rng.random(low.size) < 0.5, low, high)
-        return np.where(np.isfinite(wish), wish, self.plain[0])
+        preferred = np.where(self._rng.random(low.size) < 0.5, low, high)
+        return np.where(np.isfinite(preferred), preferred, self.plain[0])
 
 
 def trivial_points(model: MipModel) -> tuple[FloatArray, ...]:

@@ -6,7 +6,7 @@
 #include "bounds.h"
 #include "state.h"
 
-namespace mip::learning {
+namespace mip::lazy_clause {
 
 /// Whether a literal holds in the whole box.
 inline bool is_true(const State &state, std::int64_t k) {
@@ -83,4 +83,4 @@ inline void watch_all(const State &state) {
     }
 }
 
-} // namespace mip::learning
+} // namespace mip::lazy_clause

@@ -3,7 +3,7 @@
 // Keys are 64-bit numbers that add up like the sums they stand for, wrapping round.
 #include "native/doors.h"
 
-namespace mip::sums {
+namespace mip::meet_in_the_middle {
 namespace {
 
 using native::check_length;
@@ -124,10 +124,10 @@ look_up(Span<const Key> third, Span<const Key> fourth, Span<const std::int64_t> 
 }
 
 } // namespace
-} // namespace mip::sums
+} // namespace mip::meet_in_the_middle
 
 NATIVE_MODULE(mip_heuristics_meet_in_the_middle) {
-    using namespace mip::sums;
+    using namespace mip::meet_in_the_middle;
     native::door(module, "store", &store, "first", "second", "second_start", "residue", "begin",
                  "table", "marks");
     native::door(module, "look_up", &look_up, "third", "fourth", "fourth_start", "wanted",

@@ -1,7 +1,7 @@
 // Adding a multiple of one sparse row to another.
 #include "native/doors.h"
 
-namespace mip::substitution {
+namespace mip::aggregation {
 namespace {
 
 using native::check_length;
@@ -45,9 +45,9 @@ std::int64_t add(Span<const std::int32_t> columns, Span<const double> values,
 }
 
 } // namespace
-} // namespace mip::substitution
+} // namespace mip::aggregation
 
 NATIVE_MODULE(mip_inference_aggregation) {
-    native::door(module, "add", &mip::substitution::add, "columns", "values", "other_columns",
+    native::door(module, "add", &mip::aggregation::add, "columns", "values", "other_columns",
                  "other_values", "factor", "to_columns", "to_values");
 }

@@ -35,7 +35,7 @@ struct Hull {
 };
 
 /// For the entry of a first side: the two-valued column that determines its column, and how.
-struct Substitutions {
+struct Aggregations {
     Span<std::int32_t> of;
     Span<double> constant;
     Span<double> factor;
@@ -49,10 +49,10 @@ struct Probed {
     std::int64_t first, middle, last;
 };
 
-/// Take over what both sides imply, and substitutions; ``place`` is -1 before and after.
+/// Take over what both sides imply, and aggregations; ``place`` is -1 before and after.
 void both_sides(const Probed &probed, const Sides &sides, Span<const double> lower,
                 Span<const double> upper, Span<std::int64_t> place, Hull &hull,
-                const Substitutions &substitutions) {
+                const Aggregations &aggregations) {
     const auto low = sides.low, high = sides.high;
     for (std::int64_t entry = probed.first; entry < probed.middle; ++entry)
         place[sides.column[entry]] = entry;
@@ -63,9 +63,9 @@ void both_sides(const Probed &probed, const Sides &sides, Span<const double> low
         const bool fixed = low[entry] == high[entry] && low[other] == high[other];
         if (probed.is_two_valued && fixed && low[entry] != low[other]) {
             const double factor = (low[entry] - low[other]) / (probed.upper - probed.lower);
-            substitutions.of[other] = static_cast<std::int32_t>(probed.column);
-            substitutions.factor[other] = factor;
-            substitutions.constant[other] = low[other] - factor * probed.lower;
+            aggregations.of[other] = static_cast<std::int32_t>(probed.column);
+            aggregations.factor[other] = factor;
+            aggregations.constant[other] = low[other] - factor * probed.lower;
         }
         const double least = std::min(low[entry], low[other]);
         const double most = std::max(high[entry], high[other]);
@@ -116,7 +116,7 @@ merge(Span<const std::int32_t> columns, Span<const double> first_upper,
     check_length("kept", kept.size(), entries);
     check_length("kept_start", kept_start.size(), 2 * k + 1);
     const Sides sides{infeasible, start, column, low, high};
-    const Substitutions substitutions{of, constant, factor};
+    const Aggregations aggregations{of, constant, factor};
     Hull narrower{hull, hull_low, hull_high};
     std::int64_t cached = 0;
     for (std::int64_t c = 0; c < k; ++c) {
@@ -129,7 +129,7 @@ merge(Span<const std::int32_t> columns, Span<const double> first_upper,
         if (keeps) {
             const bool two_valued = first_upper[c] == lower[j] && second_lower[c] == upper[j];
             const Probed probed{j, lower[j], upper[j], two_valued, first, middle, last};
-            both_sides(probed, sides, lower, upper, place, narrower, substitutions);
+            both_sides(probed, sides, lower, upper, place, narrower, aggregations);
         } else {
             narrower.add(j, without_first ? second_lower[c] : lower[j],
                          without_first ? upper[j] : first_upper[c]);

@@ -1,14 +1,18 @@
-"""Models for the pump's tests, and an submit that keeps what an LP can make feasible."""
+"""Models for the pump's tests, and what keeps the points that an LP can make feasible."""
 
 from __future__ import annotations
+
+from contextlib import closing
 
 import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
+from solvers.mip.heuristics.feasibility_pump import PumpBatch, PumpCounts
 from solvers.mip.model import MipModel
+from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.pool import Found, Pool, Submit
 
 
 def random_mip(seed: int, rows: int, columns: int, density: float = 0.3) -> MipModel:
@@ -53,7 +57,7 @@ def knapsack(seed: int, columns: int) -> MipModel:
 
 
 class Keeper:
-    """An submit that gives the continuous columns of a point their best values."""
+    """A submit that gives the continuous columns of a point their best values."""
 
     def __init__(self, model: MipModel) -> None:
         self.model = model
@@ -67,3 +71,9 @@ class Keeper:
         if found.x is None:
             return False
         return self.pool.add(Found(found.x, found.objective, 0.0, source))
+
+
+def pump_batch(model: MipModel, submit: Submit, budget: Budget, seed: int, **more) -> PumpCounts:
+    """Run several pumps in lockstep, in one turn."""
+    with closing(PumpBatch(model, submit, seed, **more)) as pumps:
+        return pumps.run(budget)

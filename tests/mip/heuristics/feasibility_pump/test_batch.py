@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump import PumpBatch, nearest, pump_batch
+from solvers.mip.heuristics.feasibility_pump import PumpBatch, nearest
 from solvers.mip.heuristics.feasibility_pump.walking import by_walker
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, random_mip
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, pump_batch, random_mip
 
 
 def test_eight_pumps_find_points_and_differ():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from solvers.core.device import find_device
-from solvers.mip.heuristics.feasibility_pump import pump, pump_batch, root_relaxation
+from solvers.mip.heuristics.feasibility_pump import pump, root_relaxation
 from solvers.mip.heuristics.feasibility_pump import root as roots
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
 from solvers.mip.heuristics.feasibility_pump.first_order import first_order
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.feasibility_pump.cases import Keeper, random_mip
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, random_mip
 from tests.pdlp.lps import solve_with_highs
 
 pytestmark = pytest.mark.gpu

@@ -13,7 +13,6 @@ from solvers.mip.heuristics.feasibility_pump.rounding import (
     Rounded,
     Roundings,
     nearest,
-    randomised,
 )
 from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.model import MipModel
@@ -98,20 +97,6 @@ def test_nearest_rounding_rounds():
     found = nearest(model)(x, Budget(), 0)
     np.testing.assert_array_equal(found.x, model.rounded(x))
     assert not found.is_consistent
-
-
-def test_randomised_rounding_keeps_whole_values_and_draws_in_the_middle():
-    model = knapsack(0, 2000)
-    whole = np.random.default_rng(0).integers(0, 2, 2000).astype(float)
-    rounder = randomised(model)
-    np.testing.assert_array_equal(rounder(whole, Budget(), 1).x, whole)
-    half = rounder(np.full(2000, 0.5), Budget(), 1).x
-    assert 800 < half.sum() < 1200
-    np.testing.assert_array_equal(half, rounder(np.full(2000, 0.5), Budget(), 1).x)
-    assert (half != rounder(np.full(2000, 0.5), Budget(), 2).x).any()
-    assert rounder(np.full(2000, 0.2), Budget(), 1).x.sum() < 0.3 * 2000
-    fractions = [0.5 * (x @ np.ones(2000)) for x in (whole,)]
-    assert fractions[0] > 0.0
 
 
 def test_careful_roundings_keep_their_share():

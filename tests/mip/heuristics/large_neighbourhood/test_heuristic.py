@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.feasibility_pump.heuristic import Root
+from solvers.mip.heuristics.feasibility_pump.heuristic import SolveRelaxation
 from solvers.mip.heuristics.large_neighbourhood import Mending
 from solvers.mip.heuristics.large_neighbourhood.heuristic import FEW_VIOLATED, Mend
 from solvers.mip.portfolio.budget import Budget
@@ -16,7 +16,7 @@ from tests.mip.inference.aggregation.schedules import schedule
 def mending_of(violated):
     context = context_of(schedule(0))
     context.acceptance.infeasible_points(np.zeros(context.model.num_columns), violated)
-    return context, Taking(Root, context), Taking(Mend, context)
+    return context, Taking(SolveRelaxation, context), Taking(Mend, context)
 
 
 def test_points_that_violate_little_are_mended_before_the_relaxation():

@@ -206,11 +206,11 @@ def test_what_an_lp_refuses_is_learned_where_bounds_show_nothing():
 @pytest.mark.parametrize("infinite", [0.0, 0.5])
 def test_plain_wishes_are_finite_and_at_ends(infinite):
     model, _ = random_model(5, infinite=infinite)
-    wishes = trivial_points(model)
-    assert len(wishes) == 4
-    for wish in wishes:
-        assert np.isfinite(wish).all()
-        assert np.all((wish == model.lower) | (wish == model.upper) | (wish == 0.0))
+    values = trivial_points(model)
+    assert len(values) == 4
+    for preferred in values:
+        assert np.isfinite(preferred).all()
+        assert np.all((preferred == model.lower) | (preferred == model.upper) | (preferred == 0.0))
 
 
 def test_a_farkas_ray_makes_a_side_that_points_keep_and_the_fixed_integers_break():

@@ -1,4 +1,4 @@
-// The annealing with costs: exchanges and shifts judged by the objective and by hard rows.
+// The annealing with costs: swaps and shifts judged by the objective and by hard rows.
 #include "native/doors.h"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 #include "mip/heuristics/annealing/trials.h"
 #include "state.h"
 
-NATIVE_STRUCT(mip::exchanges::CostState, column_start, column_row, column_value, start, column,
+NATIVE_STRUCT(mip::annealing::CostState, column_start, column_row, column_value, start, column,
               value, table, lower, upper, weight, activity, delta, stamp, touched, holder, current,
               best, numbers, random, cost, row_start, row_column, group, none, label, by_label,
               of_side, slack_cost, slack_least, slack_most, slack_whole, slack_start, slack_row,
               slack_side, slack_scale, slack_mark, excess)
 
-namespace mip::exchanges {
+namespace mip::annealing {
 namespace {
 
 /// Violation, not weighted, up to which nothing is violated.
@@ -238,10 +238,10 @@ double anneal_costs(const CostState &state, std::int64_t trials, double hot, dou
 }
 
 } // namespace
-} // namespace mip::exchanges
+} // namespace mip::annealing
 
 NATIVE_MODULE(mip_heuristics_annealing_with_costs) {
-    using namespace mip::exchanges;
+    using namespace mip::annealing;
     native::door(module, "sum_up_costs", &sum_up_costs, "state");
     native::door(module, "anneal_costs", &anneal_costs, "state", "trials", "hot", "cold", "least");
     native::constants(module, "solvers.mip.heuristics.annealing.with_costs.state",

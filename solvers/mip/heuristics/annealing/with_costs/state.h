@@ -3,7 +3,7 @@
 
 #include "mip/heuristics/annealing/state.h"
 
-namespace mip::exchanges {
+namespace mip::annealing {
 
 /// Places of ``numbers`` besides WORK, MOVES and STAMP.
 constexpr std::int64_t HARD = 0, COST = 4, SUM = 5, VIOLATED = 6;
@@ -20,4 +20,4 @@ struct CostState : State {
     Span<const double> excess;
 };
 
-} // namespace mip::exchanges
+} // namespace mip::annealing

@@ -1,4 +1,4 @@
-"""What a model has to be like for exchanges with costs: groups, slacks, and little else."""
+"""What a model has to be like for swap moves with costs: groups, slacks, and little else."""
 
 from __future__ import annotations
 

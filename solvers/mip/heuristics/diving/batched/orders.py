@@ -145,8 +145,8 @@ def _by_cliques(guide: Guide, columns: IndexArray, cliques: Cliques) -> IndexArr
     rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
     best = np.full(guide.model.num_columns, sizes.size, dtype=np.int64)
     np.minimum.at(best, cliques.member >> 1, np.repeat(rank, sizes))
-    wish = guide.model.cost if guide.reference is None else -guide.reference
-    order = np.lexsort((columns, wish[columns], best[columns]))
+    preferred = guide.model.cost if guide.reference is None else -guide.reference
+    order = np.lexsort((columns, preferred[columns], best[columns]))
     return np.asarray(columns[order], dtype=np.int32)
 
 

@@ -140,8 +140,8 @@ def _points(boxes: BatchBoxes, guide: Guide, finished: int) -> FloatArray:
     """
     model = guide.model
     lower, upper = boxes.bounds(finished & ALL)
-    wish = np.zeros(model.num_columns) if guide.reference is None else guide.reference
-    points = np.clip(wish[:, None], lower, upper)
+    preferred = np.zeros(model.num_columns) if guide.reference is None else guide.reference
+    points = np.clip(preferred[:, None], lower, upper)
     distinct = {points[model.integers, lane].tobytes(): lane for lane in range(points.shape[1])}
     lanes = np.array(sorted(distinct.values()))
     objective = model.cost @ points[:, lanes]

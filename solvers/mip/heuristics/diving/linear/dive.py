@@ -86,6 +86,7 @@ class LinearDives:
         submit: Submit,
         infeasible_points: InfeasiblePoints,
         seed: int,
+        *,
         basis: Callable[[], Basis | None] = lambda: None,
         first: int = 0,
         cutoff: Callable[[], float] | None = None,

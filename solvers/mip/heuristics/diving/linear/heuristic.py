@@ -76,8 +76,8 @@ class LinearDive(Heuristic[Dives, _State]):
             context.submit_feasible,
             context.acceptance.infeasible_points,
             context.seed_of(self.name, number),
-            lambda: None if context.root is None else context.root.basis,
-            number,
+            basis=lambda: None if context.root is None else context.root.basis,
+            first=number,
         )
 
     def run(self, state: _State, budget: Budget, seed: int) -> Report:

@@ -54,9 +54,9 @@ class ImprovingDive(Heuristic[Dives, _State]):
             context.submit,
             context.acceptance.infeasible_points,
             context.seed_of(self.name, number),
-            lambda: None if context.root is None else context.root.basis,
-            number,
-            lambda: context.acceptance.pool.objective,
+            basis=lambda: None if context.root is None else context.root.basis,
+            first=number,
+            cutoff=lambda: context.acceptance.pool.objective,
         )
 
     def run(self, state: _State, budget: Budget, seed: int) -> Report:

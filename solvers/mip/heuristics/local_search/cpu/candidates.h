@@ -8,7 +8,7 @@
 #include "scoring.h"
 #include "state.h"
 
-namespace mip::search {
+namespace mip::local_search {
 
 /// Columns looked at for a better lift after the first.
 constexpr std::int64_t LIFT_WINDOW = 64;
@@ -242,4 +242,4 @@ inline Pair find_lift(const Matrix &matrix, const State &state, const Parameters
     return best;
 }
 
-} // namespace mip::search
+} // namespace mip::local_search

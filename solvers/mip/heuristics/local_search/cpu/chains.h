@@ -15,7 +15,7 @@
 #include "scoring.h"
 #include "state.h"
 
-namespace mip::search {
+namespace mip::local_search {
 
 /// Rows of a column among which the row to be repaired next is looked for.
 constexpr std::int64_t ROW_LOOKS = 32;
@@ -170,4 +170,4 @@ inline bool try_chains(const Matrix &matrix, const State &state, const Parameter
     return false;
 }
 
-} // namespace mip::search
+} // namespace mip::local_search

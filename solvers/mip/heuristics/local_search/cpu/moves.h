@@ -6,7 +6,7 @@
 
 #include "state.h"
 
-namespace mip::search {
+namespace mip::local_search {
 
 /// By what the box of a free integer is multiplied when it is hit.
 constexpr double WIDENING = 10.0;
@@ -155,4 +155,4 @@ inline void keep_point(const State &state, std::int64_t which) {
         state.kept(which, j) = state.columns[j].x;
 }
 
-} // namespace mip::search
+} // namespace mip::local_search

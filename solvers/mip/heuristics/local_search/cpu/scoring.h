@@ -13,7 +13,7 @@
 
 #include "state.h"
 
-namespace mip::search {
+namespace mip::local_search {
 
 /// Distance from zero at which a jump takes a bound for none.
 constexpr double LARGEST_JUMP = 1e14;
@@ -215,4 +215,4 @@ inline double jump_value(const Matrix &matrix, const State &state, std::int64_t 
     return std::min(std::max(value, column.lower), column.upper);
 }
 
-} // namespace mip::search
+} // namespace mip::local_search

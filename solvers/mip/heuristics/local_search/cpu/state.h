@@ -6,7 +6,7 @@
 #include "native/arrays.h"
 #include "native/numbers.h"
 
-namespace mip::search {
+namespace mip::local_search {
 
 using native::Grid;
 using native::INF;
@@ -72,4 +72,4 @@ struct Parameters {
     std::int64_t chain_trials, chain_depth, chain_breadth;
 };
 
-} // namespace mip::search
+} // namespace mip::local_search

@@ -10,15 +10,15 @@
 #include "scoring.h"
 #include "state.h"
 
-NATIVE_STRUCT(mip::search::Matrix, row_start, row_column, row_value, column_start, column_row,
+NATIVE_STRUCT(mip::local_search::Matrix, row_start, row_column, row_value, column_start, column_row,
               column_value)
-NATIVE_STRUCT(mip::search::State, rows, columns, status, violated, priced, bounds, kept, candidates,
-              links, chain, origins, pivots, breaks)
-NATIVE_STRUCT(mip::search::Parameters, jump, rows, breadth, scan, satisfied_rows, breakthroughs,
-              lift_work, tabu_base, tabu_spread, smoothing, equality_weight, chain_trials,
-              chain_depth, chain_breadth)
+NATIVE_STRUCT(mip::local_search::State, rows, columns, status, violated, priced, bounds, kept,
+              candidates, links, chain, origins, pivots, breaks)
+NATIVE_STRUCT(mip::local_search::Parameters, jump, rows, breadth, scan, satisfied_rows,
+              breakthroughs, lift_work, tabu_base, tabu_spread, smoothing, equality_weight,
+              chain_trials, chain_depth, chain_breadth)
 
-namespace mip::search {
+namespace mip::local_search {
 namespace {
 
 using native::check_length;
@@ -237,10 +237,10 @@ void run_slice(const Matrix &matrix, const State &state, const Parameters &param
 }
 
 } // namespace
-} // namespace mip::search
+} // namespace mip::local_search
 
 NATIVE_MODULE(mip_heuristics_local_search_cpu) {
-    using namespace mip::search;
+    using namespace mip::local_search;
     using native::constants, native::door, native::record;
     door(module, "refresh", &refresh_sums, "matrix", "state");
     door(module, "aim_below", &aim_below, "state", "best");

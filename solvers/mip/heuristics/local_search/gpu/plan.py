@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from solvers.core.device import Device
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.state import bytes_per_walker, touched_bytes
-from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL, suits_whole
-from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, whole_bytes
+from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL, suits_grid
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, grid_bytes
 
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""
@@ -45,7 +45,7 @@ class Plan:
     Parameters
     ----------
     kernel : str
-        ``walk`` (a warp to a walker), ``walk_wide`` (a block) or ``walk_whole`` (all of the GPU).
+        ``walk`` (a warp to a walker), ``walk_wide`` (a block) or ``walk_grid`` (all of the GPU).
     ladder : tuple of int
         Numbers of walkers that fit, rising; empty where not even one does.
     first : int
@@ -79,10 +79,10 @@ def plan_for(layout: Layout, device: Device) -> Plan:
     if device.kind == "cpu":
         return Plan("walk", (CPU_WALKERS,), CPU_WALKERS, size)
     memory = int(MEMORY_SHARE * (device.memory_free or UNKNOWN_MEMORY))
-    if suits_whole(layout):
-        size = whole_bytes(layout, TEAMS)
+    if suits_grid(layout):
+        size = grid_bytes(layout, TEAMS)
         fits = size <= memory
-        return Plan(WHOLE_KERNEL, (1,) if fits else (), int(fits), size)
+        return Plan(GRID_KERNEL, (1,) if fits else (), int(fits), size)
     mean = layout.entries / max(1, min(layout.rows, layout.columns))
     wide = mean > LONG_MEAN or size > BLOCK_BYTES
     room = memory // size

@@ -25,7 +25,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
 from solvers.mip.heuristics.local_search.gpu.starts import Places, first_origins, gather_points
 from solvers.mip.heuristics.local_search.gpu.submissions import Submissions
 from solvers.mip.heuristics.local_search.gpu.tune import choose_walkers, steps_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL
 from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -139,8 +139,7 @@ def run_walkers(
         Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
     infeasible_points : callable, optional
         Gets the least violated point of each epoch without a feasible one; where it has a method
-        ``points``, as ``solvers.mip.solutions.infeasible_points.Near`` has, walkers restart from
-        those.
+        ``points``, as ``solvers.mip.solutions.infeasible_points`` has, walkers restart from those.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
     share : callable, optional
@@ -161,19 +160,8 @@ def run_walkers(
         say(f"Local search plans {plan}.")
         try:
             with device.activate():
-                run = _Run(
-                    model,
-                    layout,
-                    device,
-                    plan,
-                    submit,
-                    budget,
-                    seed,
-                    pool,
-                    points,
-                    infeasible_points,
-                )
-                return run.run(say, share)
+                task = _Task(model, submit, budget, seed, pool, points, infeasible_points)
+                return _Run(task, layout, device, plan).run(say, share)
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise
@@ -188,33 +176,34 @@ def _silent(_: str) -> None:
     pass
 
 
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is searched: the arguments of :func:`run_walkers`."""
+
+    model: MipModel
+    submit: Submit
+    budget: Budget
+    seed: int
+    pool: Pool | None
+    starts: list[FloatArray]
+    infeasible_points: InfeasiblePoints | None
+
+
 class _Run:
     """One run: the fleet, what it has found, and where its epochs stand."""
 
-    def __init__(
-        self,
-        model: MipModel,
-        layout: Layout,
-        device: Device,
-        plan: Plan,
-        submit: Submit,
-        budget: Budget,
-        seed: int,
-        pool: Pool | None,
-        starts: list[FloatArray],
-        infeasible_points: InfeasiblePoints | None,
-    ) -> None:
-        self._model = model
+    def __init__(self, task: _Task, layout: Layout, device: Device, plan: Plan) -> None:
+        self._model = task.model
         self._layout = layout
         self._plan = plan
-        self._budget = budget
-        self._pool = pool
-        self._starts = starts
-        self._infeasible_points = infeasible_points
-        self._rng = np.random.default_rng([seed, 44])
-        kind = GridWideFleet if plan.kernel == WHOLE_KERNEL else Fleet
-        self._fleet = kind(layout, device, plan, seed)
-        self._timed = budget.is_timed
+        self._budget = task.budget
+        self._pool = task.pool
+        self._starts = task.starts
+        self._infeasible_points = task.infeasible_points
+        self._rng = np.random.default_rng([task.seed, 44])
+        kind = GridWideFleet if plan.kernel == GRID_KERNEL else Fleet
+        self._fleet = kind(layout, device, plan, task.seed)
+        self._timed = task.budget.is_timed
         self._on_gpu = device.kind == "cuda"
         self._best = NONE
         self._seen = np.zeros(self._fleet.walkers)
@@ -225,7 +214,7 @@ class _Run:
         self._own: list[FloatArray] = []
         self._epoch_steps = float(FIRST_EPOCH)
         self._charged = 0.0
-        self._submissions = Submissions(submit, threaded=self._timed)
+        self._submissions = Submissions(task.submit, threaded=self._timed)
         self.counts = WalkerCounts()
 
     def run(self, say: Log, share: Callable[[], float] | None) -> WalkerCounts:

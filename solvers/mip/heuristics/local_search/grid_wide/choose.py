@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 
-WHOLE_KERNEL = "walk_whole"
+GRID_KERNEL = "walk_grid"
 """Name of this walker's kernel in a plan."""
 
 LONG_LINE = 10_000
@@ -20,7 +20,7 @@ MANY_COLUMNS = 1_000_000
 """Columns from which walkers with a state of their own thrash the caches."""
 
 
-def suits_whole(layout: Layout) -> bool:
+def suits_grid(layout: Layout) -> bool:
     """Return whether the model has very long rows or columns, or very many columns."""
     if layout.columns > MANY_COLUMNS:
         return True

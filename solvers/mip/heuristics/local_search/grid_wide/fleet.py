@@ -6,8 +6,8 @@ from solvers.core.device import Device
 from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import Plan
-from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
-from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, GridWideState, make_whole
+from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import GRID_WALK
+from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, GridWideState, make_grid_wide
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks that run at once on a multiprocessor; the kernel's registers allow as many."""
@@ -35,11 +35,11 @@ class GridWideFleet(Fleet):
         super().__init__(layout, device, plan, seed)
 
     def _allocate(self, walkers: int) -> GridWideState:
-        return make_whole(self.layout, self.device, self._teams, self._seed)
+        return make_grid_wide(self.layout, self.device, self._teams, self._seed)
 
     def _walk(self, steps: int, walkers: int) -> None:
         arguments = (*self._state.arguments, self._blocks, steps, self._seed)
-        WHOLE["walk_whole"](*self._model, *arguments, threads=1)
+        GRID_WALK["walk_grid"](*self._model, *arguments, threads=1)
 
 
 def _blocks(device: Device) -> int:

@@ -141,7 +141,7 @@ def _partials(layout: Layout) -> int:
     return max(slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES)
 
 
-def whole_bytes(layout: Layout, teams: int) -> int:
+def grid_bytes(layout: Layout, teams: int) -> int:
     """Return the memory of the walker's state."""
     real = np.dtype(layout.real).itemsize
     of_columns = layout.columns * 3 * real
@@ -166,7 +166,7 @@ def _first_record(layout: Layout, seed: int) -> np.ndarray:
     return record
 
 
-def make_whole(layout: Layout, device: Device, teams: int, seed: int) -> GridWideState:
+def make_grid_wide(layout: Layout, device: Device, teams: int, seed: int) -> GridWideState:
     """Allocate the state of the walker, without a point."""
     xp = device.xp
     long_rows, shared_rows = _long_rows(layout), _shared_rows(layout)

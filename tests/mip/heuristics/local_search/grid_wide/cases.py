@@ -13,8 +13,8 @@ from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.starts import gather_points
-from solvers.mip.heuristics.local_search.grid_wide.kernels.whole import WHOLE
-from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState, make_whole
+from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import GRID_WALK
+from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState, make_grid_wide
 from solvers.mip.model import MipModel
 from tests.mip.heuristics.local_search.gpu.cases import CASES as SMALL
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
@@ -54,7 +54,7 @@ class Whole:
 
     def walk(self, steps: int) -> None:
         tail = (self.blocks, steps, SEED)
-        self.launcher(WHOLE, "walk_whole", (*self.model, *self.state.arguments, *tail))
+        self.launcher(GRID_WALK, "walk_grid", (*self.model, *self.state.arguments, *tail))
 
     def host(self, name: str) -> np.ndarray:
         return self.device.to_host(getattr(self.state, name))
@@ -73,7 +73,7 @@ class Whole:
         self.state.records[field] = value
 
 
-def start_whole(
+def start_grid_wide(
     layout: Layout,
     teams: int = 5,
     device: Device | None = None,
@@ -83,7 +83,7 @@ def start_whole(
 ) -> Whole:
     """Return a walker at zero, with a share of its columns changed at random."""
     where = cpu() if device is None else device
-    model, state = layout.on(where), make_whole(layout, where, teams, SEED)
+    model, state = layout.on(where), make_grid_wide(layout, where, teams, SEED)
     names, place = list(layout.arrays), where.to_device
     bounds, scales = (model[6 + names.index(name)] for name in ("bounds", "scales"))
     arguments = (

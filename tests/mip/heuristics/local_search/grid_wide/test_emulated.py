@@ -14,7 +14,7 @@ from tests.mip.heuristics.local_search.grid_wide.cases import (
     CASES,
     Whole,
     huge_row,
-    start_whole,
+    start_grid_wide,
 )
 
 pytestmark = needs_compiler
@@ -42,27 +42,27 @@ def walk_both(twin: Whole, device: Whole, launches: tuple[int, ...] = LAUNCHES) 
 @pytest.mark.parametrize("name", CASES)
 def test_the_grid_walks_as_its_twin(name):
     layout, teams = Layout.of(CASES[name](), wide=True), WIDE_TEAMS.get(name, 5)
-    twin = start_whole(layout, teams)
-    walk_both(twin, start_whole(layout, teams, launcher=run_emulated))
+    twin = start_grid_wide(layout, teams)
+    walk_both(twin, start_grid_wide(layout, teams, launcher=run_emulated))
 
 
 def test_a_row_of_a_hundred_thousand_entries():
     layout = Layout.of(huge_row(), wide=True)
-    twin = start_whole(layout, 24)
-    walk_both(twin, start_whole(layout, 24, launcher=run_emulated), (1, 6))
+    twin = start_grid_wide(layout, 24)
+    walk_both(twin, start_grid_wide(layout, 24, launcher=run_emulated), (1, 6))
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_the_number_of_blocks_makes_no_difference(blocks):
     layout = Layout.of(CASES["mixed"](), wide=True)
-    twin = start_whole(layout, 20)
-    device = start_whole(layout, 20, launcher=run_emulated, blocks=blocks)
+    twin = start_grid_wide(layout, 20)
+    device = start_grid_wide(layout, 20, launcher=run_emulated, blocks=blocks)
     walk_both(twin, device, (20,))
 
 
 def test_weights_go_down_and_clocks_start_anew_as_in_the_twin():
     layout = Layout.of(CASES["partition"](), wide=True)
-    pair = [start_whole(layout, 5), start_whole(layout, 5, launcher=run_emulated)]
+    pair = [start_grid_wide(layout, 5), start_grid_wide(layout, 5, launcher=run_emulated)]
     for whole in pair:
         whole.set_record(Field.SMOOTHING, 0.5)
     walk_both(pair[0], pair[1], (30,))
@@ -77,5 +77,5 @@ def test_short_numbers_walk_as_long_ones():
     model = CASES["covering"]()
     long, short = Layout.of(model, wide=True), Layout.of(model)
     assert (long.real, short.real) == ("float64", "float32")
-    twin = start_whole(long, 7)
-    walk_both(twin, start_whole(short, 7, launcher=run_emulated))
+    twin = start_grid_wide(long, 7)
+    walk_both(twin, start_grid_wide(short, 7, launcher=run_emulated))

@@ -15,20 +15,20 @@ from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import Plan, plan_for
 from solvers.mip.heuristics.local_search.grid_wide.choose import (
+    GRID_KERNEL,
     LONG_LINE,
     LONG_LINE_ENTRIES,
     MANY_COLUMNS,
-    WHOLE_KERNEL,
-    suits_whole,
+    suits_grid,
 )
 from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
 from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
 from solvers.mip.heuristics.local_search.grid_wide.state import (
     TEAMS,
     chunks_of,
-    make_whole,
+    grid_bytes,
+    make_grid_wide,
     tree_nodes,
-    whole_bytes,
 )
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -62,14 +62,14 @@ def test_long_lines_in_large_models_and_many_columns_ask_for_the_whole(
     columns, longest, entries, suits
 ):
     layout = layout_with(columns, longest, entries)
-    assert suits_whole(layout) == suits
+    assert suits_grid(layout) == suits
 
 
 def test_the_plan_is_one_walker_if_it_fits_and_none_if_not():
     layout = layout_with(MANY_COLUMNS + 1, 300, 2000)
     plan = plan_for(layout, GPU)
-    assert (plan.kernel, plan.ladder, plan.first) == (WHOLE_KERNEL, (1,), 1)
-    assert plan.walker_bytes == whole_bytes(layout, TEAMS)
+    assert (plan.kernel, plan.ladder, plan.first) == (GRID_KERNEL, (1,), 1)
+    assert plan.walker_bytes == grid_bytes(layout, TEAMS)
     assert "1 whole-GPU walkers" in str(plan)
     full = replace(GPU, memory_free=plan.walker_bytes)
     assert plan_for(layout, full).ladder == ()
@@ -80,9 +80,9 @@ def test_the_plan_is_one_walker_if_it_fits_and_none_if_not():
 @pytest.mark.parametrize("name", ["covering", "long line", "no rows"])
 def test_memory_is_what_the_arrays_take(name):
     layout = Layout.of(CASES[name](), wide=True)
-    state = make_whole(layout, cpu(), 40, 0)
+    state = make_grid_wide(layout, cpu(), 40, 0)
     arrays = [value for value in vars(state).values() if isinstance(value, np.ndarray)]
-    assert sum(array.nbytes for array in arrays) == whole_bytes(layout, 40)
+    assert sum(array.nbytes for array in arrays) == grid_bytes(layout, 40)
 
 
 @pytest.mark.parametrize(
@@ -100,25 +100,25 @@ def test_lines_of_a_chunk_are_not_long():
 
 def test_the_longest_rows_are_shared():
     layout = Layout.of(CASES["long line"](), wide=True)
-    state = make_whole(layout, cpu(), 4, 0)
+    state = make_grid_wide(layout, cpu(), 4, 0)
     lengths = np.diff(layout.arrays["row_start"])
     assert state.shared_count == state.long_count == 1
     assert lengths[state.shared_rows[0]] == lengths.max()
 
 
 @pytest.fixture
-def whole_runs(monkeypatch):
+def grid_wide_runs(monkeypatch):
     """Let runs on the CPU take this walker, with a few teams."""
 
     def plan(layout: Layout, _: Device) -> Plan:
-        return Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 12))
+        return Plan(GRID_KERNEL, (1,), 1, grid_bytes(layout, 12))
 
     monkeypatch.setattr(run_module, "plan_for", plan)
     monkeypatch.setattr(run_module, "GridWideFleet", partial(GridWideFleet, teams=12))
 
 
 @pytest.mark.parametrize(("name", "work"), [("covering", 1e6), ("single", 1e5), ("partition", 5e5)])
-def test_runs_reach_small_optima_and_offer_what_holds(whole_runs, name, work):
+def test_runs_reach_small_optima_and_offer_what_holds(grid_wide_runs, name, work):
     model = CASES[name]()
     acceptance = Acceptance(model)
     counts = run_walkers(model, cpu(), acceptance, Budget(work=work), 1, pool=acceptance.pool)
@@ -128,7 +128,7 @@ def test_runs_reach_small_optima_and_offer_what_holds(whole_runs, name, work):
     assert all(is_feasible(model, found.x) for found in acceptance.pool.points())
 
 
-def test_runs_repeat(whole_runs):
+def test_runs_repeat(grid_wide_runs):
     found = []
     for _ in range(2):
         acceptance = Acceptance(CASES["mixed"]())
@@ -139,7 +139,7 @@ def test_runs_repeat(whole_runs):
     assert found[0] == found[1]
 
 
-def test_a_run_without_a_feasible_point_offers_none(whole_runs):
+def test_a_run_without_a_feasible_point_offers_none(grid_wide_runs):
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
     acceptance, shown = Acceptance(model), []
     run_walkers(
@@ -157,7 +157,7 @@ def test_a_run_without_a_feasible_point_offers_none(whole_runs):
 
 def test_a_fleet_of_one_restarts_from_points_and_keeps_what_is_better():
     layout = Layout.of(CASES["covering"](), wide=True)
-    plan = Plan(WHOLE_KERNEL, (1,), 1, whole_bytes(layout, 8))
+    plan = Plan(GRID_KERNEL, (1,), 1, grid_bytes(layout, 8))
     fleet = GridWideFleet(layout, cpu(), plan, 1, teams=8)
     fleet.set_points(np.ones((1, layout.columns)))
     fleet.restart(np.array([1]), np.array([0]), np.array([0.0]))

@@ -12,12 +12,17 @@ from solvers.mip.heuristics.local_search.gpu import run_walkers
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.plan import plan_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import WHOLE_KERNEL
+from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL
 from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet, _blocks
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance
-from tests.mip.heuristics.local_search.grid_wide.cases import CASES, covering, huge_row, start_whole
+from tests.mip.heuristics.local_search.grid_wide.cases import (
+    CASES,
+    covering,
+    huge_row,
+    start_grid_wide,
+)
 from tests.mip.heuristics.local_search.grid_wide.test_emulated import WIDE_TEAMS, walk_both
 
 pytestmark = pytest.mark.gpu
@@ -39,41 +44,41 @@ def large():
 @pytest.mark.parametrize("name", CASES)
 def test_the_device_walks_as_its_twin(gpu, name):
     layout, teams = Layout.of(CASES[name](), wide=True), WIDE_TEAMS.get(name, 5)
-    twin = start_whole(layout, teams)
-    walk_both(twin, start_whole(layout, teams, gpu, blocks=_blocks(gpu)), LAUNCHES)
+    twin = start_grid_wide(layout, teams)
+    walk_both(twin, start_grid_wide(layout, teams, gpu, blocks=_blocks(gpu)), LAUNCHES)
 
 
 def test_a_row_of_a_hundred_thousand_entries(gpu):
     layout = Layout.of(huge_row(), wide=True)
-    twin = start_whole(layout, 200)
-    walk_both(twin, start_whole(layout, 200, gpu, blocks=_blocks(gpu)), (1, 30))
+    twin = start_grid_wide(layout, 200)
+    walk_both(twin, start_grid_wide(layout, 200, gpu, blocks=_blocks(gpu)), (1, 30))
 
 
 def test_a_hundred_thousand_columns(gpu, large):
     layout = Layout.of(large, wide=True)
-    twin = start_whole(layout, 2048, share=0.05)
-    walk_both(twin, start_whole(layout, 2048, gpu, blocks=_blocks(gpu), share=0.05), (1, 25))
+    twin = start_grid_wide(layout, 2048, share=0.05)
+    walk_both(twin, start_grid_wide(layout, 2048, gpu, blocks=_blocks(gpu), share=0.05), (1, 25))
 
 
 def test_short_numbers_walk_as_long_ones(gpu):
     model = covering(5000, 4000, 8)
     long, short = Layout.of(model, wide=True), Layout.of(model)
     assert (long.real, short.real) == ("float64", "float32")
-    twin = start_whole(long, 100)
-    walk_both(twin, start_whole(short, 100, gpu, blocks=_blocks(gpu)), (60,))
+    twin = start_grid_wide(long, 100)
+    walk_both(twin, start_grid_wide(short, 100, gpu, blocks=_blocks(gpu)), (60,))
 
 
 @pytest.mark.parametrize("blocks", [1, 7])
 def test_the_number_of_blocks_makes_no_difference(gpu, blocks):
     layout = Layout.of(CASES["mixed"](), wide=True)
-    twin = start_whole(layout, 20)
-    walk_both(twin, start_whole(layout, 20, gpu, blocks=blocks), (100,))
+    twin = start_grid_wide(layout, 20)
+    walk_both(twin, start_grid_wide(layout, 20, gpu, blocks=blocks), (100,))
 
 
 def test_long_slices_end_and_what_they_keep_holds(gpu, large):
     """Ten thousand rounds and more, each with its barriers, in one launch."""
     layout = Layout.of(large)
-    whole = start_whole(layout, 2048, gpu, blocks=_blocks(gpu), share=0.0)
+    whole = start_grid_wide(layout, 2048, gpu, blocks=_blocks(gpu), share=0.0)
     whole.walk(10_000)
     assert whole.record[Field.STEP] == 10_000
     assert whole.record[Field.BEST] < NONE
@@ -87,7 +92,7 @@ def test_runs_take_the_walker_for_long_rows(gpu, large):
     counts = run_walkers(
         large, gpu, acceptance, Budget(seconds=5.0), 1, pool=acceptance.pool, log=lines.append
     )
-    assert plan_for(Layout.of(large), gpu).kernel == WHOLE_KERNEL
+    assert plan_for(Layout.of(large), gpu).kernel == GRID_KERNEL
     assert counts.walkers == 1
     assert counts.moves > counts.steps
     assert acceptance.refused == 0
@@ -133,6 +138,6 @@ def test_a_solve_on_the_gpu_uses_it(large, monkeypatch):
         time_limit=150.0,  # loops may be compiled first; the first point after it has begun ends it
         on_solution=lambda _: bool(made),
     )
-    assert made == [WHOLE_KERNEL], outcome.log
+    assert made == [GRID_KERNEL], outcome.log
     assert outcome.x is not None
     assert is_feasible(large, np.round(outcome.x))

@@ -12,7 +12,7 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK, MOVE, Control, Mode
 from solvers.mip.heuristics.local_search.grid_wide.state import tree_nodes
 from solvers.mip.model import is_feasible
-from solvers.native.mip_heuristics_local_search_grid_wide_whole import turn_rows
+from solvers.native.mip_heuristics_local_search_grid_wide_grid_walk import turn_rows
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
 from tests.mip.heuristics.local_search.gpu.test_run import optimum
 from tests.mip.heuristics.local_search.grid_wide.cases import (
@@ -20,7 +20,7 @@ from tests.mip.heuristics.local_search.grid_wide.cases import (
     Whole,
     covering,
     huge_row,
-    start_whole,
+    start_grid_wide,
 )
 
 CARRIED = ("records", "values", "cells", "kept", "tree", "claims", "control")
@@ -69,7 +69,7 @@ def assert_kept_holds(whole: Whole, model: object) -> None:
 def test_what_is_carried_stays_consistent_and_what_is_kept_holds(name):
     model = CASES[name]()
     layout = Layout.of(model, wide=True)
-    whole = start_whole(layout, teams=9)
+    whole = start_grid_wide(layout, teams=9)
     for steps in (0, 1, 60, 120):
         whole.walk(steps)
         assert_consistent(whole, tolerance=0.0 if layout.is_exact else 1e-9)
@@ -83,14 +83,14 @@ def test_what_is_carried_stays_consistent_and_what_is_kept_holds(name):
 )
 def test_small_optima_are_reached(name, rounds):
     model = CASES[name]()
-    whole = start_whole(Layout.of(model, wide=True), teams=12)
+    whole = start_grid_wide(Layout.of(model, wide=True), teams=12)
     whole.walk(rounds)
     assert_kept_holds(whole, model)
     assert whole.record[Field.BEST] == pytest.approx(optimum(model))
 
 
 def test_a_walk_without_an_objective_ends_at_its_first_point():
-    whole = start_whole(Layout.of(CASES["no objective"](), wide=True), teams=9)
+    whole = start_grid_wide(Layout.of(CASES["no objective"](), wide=True), teams=9)
     whole.walk(5000)
     assert whole.record[Field.VIOLATED] == 0.0
     assert whole.record[Field.STEP] < 5000
@@ -99,7 +99,7 @@ def test_a_walk_without_an_objective_ends_at_its_first_point():
 
 def test_the_same_seed_walks_the_same_way():
     layout = Layout.of(CASES["mixed"](), wide=True)
-    walks = [start_whole(layout, teams=9) for _ in range(2)]
+    walks = [start_grid_wide(layout, teams=9) for _ in range(2)]
     for whole in walks:
         whole.walk(150)
     for name in CARRIED:
@@ -108,7 +108,7 @@ def test_the_same_seed_walks_the_same_way():
 
 def test_moves_of_a_round_share_no_row_and_are_worth_what_their_scores_said():
     layout = Layout.of(covering(2000, 1500, 6), wide=True)
-    whole = start_whole(layout, teams=200, share=0.0)
+    whole = start_grid_wide(layout, teams=200, share=0.0)
     whole.walk(0)
     rows, columns, _ = matrix_of(layout)
     for _ in range(6):
@@ -130,7 +130,7 @@ def test_moves_of_a_round_share_no_row_and_are_worth_what_their_scores_said():
 def test_a_violated_row_without_a_good_move_gains_weight():
     """x = 1 breaks the second row as much as it mends the first."""
     model = model_of([0.0, 1.0], [[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [1, -INF, -INF], [INF, 0, 9])
-    whole = start_whole(Layout.of(model, wide=True), teams=4, share=0.0)
+    whole = start_grid_wide(Layout.of(model, wide=True), teams=4, share=0.0)
     whole.walk(1)
     assert whole.record[Field.MOVES] == 0.0
     assert sorted(whole.host("cells")[1::2]) == [1.0, 1.0, 2.0]
@@ -140,7 +140,7 @@ def test_a_violated_row_without_a_good_move_gains_weight():
 
 def test_a_column_of_many_chunks_moves_alone():
     layout = Layout.of(CASES["long line"](), wide=True)
-    whole = start_whole(layout, teams=40, share=0.0)
+    whole = start_grid_wide(layout, teams=40, share=0.0)
     whole.walk(1)
     assert whole.record[Field.MOVES] == 1.0
     assert whole.record[Field.VIOLATED] == 0.0
@@ -151,7 +151,7 @@ def test_a_column_of_many_chunks_moves_alone():
 def test_a_row_of_a_hundred_thousand_entries_is_walked_on():
     model = huge_row()
     layout = Layout.of(model, wide=True)
-    whole = start_whole(layout, teams=64, share=0.0)
+    whole = start_grid_wide(layout, teams=64, share=0.0)
     need = -whole.layout.arrays["sides"].min()
     whole.walk(400)
     assert_consistent(whole)
@@ -164,7 +164,7 @@ def test_moves_together_take_from_a_shared_row_about_what_there_is():
     """Ten thousand columns would each like to take one of the three hundred that are left."""
     size = 10_000
     model = model_of(-np.ones(size), np.ones((1, size)), -INF, 300.0)
-    whole = start_whole(Layout.of(model, wide=True), teams=600, share=0.0)
+    whole = start_grid_wide(Layout.of(model, wide=True), teams=600, share=0.0)
     worst = 0.0
     for _ in range(40):
         whole.walk(1)
@@ -176,7 +176,7 @@ def test_moves_together_take_from_a_shared_row_about_what_there_is():
 
 
 def test_stamps_and_claims_start_anew_before_their_bits_are_used_up():
-    whole = start_whole(Layout.of(CASES["covering"](), wide=True), teams=9)
+    whole = start_grid_wide(Layout.of(CASES["covering"](), wide=True), teams=9)
     whole.walk(20)
     whole.set_record(Field.STEP, whole.record[Field.ORIGIN] + 1e6 - 10.0)
     whole.walk(30)
@@ -188,7 +188,7 @@ def test_stamps_and_claims_start_anew_before_their_bits_are_used_up():
 
 def test_a_refresh_repairs_what_has_drifted():
     layout = Layout.of(CASES["long lines"](), wide=True)
-    whole = start_whole(layout, teams=9)
+    whole = start_grid_wide(layout, teams=9)
     whole.walk(40)
     whole.state.cells[0::2] += 0.5
     whole.set_record(Field.REFRESH, 1.0)
@@ -198,7 +198,7 @@ def test_a_refresh_repairs_what_has_drifted():
 
 def test_a_known_objective_is_what_has_to_be_beaten():
     model = CASES["covering"]()
-    whole = start_whole(Layout.of(model, wide=True), teams=9)
+    whole = start_grid_wide(Layout.of(model, wide=True), teams=9)
     best = optimum(model)
     for field, value in ((Field.LIMIT, best), (Field.TARGET, best - 1.0)):
         whole.set_record(field, value)
@@ -207,7 +207,7 @@ def test_a_known_objective_is_what_has_to_be_beaten():
 
 
 def test_modes_alternate_once_there_is_a_point():
-    whole = start_whole(Layout.of(CASES["wide covering"](), wide=True), teams=60)
+    whole = start_grid_wide(Layout.of(CASES["wide covering"](), wide=True), teams=60)
     seen = set()
     for _ in range(120):
         whole.walk(4)
@@ -241,7 +241,7 @@ def test_any_walk_stays_consistent(seed, teams):
     low = np.where(rng.random(columns) < 0.2, -INF, -2.0)
     high = np.where(rng.random(columns) < 0.2, INF, 2.0)
     model = model_of(rng.integers(-3, 4, columns), matrix.astype(float), lower, upper, low, high)
-    whole = start_whole(Layout.of(model, wide=True), teams=teams)
+    whole = start_grid_wide(Layout.of(model, wide=True), teams=teams)
     whole.walk(25)
     assert_consistent(whole)
     if whole.record[Field.BEST] < NONE:

@@ -1,4 +1,4 @@
-"""Sizes and places that ``whole.cu`` and ``whole.cpp`` share, by the same names."""
+"""Sizes and places that ``grid_walk.cu`` and ``grid_walk.cpp`` share, by the same names."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def _bytes(values: Values) -> int:
     return _work(values) * 32
 
 
-WALK_WHOLE = Kernel(
-    name="walk_whole",
+WALK_GRID = Kernel(
+    name="walk_grid",
     arguments=ARGUMENTS,
     contract="The walker makes so many rounds, or fewer where nothing is left to search for. "
     "Device and twin agree exactly, whatever the number of blocks.",
@@ -96,10 +96,10 @@ FIXED_TYPES = {
 }
 """Types of the arrays that do not change with the numbers of the walker."""
 
-WHOLE = Family(
+GRID_WALK = Family(
     "solvers.mip.heuristics.local_search.grid_wide.kernels",
-    "whole",
-    (WALK_WHOLE,),
+    "grid_walk",
+    (WALK_GRID,),
     cooperative=True,
     foreseen=[{"real": real, **FIXED_TYPES} for real in ("float32", "float64")],
 )

@@ -96,7 +96,7 @@ void check_model(const Model &model, Ints row_column, Numbers row_value, Ints co
 }
 
 /// Make a slice of rounds.
-void walk_whole(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
+void walk_grid(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
                 Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
                 Numbers scales, Ints column_start, Ints column_row, Numbers column_value,
                 Numbers bounds, Numbers costs, Ints objective_columns, Ints long_rows,
@@ -180,8 +180,8 @@ int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
 
 } // namespace
 
-NATIVE_MODULE(mip_heuristics_local_search_grid_wide_whole) {
-    native::door(module, "walk_whole", &walk_whole, "rows", "inequalities", "columns", "binaries",
+NATIVE_MODULE(mip_heuristics_local_search_grid_wide_grid_walk) {
+    native::door(module, "walk_grid", &walk_grid, "rows", "inequalities", "columns", "binaries",
                  "integers", "objectives", "row_start", "row_column", "row_value", "sides",
                  "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
                  "costs", "objective_columns", "long_rows", "long_count", "shared_rows",

@@ -1,4 +1,4 @@
-// One walker that the whole GPU drives, many rounds in one launch; whole.py has the algorithm.
+// One walker that the whole GPU drives, many rounds in one launch; grid_walk.py has the algorithm.
 //
 // Blocks stay for all rounds and meet at barriers of the grid, two in most rounds. A warp is a
 // team: it finds a violated row, scores up to 32 moves and makes the best if no other team wants
@@ -68,7 +68,7 @@ __device__ inline void run(Walk& walk, int steps) {
     keep_last(walk, thread, threads);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) walk_whole(
+extern "C" __global__ void __launch_bounds__(256, 2) walk_grid(
     int rows, int inequalities, int columns, int binaries, int integers, int objectives,
     const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
     const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
