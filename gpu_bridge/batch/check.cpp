@@ -34,7 +34,7 @@ void price(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
 } // namespace
 
 NATIVE_MODULE(batch_check) {
-    door(module, "price", &price, "count", "rows", "columns", "starts", "indices", "is_full",
-         "varying", "values", "cost", "wanted", "x", "row_dual", "row_activity", "reduced_cost",
-         "threads");
+    expose(module, "price", &price, "count", "rows", "columns", "starts", "indices", "is_full",
+           "varying", "values", "cost", "wanted", "x", "row_dual", "row_activity", "reduced_cost",
+           "threads");
 }

@@ -136,11 +136,11 @@ def _reference(
     options: Options,
     progress: Progress,
     start: Start | None,
-    apart: bool,
+    in_child: bool,
 ) -> Outcome:
     from solvers import highs
 
     if options.lp_algorithm != "auto":
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
-    return highs.solve(problem, chosen, progress, start, apart=apart, retry=False)
+    return highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)

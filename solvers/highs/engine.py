@@ -46,7 +46,7 @@ def solve(
     start: Start | None = None,
     *,
     offers: Offers | None = None,
-    apart: bool = False,
+    in_child: bool = False,
     retry: bool = True,
 ) -> Outcome:
     """Solve a linear or mixed-integer problem with HiGHS.
@@ -64,7 +64,7 @@ def solve(
     offers : callable, optional
         Asked often during branch and bound; returns a feasible point found elsewhere that was
         not given before, or None.
-    apart : bool
+    in_child : bool
         For a caller whose other threads are busy in Python: HiGHS asks at every iteration
         whether to stop, and would wait for them. It runs in a child process whatever the size;
         small linear programs by simplex run here and do not ask.
@@ -93,7 +93,7 @@ def solve(
     from solvers.highs.placement import run_task  # what starts child processes
 
     task = make_task(prepared, options, start)
-    return to_outcome(run_task(task, progress, offers, apart=apart, retry=retry), prepared)
+    return to_outcome(run_task(task, progress, offers, in_child=in_child, retry=retry), prepared)
 
 
 def solve_briefly(

@@ -35,7 +35,7 @@ def run_task(
     progress: Progress,
     offers: Offers | None = None,
     *,
-    apart: bool = False,
+    in_child: bool = False,
     retry: bool = True,
 ) -> Reply:
     """Run a task where its limit can be kept, with a second try after a crash.
@@ -46,7 +46,7 @@ def run_task(
     progress : Progress
     offers : callable, optional
         Points found elsewhere.
-    apart : bool
+    in_child : bool
         Keep out of the way of a process whose other threads are busy in Python: use a child
         process whatever the size, except for simplex, which can be stopped without being asked.
     retry : bool
@@ -62,9 +62,9 @@ def run_task(
     EngineError
         HiGHS refuses the model.
     """
-    if apart and is_small(task) and task.settings.get("solver") == "simplex":
+    if in_child and is_small(task) and task.settings.get("solver") == "simplex":
         return run_in_thread(task, progress, offers, halting=True)
-    if (is_small(task) and not apart) or not can_start():
+    if (is_small(task) and not in_child) or not can_start():
         return run_in_thread(task, progress, offers)
     tries = [task, _careful(task)] if retry and task.work is Work.SOLVE else [task]
     while True:

@@ -1,10 +1,10 @@
 """Exact solution of knapsack problems, in whole numbers.
 
-``engine`` is the front door. ``recognise`` finds these problems among models, and ``items`` has the
-problem and its answer. ``exact_search`` goes from cheap to dear, by the ``rounds`` of one search:
-``normal_form`` makes a problem smaller without changing it, ``greedy``, ``exchanges`` and ``fill``
-find packings, ``intercepts``, ``counts`` and ``surrogate`` bound them, and ``dp`` has the dynamic
-programmes, which end every search.
+``engine`` is the entry point. ``recognise`` finds these problems among models, and ``items`` has
+the problem and its answer. ``exact_search`` goes from cheap to dear, by the ``rounds`` of one
+search: ``normal_form`` makes a problem smaller without changing it, ``greedy``, ``exchanges`` and
+``fill`` find packings, ``intercepts``, ``counts`` and ``surrogate`` bound them, and ``dp`` has the
+dynamic programmes, which end every search.
 
 ``multiple_choice``, ``multiple`` and ``multidimensional`` are engines for the other kinds of
 knapsack problem, and ``batch`` solves thousands of small ones together.

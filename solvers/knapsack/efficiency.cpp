@@ -1,7 +1,7 @@
 // Items in order of efficiency, and Dantzig's bound for each of them.
 #include "efficiency.h"
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "wide.h"
 
 namespace knapsack {
@@ -55,10 +55,10 @@ void opposite_bounds(Integers profit, Integers weight, Integers profit_before,
 
 NATIVE_MODULE(knapsack_efficiency) {
     using namespace knapsack;
-    native::door(module, "settle", &settle, "profit", "weight", "place");
-    native::door(module, "relaxed", &relaxed_value, "profit", "weight", "profit_before",
-                 "weight_before", "capacity");
-    native::door(module, "opposite_bounds", &opposite_bounds, "profit", "weight", "profit_before",
-                 "weight_before", "capacity", "break_item", "bound");
+    native::expose(module, "settle", &settle, "profit", "weight", "place");
+    native::expose(module, "relaxed", &relaxed_value, "profit", "weight", "profit_before",
+                   "weight_before", "capacity");
+    native::expose(module, "opposite_bounds", &opposite_bounds, "profit", "weight", "profit_before",
+                   "weight_before", "capacity", "break_item", "bound");
     native::constants(module, "solvers.knapsack.efficiency", {{"SAFE_PRODUCT", SAFE_PRODUCT}});
 }

@@ -1,4 +1,4 @@
-"""The front door: a model that is a knapsack problem, solved exactly."""
+"""The entry point: a model that is a knapsack problem, solved exactly."""
 
 from __future__ import annotations
 

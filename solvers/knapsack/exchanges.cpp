@@ -1,7 +1,7 @@
 // The best of all pairs from two sorted lists, by going through both once.
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 namespace {
@@ -70,6 +70,7 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t> closest_sum(Integers first,
 
 NATIVE_MODULE(knapsack_exchanges) {
     using namespace knapsack;
-    native::door(module, "best_pair", &best_pair, "weight", "profit", "weights", "profits", "room");
-    native::door(module, "closest_sum", &closest_sum, "first", "second", "room");
+    native::expose(module, "best_pair", &best_pair, "weight", "profit", "weights", "profits",
+                   "room");
+    native::expose(module, "closest_sum", &closest_sum, "first", "second", "room");
 }

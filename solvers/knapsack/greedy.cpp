@@ -1,5 +1,5 @@
 // Packing everything that fits, in order.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 namespace {
@@ -25,6 +25,6 @@ std::int64_t pack_greedily(Span<const std::int64_t> profit, Span<const std::int6
 } // namespace knapsack
 
 NATIVE_MODULE(knapsack_greedy) {
-    native::door(module, "pack_greedily", &knapsack::pack_greedily, "profit", "weight", "capacity",
-                 "flags");
+    native::expose(module, "pack_greedily", &knapsack::pack_greedily, "profit", "weight",
+                   "capacity", "flags");
 }

@@ -62,16 +62,16 @@ class Prover:
         self._thread: threading.Thread | None = None
         self.outcome: Outcome | None = None
 
-    def start(self, begin: Start | None, *, apart: bool = True) -> None:
+    def start(self, begin: Start | None, *, in_child: bool = True) -> None:
         """Begin in a thread of its own, if the system has one left."""
         try:
             self._thread = start_thread(
-                "prover", lambda: self.run(begin, apart=apart), self._has_failed
+                "prover", lambda: self.run(begin, in_child=in_child), self._has_failed
             )
         except EngineError as failure:
             self._has_failed(failure)
 
-    def run(self, begin: Start | None, *, apart: bool = True) -> None:
+    def run(self, begin: Start | None, *, in_child: bool = True) -> None:
         """Work in the calling thread; what comes of it is in ``outcome``."""
         try:
             self.outcome = highs.solve(
@@ -80,7 +80,7 @@ class Prover:
                 self._deputy,
                 begin,
                 offers=self._submit,
-                apart=apart,
+                in_child=in_child,
             )
         except Exception as failure:  # the points of others are not lost
             self._has_failed(failure)

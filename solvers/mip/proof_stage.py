@@ -103,7 +103,7 @@ class Proving:
         limit = solve.options.node_limit
         nodes = FIRST_NODES if limit is None else min(FIRST_NODES, limit)
         prover = self._make(solve.cores, node_limit=nodes)
-        prover.run(_begin_at(solve.start), apart=False)
+        prover.run(_begin_at(solve.start), in_child=False)
         outcome = prover.outcome
         if outcome is None or not _is_answer(outcome):
             return False
@@ -159,7 +159,7 @@ class Proving:
     def _begin_small(self) -> Prover:
         """Begin with a small model in this process."""
         prover = self._make(self._share_of_cores())
-        prover.start(_begin_at(self._solve.start), apart=False)
+        prover.start(_begin_at(self._solve.start), in_child=False)
         return prover
 
     def _has_proven(self, prover: Prover, seconds: float) -> bool:

@@ -1,5 +1,5 @@
 // The extension module: one submodule for each NATIVE_MODULE of the project.
-#include "doors.h"
+#include "bindings.h"
 
 #include <string>
 

@@ -8,7 +8,7 @@
 
 #include <variant>
 
-#include "doors.h"
+#include "bindings.h"
 
 namespace native {
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nanobind.stubgen import StubGen
 
-HEADING = "# Written by the build from the doors in the .cpp files.\n"
+HEADING = "# Written by the build from the bindings in the .cpp files.\n"
 
 
 def main(library: Path, folder: Path) -> None:

@@ -1,7 +1,7 @@
 // Lengths of several arrays, checked at once where Python calls.
 #pragma once
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace simplex {
 

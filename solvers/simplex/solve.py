@@ -1,4 +1,4 @@
-"""The front door of the simplex engine."""
+"""The entry point of the simplex engine."""
 
 from __future__ import annotations
 

@@ -78,14 +78,14 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "fill", &fill<Index>, "starts", "indices", "values", "table", "order",
-         "column_position", "first_place", "lanes", "height", "laid_indices", "laid_values");
+    expose(module, "fill", &fill<Index>, "starts", "indices", "values", "table", "order",
+           "column_position", "first_place", "lanes", "height", "laid_indices", "laid_values");
 }
 
 } // namespace
 
 NATIVE_MODULE(sparse_slices) {
-    door(module, "distinct_values", &distinct_values, "values", "found");
+    expose(module, "distinct_values", &distinct_values, "values", "found");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

@@ -502,7 +502,7 @@ def test_a_thread_that_does_not_end_is_left_at_the_next_ctrl_c():
 
 def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
     monkeypatch.setattr(in_process, "run", None)
-    outcome = solve(covering(20, 10), EngineOptions(), Progress(), apart=True)
+    outcome = solve(covering(20, 10), EngineOptions(), Progress(), in_child=True)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
 
 
@@ -514,7 +514,7 @@ def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch
     solve(covering(20, 10), simplex, Progress())
     assert asked
     asked.clear()
-    outcome = solve(covering(20, 10), simplex, Progress(), apart=True)
+    outcome = solve(covering(20, 10), simplex, Progress(), in_child=True)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert not asked
 
@@ -528,6 +528,6 @@ def test_simplex_that_does_not_ask_is_stopped(in_thread):
 
     simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
     progress = Interrupted()
-    outcome = solve(packing(150, 300), simplex, progress, apart=True)
+    outcome = solve(packing(150, 300), simplex, progress, in_child=True)
     assert outcome.stop_reason is StopReason.INTERRUPTED
     assert outcome.solution_status is not SolutionStatus.OPTIMAL

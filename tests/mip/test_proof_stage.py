@@ -44,7 +44,7 @@ class Scripted(Prover):
         self.seed = options.seed
         self.made.append((options.seed, options.threads))
 
-    def start(self, begin, *, apart=True) -> None:
+    def start(self, begin, *, in_child=True) -> None:
         reason = self.endings.get(self.seed)
         if reason is not None:
             self.outcome = Outcome(SolutionStatus.OPTIMAL, reason, engine="highs", device="cpu")

@@ -1,7 +1,7 @@
 """Thousands of small knapsack problems, solved exactly in one call.
 
-``batch`` is what may be given, ``packings`` what comes back. ``solve`` has the front door: it sends
-all problems to the kernel of ``kernels/many.py`` (``run``), adds every answer up again
+``batch`` is what may be given, ``packings`` what comes back. ``solve`` has the entry point: it
+sends all problems to the kernel of ``kernels/many.py`` (``run``), adds every answer up again
 (``check.cpp``), and solves one by one what the kernel leaves.
 """
 

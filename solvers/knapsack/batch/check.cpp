@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace knapsack::many {
@@ -137,17 +137,17 @@ void points(Span<const bool> packed, Span<const bool> feasible, Grid<double> out
     });
 }
 
-/// Open the doors for one of the types of numbers.
+/// Bind the functions for one of the types of numbers.
 template <class Number> void open(nanobind::module_ &module) {
-    native::door(module, "add_up", &add_up<Number>, "starts", "profit", "weight", "bits", "words",
-                 "flags", "value", "load", "threads");
-    native::door(module, "make_whole", &make_whole<Number>, "values", "places", "straight", "sign",
-                 "limit", "out", "refused", "threads");
+    native::expose(module, "add_up", &add_up<Number>, "starts", "profit", "weight", "bits", "words",
+                   "flags", "value", "load", "threads");
+    native::expose(module, "make_whole", &make_whole<Number>, "values", "places", "straight",
+                   "sign", "limit", "out", "refused", "threads");
 }
 
 template <class Number, class Shorter> void open_shorten(nanobind::module_ &module) {
-    native::door(module, "shorten", &shorten<Number, Shorter>, "values", "out", "refused",
-                 "threads");
+    native::expose(module, "shorten", &shorten<Number, Shorter>, "values", "out", "refused",
+                   "threads");
 }
 
 } // namespace
@@ -161,7 +161,7 @@ NATIVE_MODULE(knapsack_batch_check) {
     open_shorten<std::int64_t, std::int32_t>(module);
     open_shorten<std::int64_t, std::uint16_t>(module);
     open_shorten<std::int32_t, std::uint16_t>(module);
-    native::door(module, "points", &points, "packed", "feasible", "out", "threads");
+    native::expose(module, "points", &points, "packed", "feasible", "out", "threads");
     native::constants(module, "solvers.knapsack.batch.narrow", {{"PART", PART}});
     native::constants(module, "solvers.knapsack.batch.kernels.many", {{"WORD", WORD}});
 }

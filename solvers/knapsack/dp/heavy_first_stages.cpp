@@ -158,8 +158,8 @@ std::int64_t advance(const States &now, std::int64_t count, const States &then,
 
 NATIVE_MODULE(knapsack_dp_heavy_first_stages) {
     using namespace knapsack;
-    native::door(module, "advance", &advance, "now", "count", "then", "profit_step", "weight_step",
-                 "bit", "capacity", "known", "control", "most");
+    native::expose(module, "advance", &advance, "now", "count", "then", "profit_step",
+                   "weight_step", "bit", "capacity", "known", "control", "most");
     native::constants(
         module, "solvers.knapsack.dp.states",
         {{"PROFIT", PROFIT}, {"HISTORY", HISTORY}, {"ANCESTOR", ANCESTOR}, {"VISITED", VISITED}});

@@ -255,17 +255,17 @@ std::int64_t keep_promising(const States &states, std::int64_t count, std::int64
 
 NATIVE_MODULE(knapsack_dp_states) {
     using namespace knapsack;
-    native::door(module, "relaxed_bounds", &relaxed_bounds, "states", "count", "step", "capacity",
-                 "gain", "loss", "found");
-    native::door(module, "put_aside", &put_aside, "states", "count", "capacity", "gain", "loss",
-                 "threshold", "first", "aside");
-    native::door(module, "merge", &merge_lists, "now", "count", "then", "profit_step",
-                 "weight_step", "bit", "capacity", "right", "left", "control");
-    native::door(module, "advance", &advance, "profit", "weight", "opposite", "profit_before",
-                 "weight_before", "capacity", "break_item", "one", "other", "treated", "control",
-                 "work");
-    native::door(module, "keep_promising", &keep_promising, "states", "count", "capacity", "best",
-                 "right", "left");
+    native::expose(module, "relaxed_bounds", &relaxed_bounds, "states", "count", "step", "capacity",
+                   "gain", "loss", "found");
+    native::expose(module, "put_aside", &put_aside, "states", "count", "capacity", "gain", "loss",
+                   "threshold", "first", "aside");
+    native::expose(module, "merge", &merge_lists, "now", "count", "then", "profit_step",
+                   "weight_step", "bit", "capacity", "right", "left", "control");
+    native::expose(module, "advance", &advance, "profit", "weight", "opposite", "profit_before",
+                   "weight_before", "capacity", "break_item", "one", "other", "treated", "control",
+                   "work");
+    native::expose(module, "keep_promising", &keep_promising, "states", "count", "capacity", "best",
+                   "right", "left");
     native::constants(module, "solvers.knapsack.dp.states",
                       {{"STAGES", STAGES},
                        {"COUNT", COUNT},

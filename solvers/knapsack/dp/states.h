@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 

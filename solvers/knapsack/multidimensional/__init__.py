@@ -1,7 +1,7 @@
 """Exact solution of knapsack problems with several capacities.
 
-``engine`` is the front door, and ``recognise`` finds these problems among models. ``items`` has the
-problem, what can be left out of it, and its answer. ``tree_search`` is the solver: ``node`` and
+``engine`` is the entry point, and ``recognise`` finds these problems among models. ``items`` has
+the problem, what can be left out of it, and its answer. ``tree_search`` is the solver: ``node`` and
 ``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search below one node,
 ``trees`` and ``worker_pool`` many of them side by side, ``subproblems`` the cases by number of
 items, and ``greedy`` a packing to begin with.

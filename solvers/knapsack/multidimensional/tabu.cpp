@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::rows {
 namespace {
@@ -217,6 +217,6 @@ double tabu_search(Grid<const double> weight, Span<const double> capacity, Span<
 } // namespace knapsack::rows
 
 NATIVE_MODULE(knapsack_multidimensional_tabu) {
-    native::door(module, "tabu_search", &knapsack::rows::tabu_search, "weight", "capacity", "price",
-                 "worth", "value", "packing", "profit", "moves", "seed", "stop");
+    native::expose(module, "tabu_search", &knapsack::rows::tabu_search, "weight", "capacity",
+                   "price", "worth", "value", "packing", "profit", "moves", "seed", "stop");
 }

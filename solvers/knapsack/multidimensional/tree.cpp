@@ -4,7 +4,7 @@
 // so that after a few decisions hardly more items are free than there are rows.
 #include "branching.h"
 #include "levels.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "node.h"
 #include "relaxation.h"
 
@@ -230,12 +230,12 @@ NATIVE_STRUCT(knapsack::rows::Levels, item, other, free, counts, value, place, b
 
 NATIVE_MODULE(knapsack_multidimensional_tree) {
     using namespace knapsack::rows;
-    native::door(module, "reoptimise", &reoptimise, "rows", "node", "target");
-    native::door(module, "settle", &settle, "rows", "node", "target");
-    native::door(module, "decide_item", &decide_item, "rows", "node", "item", "choice");
-    native::door(module, "decide_others", &decide_others, "rows", "node", "is_free", "x");
-    native::door(module, "explore", &explore, "rows", "node", "levels", "best", "packing", "nodes",
-                 "stop");
+    native::expose(module, "reoptimise", &reoptimise, "rows", "node", "target");
+    native::expose(module, "settle", &settle, "rows", "node", "target");
+    native::expose(module, "decide_item", &decide_item, "rows", "node", "item", "choice");
+    native::expose(module, "decide_others", &decide_others, "rows", "node", "is_free", "x");
+    native::expose(module, "explore", &explore, "rows", "node", "levels", "best", "packing",
+                   "nodes", "stop");
     native::constants(module, "solvers.knapsack.multidimensional.node",
                       {{"FREE", FREE},
                        {"PIVOTS", PIVOTS},

@@ -4,7 +4,7 @@
 smaller. ``search`` goes from cheap to dear: ``split.cpp`` and ``subset_sum.h`` divide a choice of
 items among the knapsacks, ``prices`` bounds the profit; ``patterns.cpp``, ``listed``,
 ``cover.cpp``, ``node`` and ``narrow.h`` search among fillings of single knapsacks, ``tree`` item by
-item. ``engine`` is the front door.
+item. ``engine`` is the entry point.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "narrow.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "node.h"
 #include "subset_sum.h"
 
@@ -194,7 +194,7 @@ NATIVE_STRUCT(knapsack::multiple::Stack, active, node, left, state, raised)
 
 NATIVE_MODULE(knapsack_multiple_cover) {
     using namespace knapsack::multiple;
-    native::door(module, "search", &search, "cover", "stack", "control", "found", "nodes");
+    native::expose(module, "search", &search, "cover", "stack", "control", "found", "nodes");
     native::constants(module, "solvers.knapsack.multiple.listed",
                       {{"FINISHED", FINISHED}, {"NO_ROOM", NO_ROOM}});
     native::constants(module, "solvers.knapsack.multiple.node",

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "subset_sum.h"
 
 namespace knapsack::multiple {
@@ -169,9 +169,9 @@ std::int64_t list_patterns(Integers value, Integers weight, Integers order, std:
 
 NATIVE_MODULE(knapsack_multiple_patterns) {
     using namespace knapsack::multiple;
-    native::door(module, "best_pattern", &best_pattern, "value", "weight", "order", "capacity",
-                 "used");
-    native::door(module, "list_patterns", &list_patterns, "value", "weight", "order", "capacity",
-                 "least", "lightest", "nodes", "item", "length", "worth");
+    native::expose(module, "best_pattern", &best_pattern, "value", "weight", "order", "capacity",
+                   "used");
+    native::expose(module, "list_patterns", &list_patterns, "value", "weight", "order", "capacity",
+                   "least", "lightest", "nodes", "item", "length", "worth");
     native::constants(module, "solvers.knapsack.multiple.listed", {{"UNFINISHED", UNFINISHED}});
 }

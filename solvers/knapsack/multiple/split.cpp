@@ -6,7 +6,7 @@
 // with what was left outside.
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "subset_sum.h"
 
 namespace knapsack::multiple {
@@ -232,7 +232,7 @@ std::int64_t improve(Integers profit, Integers weight, Integers capacity, Span<s
 
 NATIVE_MODULE(knapsack_multiple_split) {
     using namespace knapsack::multiple;
-    native::door(module, "split", &split, "weight", "capacity", "order", "place");
-    native::door(module, "improve", &improve, "profit", "weight", "capacity", "place", "target",
-                 "rounds", "seed", "stop");
+    native::expose(module, "split", &split, "weight", "capacity", "order", "place");
+    native::expose(module, "improve", &improve, "profit", "weight", "capacity", "place", "target",
+                   "rounds", "seed", "stop");
 }

@@ -1,5 +1,5 @@
 // Depth-first search item by item: the loop of tree.py.
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "subset_sum.h"
 
 namespace knapsack::multiple {
@@ -146,7 +146,7 @@ NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, value, choice, room, con
 
 NATIVE_MODULE(knapsack_multiple_tree) {
     using namespace knapsack::multiple;
-    native::door(module, "search", &search, "tree", "best", "nodes", "stop");
+    native::expose(module, "search", &search, "tree", "best", "nodes", "stop");
     native::constants(module, "solvers.knapsack.multiple.tree",
                       {{"DEPTH", DEPTH},
                        {"PROFIT", PROFIT},

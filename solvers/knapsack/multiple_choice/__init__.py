@@ -5,7 +5,7 @@ the problem and its answer. ``normal_form`` drops what is dominated, ``relaxatio
 hulls of the classes and ``congruence`` by what profits are possible at all, ``start`` chooses a
 first selection. ``core_order`` says in what order classes are decided, ``core_search`` is dynamic
 programming over undominated states, class by class, and ``solve`` all of it. ``engine`` is the
-front door.
+entry point.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 // The order in which classes enter the core.
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::choice {
 namespace {
@@ -36,6 +36,6 @@ void alternate(Integers upward, Integers downward, Integers up, Integers down,
 } // namespace knapsack::choice
 
 NATIVE_MODULE(knapsack_multiple_choice_core_order) {
-    native::door(module, "alternate", &knapsack::choice::alternate, "upward", "downward", "up",
-                 "down", "sequence", "next_up", "next_down");
+    native::expose(module, "alternate", &knapsack::choice::alternate, "upward", "downward", "up",
+                   "down", "sequence", "next_up", "next_down");
 }

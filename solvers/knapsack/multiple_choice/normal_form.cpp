@@ -1,5 +1,5 @@
 // The items of each class that none of it dominates.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::choice {
 namespace {
@@ -41,6 +41,6 @@ void undominated(Integers order, Integers first, Integers profit, Integers weigh
 } // namespace knapsack::choice
 
 NATIVE_MODULE(knapsack_multiple_choice_normal_form) {
-    native::door(module, "undominated", &knapsack::choice::undominated, "order", "first", "profit",
-                 "weight", "room", "kept", "count");
+    native::expose(module, "undominated", &knapsack::choice::undominated, "order", "first",
+                   "profit", "weight", "room", "kept", "count");
 }

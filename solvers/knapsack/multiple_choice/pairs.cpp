@@ -45,8 +45,8 @@ best_pair(const States &states, std::int64_t count, const States &partners, std:
 
 NATIVE_MODULE(knapsack_multiple_choice_pairs) {
     using namespace knapsack::choice;
-    native::door(module, "copy_promising", &copy_promising, "now", "count", "then", "capacity",
-                 "up", "down", "control");
-    native::door(module, "best_pair", &best_pair, "states", "count", "partners", "others",
-                 "capacity", "best");
+    native::expose(module, "copy_promising", &copy_promising, "now", "count", "then", "capacity",
+                   "up", "down", "control");
+    native::expose(module, "best_pair", &best_pair, "states", "count", "partners", "others",
+                   "capacity", "best");
 }

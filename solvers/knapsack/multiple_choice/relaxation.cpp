@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "knapsack/wide.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::choice {
 namespace {
@@ -79,7 +79,7 @@ void settle(Integers profit, Integers weight, Span<std::int64_t> order) {
 
 NATIVE_MODULE(knapsack_multiple_choice_relaxation) {
     using namespace knapsack::choice;
-    native::door(module, "hull_steps", &hull_steps, "profit", "weight", "first", "step_profit",
-                 "step_weight", "step_group", "step_item");
-    native::door(module, "settle", &settle, "profit", "weight", "order");
+    native::expose(module, "hull_steps", &hull_steps, "profit", "weight", "first", "step_profit",
+                   "step_weight", "step_group", "step_item");
+    native::expose(module, "settle", &settle, "profit", "weight", "order");
 }

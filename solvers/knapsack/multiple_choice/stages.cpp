@@ -250,14 +250,14 @@ Expanded expand_lists(const Core &core, const States &now, std::int64_t count, c
 
 NATIVE_MODULE(knapsack_multiple_choice_stages) {
     using namespace knapsack::choice;
-    native::door(module, "advance", &advance, "core", "capacity", "one", "other", "stages",
-                 "control", "work");
-    native::door(module, "remaining_items", &items_left, "core", "group", "capacity", "needed",
-                 "item", "begin");
-    native::door(module, "has_room", &stages_have_room, "core", "group", "stages", "control");
-    native::door(module, "expand", &expand_lists, "core", "now", "count", "then", "stages", "group",
-                 "kept", "pruned", "capacity", "up", "down", "control");
-    native::door(module, "bits_for", &bits_for, "count");
+    native::expose(module, "advance", &advance, "core", "capacity", "one", "other", "stages",
+                   "control", "work");
+    native::expose(module, "remaining_items", &items_left, "core", "group", "capacity", "needed",
+                   "item", "begin");
+    native::expose(module, "has_room", &stages_have_room, "core", "group", "stages", "control");
+    native::expose(module, "expand", &expand_lists, "core", "now", "count", "then", "stages",
+                   "group", "kept", "pruned", "capacity", "up", "down", "control");
+    native::expose(module, "bits_for", &bits_for, "count");
     native::constants(module, "solvers.knapsack.multiple_choice.control",
                       {{"HISTORY_BITS", HISTORY_BITS},
                        {"COUNT", COUNT},

@@ -1,7 +1,7 @@
 // What a selection to begin with gains by one exchange, or by steps that still fit.
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::choice {
 namespace {
@@ -59,8 +59,8 @@ std::tuple<std::int64_t, std::int64_t> fill(Integers step_profit, Integers step_
 
 NATIVE_MODULE(knapsack_multiple_choice_start) {
     using namespace knapsack::choice;
-    native::door(module, "best_exchange", &best_exchange, "profit", "weight", "first", "spare",
-                 "chosen");
-    native::door(module, "fill", &fill, "step_profit", "step_weight", "step_group", "step_item",
-                 "capacity", "chosen", "weight", "profit");
+    native::expose(module, "best_exchange", &best_exchange, "profit", "weight", "first", "spare",
+                   "chosen");
+    native::expose(module, "fill", &fill, "step_profit", "step_weight", "step_group", "step_item",
+                   "capacity", "chosen", "weight", "profit");
 }

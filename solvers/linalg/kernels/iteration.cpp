@@ -260,33 +260,33 @@ void polynomial_step(std::int64_t rows, Span<const Index> starts, Span<const Ind
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    using native::door;
-    door(module, "columns_step", &columns_step<Index>, "rows", "starts", "indices", "values",
-         "long_count", "long_rows", "long_length", "lanes", "weight", "u", "p", "with_p", "control",
-         "q", "threads");
-    door(module, "product_single", &product_single<Index>, "rows", "starts", "indices", "values",
-         "long_count", "long_rows", "long_length", "lanes", "gathered", "u", "r", "w", "slots",
-         "partial", "ticket", "control", "threads");
-    door(module, "product_classic", &product_classic<Index>, "rows", "starts", "indices", "values",
-         "long_count", "long_rows", "long_length", "lanes", "gathered", "direct", "u", "p",
-         "p_next", "s", "slots", "partial", "ticket", "control", "threads");
-    door(module, "update_classic", &update_classic<Index>, "rows", "block_size", "inverse", "p",
-         "s", "x", "r", "u", "slots", "partial", "ticket", "control", "threads");
-    door(module, "polynomial_step", &polynomial_step<Index>, "rows", "starts", "indices", "values",
-         "long_count", "long_rows", "long_length", "lanes", "gathered", "inverse", "r", "u",
-         "direction", "a", "b", "direction_next", "u_next", "control", "threads");
+    using native::expose;
+    expose(module, "columns_step", &columns_step<Index>, "rows", "starts", "indices", "values",
+           "long_count", "long_rows", "long_length", "lanes", "weight", "u", "p", "with_p",
+           "control", "q", "threads");
+    expose(module, "product_single", &product_single<Index>, "rows", "starts", "indices", "values",
+           "long_count", "long_rows", "long_length", "lanes", "gathered", "u", "r", "w", "slots",
+           "partial", "ticket", "control", "threads");
+    expose(module, "product_classic", &product_classic<Index>, "rows", "starts", "indices",
+           "values", "long_count", "long_rows", "long_length", "lanes", "gathered", "direct", "u",
+           "p", "p_next", "s", "slots", "partial", "ticket", "control", "threads");
+    expose(module, "update_classic", &update_classic<Index>, "rows", "block_size", "inverse", "p",
+           "s", "x", "r", "u", "slots", "partial", "ticket", "control", "threads");
+    expose(module, "polynomial_step", &polynomial_step<Index>, "rows", "starts", "indices",
+           "values", "long_count", "long_rows", "long_length", "lanes", "gathered", "inverse", "r",
+           "u", "direction", "a", "b", "direction_next", "u_next", "control", "threads");
 }
 
 } // namespace
 
 NATIVE_MODULE(linalg_iteration) {
-    using native::door;
+    using native::expose;
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
-    door(module, "update_single", &update_single, "rows", "block_size", "inverse", "w", "p", "s",
-         "x", "r", "u", "control", "threads");
-    door(module, "precondition", &precondition, "rows", "block_size", "inverse", "r", "u",
-         "threads");
+    expose(module, "update_single", &update_single, "rows", "block_size", "inverse", "w", "p", "s",
+           "x", "r", "u", "control", "threads");
+    expose(module, "precondition", &precondition, "rows", "block_size", "inverse", "r", "u",
+           "threads");
     native::constants(module, "solvers.linalg.kernels.layout",
                       {{"ALPHA", ALPHA},
                        {"BETA", BETA},

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace linalg {

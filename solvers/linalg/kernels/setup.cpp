@@ -92,16 +92,18 @@ void diagonal_blocks(std::int64_t rows, Span<const Index> starts, Span<const Ind
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    using native::door;
-    door(module, "multiply", &multiply<Index>, "rows", "starts", "indices", "values", "long_count",
-         "long_rows", "long_length", "lanes", "vector", "magnitudes", "product", "threads");
-    door(module, "residual", &residual<Index>, "rows", "starts", "indices", "values", "long_count",
-         "long_rows", "long_length", "lanes", "vector", "side", "r", "threads");
-    door(module, "diagonal", &diagonal<Index>, "rows", "starts", "indices", "values", "long_count",
-         "long_rows", "long_length", "lanes", "weight", "normal", "product", "threads");
-    door(module, "diagonal_blocks", &diagonal_blocks<Index>, "rows", "starts", "indices", "values",
-         "long_count", "long_rows", "long_length", "lanes", "weight", "normal", "block_size",
-         "blocks", "threads");
+    using native::expose;
+    expose(module, "multiply", &multiply<Index>, "rows", "starts", "indices", "values",
+           "long_count", "long_rows", "long_length", "lanes", "vector", "magnitudes", "product",
+           "threads");
+    expose(module, "residual", &residual<Index>, "rows", "starts", "indices", "values",
+           "long_count", "long_rows", "long_length", "lanes", "vector", "side", "r", "threads");
+    expose(module, "diagonal", &diagonal<Index>, "rows", "starts", "indices", "values",
+           "long_count", "long_rows", "long_length", "lanes", "weight", "normal", "product",
+           "threads");
+    expose(module, "diagonal_blocks", &diagonal_blocks<Index>, "rows", "starts", "indices",
+           "values", "long_count", "long_rows", "long_length", "lanes", "weight", "normal",
+           "block_size", "blocks", "threads");
 }
 
 } // namespace

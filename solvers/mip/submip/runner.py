@@ -66,7 +66,7 @@ def solve_submip(
     source: str = "sub-MIP",
     seed: int = 0,
     start: FloatArray | None = None,
-    apart: bool = False,
+    in_child: bool = False,
 ) -> SubMipResult:
     """Search a part of the model with HiGHS on one thread.
 
@@ -90,7 +90,7 @@ def solve_submip(
         HiGHS's random seed.
     start : (n,) float64, optional
         A point of the model to start from; NaN for unknown.
-    apart : bool
+    in_child : bool
         Use a child process whatever the size.
     """
     began = time.monotonic()
@@ -100,7 +100,7 @@ def solve_submip(
         taker = Taker(model, submit, source, sub.cutoff)
         watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
         work_left = None if budget.is_timed else budget.work_left
-        reply = _run(restricted, sub, watch, limits, seed, start, apart, work_left)
+        reply = _run(restricted, sub, watch, limits, seed, start, in_child, work_left)
         result = _judged(model, sub, restricted, taker, reply)
     budget.charge(result.work)
     return replace(result, seconds=time.monotonic() - began)
@@ -113,7 +113,7 @@ def _run(
     limits: Limits,
     seed: int,
     start: FloatArray | None,
-    apart: bool,
+    in_child: bool,
     work_left: float | None,
 ) -> Reply:
     model = restricted.model
@@ -127,7 +127,7 @@ def _run(
     point = None if start is None else restricted.reduced(start)
     try:
         task = Task(model, _settings(sub, limits, seed), x=point)
-        reply = run_task(task, watch, apart=apart, retry=False)
+        reply = run_task(task, watch, in_child=in_child, retry=False)
     except EngineError:
         return Reply(Finding.NOTHING, Ending.NUMERICAL_TROUBLE)
     if reply.x is not None:

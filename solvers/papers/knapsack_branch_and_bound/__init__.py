@@ -8,7 +8,7 @@ cannot beat the best packing go. Short lists are treated on the CPU, long ones o
 items. Beyond the paper the compaction is done on the device, equal nodes are merged (they are most
 of any long list), and the items of the best packing are recovered from where each node came from.
 
-``engine`` is the front door: ``solve`` for a model, ``solve_by_tree`` for a ``Knapsack``.
+``engine`` is the entry point: ``solve`` for a model, ``solve_by_tree`` for a ``Knapsack``.
 """
 
 from solvers.papers.knapsack_branch_and_bound.engine import solve, solve_by_tree

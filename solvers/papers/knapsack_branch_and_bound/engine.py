@@ -1,4 +1,4 @@
-"""The front door: a knapsack problem solved by breadth-first branch and bound."""
+"""The entry point: a knapsack problem solved by breadth-first branch and bound."""
 
 from __future__ import annotations
 

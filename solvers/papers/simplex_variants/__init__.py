@@ -17,7 +17,7 @@ daily use are in the folders beside it. Its explorations without result, iterati
     tolerances.py       the constants of both
     basic_solution.py   the exact solution of a basis, by which claims are judged
     answer.py           the outcome that follows; start.py the way from a start to a basis
-    engine.py           the front door
+    engine.py           the entry point
 """
 
 from solvers.papers.simplex_variants.engine import solve

@@ -1,4 +1,4 @@
-"""The paper's solver on a problem: the front door.
+"""The paper's solver on a problem: the entry point.
 
 ``solve(problem, variant="graphs")`` writes the problem in standard form, lets a
 variant make the pivots and hands back an outcome whose status was computed anew from the last

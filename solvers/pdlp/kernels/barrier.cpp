@@ -48,12 +48,12 @@ void barrier_steps(int column_slices, int column_height, Grid<const Index> colum
 } // namespace
 
 NATIVE_MODULE(pdlp_barrier) {
-    door(module, "barrier_steps", &barrier_steps, "column_slices", "column_height", "column_meta",
-         "column_indices", "column_values", "column_table", "column_splits", "column_partials",
-         "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
-         "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost", "lower",
-         "upper", "column_metric", "reflected", "x_projection", "x_difference",
-         "x_first_difference", "y", "y_anchor", "row_lower", "row_upper", "row_metric",
-         "y_projection", "y_difference", "y_first_difference", "control", "count", "blocks",
-         "arrivals", "threads");
+    expose(module, "barrier_steps", &barrier_steps, "column_slices", "column_height", "column_meta",
+           "column_indices", "column_values", "column_table", "column_splits", "column_partials",
+           "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
+           "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost",
+           "lower", "upper", "column_metric", "reflected", "x_projection", "x_difference",
+           "x_first_difference", "y", "y_anchor", "row_lower", "row_upper", "row_metric",
+           "y_projection", "y_difference", "y_first_difference", "control", "count", "blocks",
+           "arrivals", "threads");
 }

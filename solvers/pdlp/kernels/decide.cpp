@@ -1,7 +1,7 @@
 // The conclusions of a check on the CPU, and carrying them out; decide.py states both.
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace {
@@ -73,8 +73,8 @@ void settle(int columns, NumbersOut x, NumbersOut x_anchor, Numbers x_projection
 } // namespace
 
 NATIVE_MODULE(pdlp_decide) {
-    door(module, "decide", &decide, "row_slots", "row_partial", "column_slots", "column_partial",
-         "count", "control", "threads");
-    door(module, "settle", &settle, "columns", "x", "x_anchor", "x_projection", "best_x",
-         "feasible_x", "rows", "y", "y_anchor", "y_projection", "best_y", "control", "threads");
+    expose(module, "decide", &decide, "row_slots", "row_partial", "column_slots", "column_partial",
+           "count", "control", "threads");
+    expose(module, "settle", &settle, "columns", "x", "x_anchor", "x_projection", "best_x",
+           "feasible_x", "rows", "y", "y_anchor", "y_projection", "best_y", "control", "threads");
 }

@@ -95,16 +95,16 @@ void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "multiply", &multiply<Index>, "slices", "height", "meta", "indices", "values",
-         "table", "splits", "partials", "tickets", "vector", "product", "threads");
-    door(module, "multiply_scaled", &multiply_scaled<Index>, "slices", "height", "meta", "indices",
-         "values", "table", "splits", "partials", "tickets", "factor", "vector", "product",
-         "threads");
-    door(module, "rescale", &rescale<Index>, "slices", "height", "meta", "indices", "values",
-         "table", "splits", "partials", "tickets", "mode", "row_scale", "column_scale", "rescaled",
-         "threads");
-    door(module, "balance", &balance<Index>, "slices", "height", "meta", "indices", "values",
-         "table", "splits", "partials", "tickets", "column_scale", "balanced", "threads");
+    expose(module, "multiply", &multiply<Index>, "slices", "height", "meta", "indices", "values",
+           "table", "splits", "partials", "tickets", "vector", "product", "threads");
+    expose(module, "multiply_scaled", &multiply_scaled<Index>, "slices", "height", "meta",
+           "indices", "values", "table", "splits", "partials", "tickets", "factor", "vector",
+           "product", "threads");
+    expose(module, "rescale", &rescale<Index>, "slices", "height", "meta", "indices", "values",
+           "table", "splits", "partials", "tickets", "mode", "row_scale", "column_scale",
+           "rescaled", "threads");
+    expose(module, "balance", &balance<Index>, "slices", "height", "meta", "indices", "values",
+           "table", "splits", "partials", "tickets", "column_scale", "balanced", "threads");
 }
 
 } // namespace

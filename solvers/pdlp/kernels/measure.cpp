@@ -100,14 +100,14 @@ void measure_columns(int slices, int height, Grid<const Index> meta, StoredIndic
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "measure_rows", &measure_rows<Index>, "slices", "height", "meta", "indices",
-         "values", "table", "splits", "partials", "tickets", "x_projection", "x_difference",
-         "x_first_difference", "projection", "difference", "first_difference", "anchor",
-         "row_lower", "row_upper", "metric", "control", "slots", "partial", "threads");
-    door(module, "measure_columns", &measure_columns<Index>, "slices", "height", "meta", "indices",
-         "values", "table", "splits", "partials", "tickets", "y_projection", "projection",
-         "difference", "first_difference", "anchor", "cost", "lower", "upper", "metric", "control",
-         "slots", "partial", "threads");
+    expose(module, "measure_rows", &measure_rows<Index>, "slices", "height", "meta", "indices",
+           "values", "table", "splits", "partials", "tickets", "x_projection", "x_difference",
+           "x_first_difference", "projection", "difference", "first_difference", "anchor",
+           "row_lower", "row_upper", "metric", "control", "slots", "partial", "threads");
+    expose(module, "measure_columns", &measure_columns<Index>, "slices", "height", "meta",
+           "indices", "values", "table", "splits", "partials", "tickets", "y_projection",
+           "projection", "difference", "first_difference", "anchor", "cost", "lower", "upper",
+           "metric", "control", "slots", "partial", "threads");
 }
 
 } // namespace

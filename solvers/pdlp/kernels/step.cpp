@@ -99,15 +99,15 @@ void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments<In
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "primal_step", &primal_step<Index>, "slices", "height", "meta", "indices",
-         "values", "table", "splits", "partials", "tickets", "y", "x", "anchor", "cost", "lower",
-         "upper", "metric", "reflected", "projection", "difference", "first_difference", "control",
-         "offset", "keep", "threads");
-    door(module, "dual_step", &dual_step<Index>, "slices", "height", "meta", "indices", "values",
-         "table", "splits", "partials", "tickets", "reflected", "y", "anchor", "row_lower",
-         "row_upper", "metric", "projection", "difference", "first_difference", "control", "offset",
-         "keep", "threads");
-    door(module, "steps_fast", &steps_fast<Index>, "first", "count", "primal", "dual", "threads");
+    expose(module, "primal_step", &primal_step<Index>, "slices", "height", "meta", "indices",
+           "values", "table", "splits", "partials", "tickets", "y", "x", "anchor", "cost", "lower",
+           "upper", "metric", "reflected", "projection", "difference", "first_difference",
+           "control", "offset", "keep", "threads");
+    expose(module, "dual_step", &dual_step<Index>, "slices", "height", "meta", "indices", "values",
+           "table", "splits", "partials", "tickets", "reflected", "y", "anchor", "row_lower",
+           "row_upper", "metric", "projection", "difference", "first_difference", "control",
+           "offset", "keep", "threads");
+    expose(module, "steps_fast", &steps_fast<Index>, "first", "count", "primal", "dual", "threads");
 }
 
 } // namespace

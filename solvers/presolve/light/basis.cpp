@@ -145,8 +145,8 @@ void undo_basis(const Workspace<Index> &w, Span<std::int8_t> columns, Span<std::
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "undo_basis", &undo_basis<Index>, "workspace", "columns", "rows", "place",
-                 "leaning");
+    native::expose(module, "undo_basis", &undo_basis<Index>, "workspace", "columns", "rows",
+                   "place", "leaning");
 }
 
 } // namespace

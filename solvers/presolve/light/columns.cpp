@@ -85,6 +85,6 @@ template <class Index> void reduce_columns(const Workspace<Index> &w) {
 
 NATIVE_MODULE(presolve_light_columns) {
     using namespace presolve::light;
-    native::door(module, "reduce_columns", &reduce_columns<std::int32_t>, "workspace");
-    native::door(module, "reduce_columns", &reduce_columns<std::int64_t>, "workspace");
+    native::expose(module, "reduce_columns", &reduce_columns<std::int32_t>, "workspace");
+    native::expose(module, "reduce_columns", &reduce_columns<std::int64_t>, "workspace");
 }

@@ -28,8 +28,8 @@ void gather(Span<const Index> start, Span<const Index> index, Span<const double>
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "gather", &gather<Index>, "start", "index", "value", "owners",
-                 "other_removed", "place", "new_index", "new_value");
+    native::expose(module, "gather", &gather<Index>, "start", "index", "value", "owners",
+                   "other_removed", "place", "new_index", "new_value");
 }
 
 } // namespace

@@ -85,8 +85,8 @@ void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<d
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "fix_dominated_columns", &fix_dominated_columns<Index>, "workspace",
-                 "least", "most");
+    native::expose(module, "fix_dominated_columns", &fix_dominated_columns<Index>, "workspace",
+                   "least", "most");
 }
 
 } // namespace

@@ -33,8 +33,8 @@ template <class Index> void forward_duals(const Workspace<Index> &w, Span<double
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "forward_point", &forward_point<Index>, "workspace", "x");
-    native::door(module, "forward_duals", &forward_duals<Index>, "workspace", "y");
+    native::expose(module, "forward_point", &forward_point<Index>, "workspace", "x");
+    native::expose(module, "forward_duals", &forward_duals<Index>, "workspace", "y");
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "places.h"
 #include "status.h"
 
@@ -306,15 +306,15 @@ void return_bounds(Span<const std::int64_t> row, Span<const std::int64_t> column
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "count_promising", &count_promising<Index>, "start", "index", "lengths",
-         "row_lower", "row_upper");
-    door(module, "implied_bounds", &implied_bounds<Index>, "start", "index", "value", "row_lower",
-         "row_upper", "lower", "upper", "low_by", "high_by");
-    door(module, "find_candidates", &find_candidates<Index>, "start", "index", "value", "lengths",
-         "row_lower", "row_upper", "low_by", "high_by", "price", "entry");
-    door(module, "take", &take<Index>, "start", "index", "value", "column_start", "column_index",
-         "row_lower", "low_by", "high_by", "candidates", "entry", "row_taken", "column_taken",
-         "row", "column", "pivot", "other", "other_entry", "origin", "lower", "upper");
+    expose(module, "count_promising", &count_promising<Index>, "start", "index", "lengths",
+           "row_lower", "row_upper");
+    expose(module, "implied_bounds", &implied_bounds<Index>, "start", "index", "value", "row_lower",
+           "row_upper", "lower", "upper", "low_by", "high_by");
+    expose(module, "find_candidates", &find_candidates<Index>, "start", "index", "value", "lengths",
+           "row_lower", "row_upper", "low_by", "high_by", "price", "entry");
+    expose(module, "take", &take<Index>, "start", "index", "value", "column_start", "column_index",
+           "row_lower", "low_by", "high_by", "candidates", "entry", "row_taken", "column_taken",
+           "row", "column", "pivot", "other", "other_entry", "origin", "lower", "upper");
 }
 
 } // namespace
@@ -324,6 +324,6 @@ NATIVE_MODULE(presolve_light_pairs) {
     using namespace presolve::light;
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
-    door(module, "return_bounds", &return_bounds, "row", "column", "pivot", "other", "other_entry",
-         "origin", "y", "z", "columns");
+    expose(module, "return_bounds", &return_bounds, "row", "column", "pivot", "other",
+           "other_entry", "origin", "y", "z", "columns");
 }

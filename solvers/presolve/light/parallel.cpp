@@ -228,9 +228,10 @@ void merge_parallel_columns(const Workspace<Index> &w, Span<std::int32_t> table,
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "merge_parallel_rows", &merge_parallel_rows<Index>, "workspace", "table");
-    native::door(module, "merge_parallel_columns", &merge_parallel_columns<Index>, "workspace",
-                 "table", "places");
+    native::expose(module, "merge_parallel_rows", &merge_parallel_rows<Index>, "workspace",
+                   "table");
+    native::expose(module, "merge_parallel_columns", &merge_parallel_columns<Index>, "workspace",
+                   "table", "places");
 }
 
 } // namespace

@@ -126,8 +126,8 @@ template <class Index> void measure_rows(const Workspace<Index> &w) {
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "reduce_rows", &reduce_rows<Index>, "workspace");
-    native::door(module, "measure_rows", &measure_rows<Index>, "workspace");
+    native::expose(module, "reduce_rows", &reduce_rows<Index>, "workspace");
+    native::expose(module, "measure_rows", &measure_rows<Index>, "workspace");
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 using namespace native;
 
@@ -144,11 +144,11 @@ void replace_columns(Span<const Index> start, Span<const Index> index, Span<cons
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "charge_columns", &charge_columns<Index>, "start", "index", "value", "equation",
-         "pivot", "column", "cost");
-    door(module, "replace_columns", &replace_columns<Index>, "start", "index", "value", "equation",
-         "pivot", "side", "rows", "place", "total", "seen", "new_start", "new_index", "new_value",
-         "shift");
+    expose(module, "charge_columns", &charge_columns<Index>, "start", "index", "value", "equation",
+           "pivot", "column", "cost");
+    expose(module, "replace_columns", &replace_columns<Index>, "start", "index", "value",
+           "equation", "pivot", "side", "rows", "place", "total", "seen", "new_start", "new_index",
+           "new_value", "shift");
 }
 
 } // namespace

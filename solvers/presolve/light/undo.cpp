@@ -242,10 +242,10 @@ void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::door(module, "undo_point", &undo_point<Index>, "workspace", "x", "activity", "place",
-                 "scale");
-    native::door(module, "undo_duals", &undo_duals<Index>, "workspace", "y", "z", "leaning",
-                 "scale");
+    native::expose(module, "undo_point", &undo_point<Index>, "workspace", "x", "activity", "place",
+                   "scale");
+    native::expose(module, "undo_duals", &undo_duals<Index>, "workspace", "y", "z", "leaning",
+                   "scale");
 }
 
 } // namespace

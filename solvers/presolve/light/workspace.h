@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace presolve::light {
 

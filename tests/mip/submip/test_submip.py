@@ -238,7 +238,7 @@ def test_a_child_process_finds_the_same():
     model = knapsack()
     sub = SubMip(model.lower, model.upper)
     submissions = Submissions(model)
-    apart = solve_submip(model, sub, submissions, Budget(seconds=60), apart=True)
+    apart = solve_submip(model, sub, submissions, Budget(seconds=60), in_child=True)
     here = solve_submip(model, sub, Submissions(model), Budget(seconds=60))
     assert apart.status is here.status is SubMipStatus.OPTIMAL
     assert apart.objective == pytest.approx(here.objective)

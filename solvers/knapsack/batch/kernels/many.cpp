@@ -1,7 +1,7 @@
 // Many small knapsack problems on the CPU, as many.cu has them: one after the other in each slot.
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 #include "start.h"
 
@@ -240,9 +240,9 @@ void many(Integers starts, Integers profit, Integers weight, Integers capacity,
 
 NATIVE_MODULE(knapsack_batch_many) {
     using namespace knapsack::many;
-    native::door(module, "many", &many, "starts", "profit", "weight", "capacity", "lists", "queue",
-                 "packed", "value", "ending", "visited", "count", "slots", "words", "room", "near",
-                 "most", "threads");
+    native::expose(module, "many", &many, "starts", "profit", "weight", "capacity", "lists",
+                   "queue", "packed", "value", "ending", "visited", "count", "slots", "words",
+                   "room", "near", "most", "threads");
     native::constants(module, "solvers.knapsack.batch.kernels.many",
                       {{"SOLVED", SOLVED},
                        {"INFEASIBLE", INFEASIBLE},

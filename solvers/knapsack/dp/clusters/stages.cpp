@@ -144,11 +144,12 @@ std::int64_t add_to_packings(const States &now, std::int64_t count, const States
 
 NATIVE_MODULE(knapsack_dp_clusters_stages) {
     using namespace knapsack;
-    native::door(module, "add_to_completions", &add_to_completions, "weight", "profit", "count",
-                 "then_weight", "then_profit", "weight_step", "profit_step", "capacity", "target",
-                 "profit_before", "weight_before", "ratio", "grain");
-    native::door(module, "best_completed", &best_completed, "weight", "profit", "capacity",
-                 "profit_before", "weight_before", "ratio");
-    native::door(module, "add_to_packings", &add_to_packings, "now", "count", "then", "profit_step",
-                 "weight_step", "bit", "capacity", "target", "heavier_weight", "heavier_profit");
+    native::expose(module, "add_to_completions", &add_to_completions, "weight", "profit", "count",
+                   "then_weight", "then_profit", "weight_step", "profit_step", "capacity", "target",
+                   "profit_before", "weight_before", "ratio", "grain");
+    native::expose(module, "best_completed", &best_completed, "weight", "profit", "capacity",
+                   "profit_before", "weight_before", "ratio");
+    native::expose(module, "add_to_packings", &add_to_packings, "now", "count", "then",
+                   "profit_step", "weight_step", "bit", "capacity", "target", "heavier_weight",
+                   "heavier_profit");
 }

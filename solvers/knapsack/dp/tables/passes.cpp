@@ -14,7 +14,7 @@
 #include <array>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 namespace {
@@ -225,12 +225,12 @@ std::int64_t trace(Integers weight, Span<const bool> repeated, Integers low, Int
 
 NATIVE_MODULE(knapsack_dp_tables_passes) {
     using namespace knapsack;
-    native::door(module, "treat", &treat<std::int32_t>, "values", "weight", "profit", "upwards",
-                 "low", "high", "changed", "first", "recording");
-    native::door(module, "treat", &treat<std::int64_t>, "values", "weight", "profit", "upwards",
-                 "low", "high", "changed", "first", "recording");
-    native::door(module, "trace", &trace, "weight", "repeated", "low", "high", "changed", "first",
-                 "column", "taken");
+    native::expose(module, "treat", &treat<std::int32_t>, "values", "weight", "profit", "upwards",
+                   "low", "high", "changed", "first", "recording");
+    native::expose(module, "treat", &treat<std::int64_t>, "values", "weight", "profit", "upwards",
+                   "low", "high", "changed", "first", "recording");
+    native::expose(module, "trace", &trace, "weight", "repeated", "low", "high", "changed", "first",
+                   "column", "taken");
     native::constants(module, "solvers.knapsack.dp.tables.dense",
                       {{"BLOCK", static_cast<double>(BLOCK)}});
 }

@@ -1,6 +1,6 @@
 // How many copies of each item may go out of the break solution, or come in.
 #include "knapsack/efficiency.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 namespace {
@@ -65,7 +65,7 @@ void count_changes(Integers unit_profit, Integers unit_weight, Integers packed, 
 } // namespace knapsack
 
 NATIVE_MODULE(knapsack_dp_tables_reduce) {
-    native::door(module, "count_changes", &knapsack::count_changes, "unit_profit", "unit_weight",
-                 "packed", "free", "profit", "weight", "profit_before", "weight_before", "capacity",
-                 "best", "out", "into");
+    native::expose(module, "count_changes", &knapsack::count_changes, "unit_profit", "unit_weight",
+                   "packed", "free", "profit", "weight", "profit_before", "weight_before",
+                   "capacity", "best", "out", "into");
 }

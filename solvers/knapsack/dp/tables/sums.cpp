@@ -1,7 +1,7 @@
 // Which capacities can be filled exactly, as bits, 64 columns at a time.
 #include <bit>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack {
 namespace {
@@ -73,7 +73,7 @@ std::int64_t highest(Span<const std::uint64_t> words, std::int64_t wanted) {
 
 NATIVE_MODULE(knapsack_dp_tables_sums) {
     using namespace knapsack;
-    native::door(module, "mark", &mark, "words", "stage", "weight", "low", "high", "first", "last",
-                 "wanted");
-    native::door(module, "highest", &highest, "words", "wanted");
+    native::expose(module, "mark", &mark, "words", "stage", "weight", "low", "high", "first",
+                   "last", "wanted");
+    native::expose(module, "highest", &highest, "words", "wanted");
 }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace knapsack::rows {
@@ -57,7 +57,7 @@ struct Trial {
 class Replica {
   public:
     Replica(const Problem &problem, Span<std::int32_t> words, Span<std::int32_t> champion,
-           double best)
+            double best)
         : problem_(problem), champion_(champion), packed_(problem.items + 1),
           left_(problem.capacity.begin(), problem.capacity.begin() + problem.rows), best_(best) {
         for (std::int64_t item = 0; item < problem.items; ++item) {
@@ -208,9 +208,9 @@ void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> pro
 
 NATIVE_MODULE(knapsack_multidimensional_anneal) {
     using namespace knapsack::rows;
-    native::door(module, "anneal", &anneal, "weight", "price", "worth", "profit", "capacity",
-                 "exponential", "temperature", "packing", "champion", "value", "energy", "replicas",
-                 "items", "rows", "trials", "seed", "turn", "threads");
+    native::expose(module, "anneal", &anneal, "weight", "price", "worth", "profit", "capacity",
+                   "exponential", "temperature", "packing", "champion", "value", "energy",
+                   "replicas", "items", "rows", "trials", "seed", "turn", "threads");
     native::constants(module, "solvers.knapsack.multidimensional.kernels.anneal",
                       {{"LANES", LANES},
                        {"TABLE", std::int64_t{1} << TABLE_BITS},

@@ -1,5 +1,5 @@
 // The annealing itself: swaps and shifts that keep every group at one, judged by all rows.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <algorithm>
 
@@ -94,8 +94,8 @@ double anneal(const State &state, std::int64_t trials, double hot, double cold, 
 
 NATIVE_MODULE(mip_heuristics_annealing) {
     using namespace mip::annealing;
-    native::door(module, "sum_up", &sum_up, "state");
-    native::door(module, "anneal", &anneal, "state", "trials", "hot", "cold", "least");
+    native::expose(module, "sum_up", &sum_up, "state");
+    native::expose(module, "anneal", &anneal, "state", "trials", "hot", "cold", "least");
     native::constants(module, "solvers.mip.heuristics.annealing.state",
                       {{"ENERGY", ENERGY}, {"MOVES", MOVES}, {"NOTHING", NOTHING}, {"WORK", WORK}});
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "state.h"
 
 namespace mip::annealing {

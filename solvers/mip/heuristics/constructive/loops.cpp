@@ -2,7 +2,7 @@
 //
 // A row's distances to its two sides stand side by side, so that a look at it touches one line of
 // the cache. Everything is a plain loop in the order of the model.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -218,7 +218,7 @@ void give_back(const Model &model, Grid<double> distance, Span<double> x,
 
 NATIVE_MODULE(mip_heuristics_constructive) {
     using namespace mip::constructive;
-    native::door(module, "mend_rows", &mend_rows, "model", "distance", "x", "moved", "first",
-                 "most", "allowed");
-    native::door(module, "give_back", &give_back, "model", "distance", "x", "order");
+    native::expose(module, "mend_rows", &mend_rows, "model", "distance", "x", "moved", "first",
+                   "most", "allowed");
+    native::expose(module, "give_back", &give_back, "model", "distance", "x", "order");
 }

@@ -38,7 +38,7 @@ def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[Projectio
     options = EngineOptions(lp_algorithm="ipm", crossover="on", threads=1, seed=seed)
     watch = _Watch(budget)
     try:
-        outcome = highs.solve(problem.relaxation(), options, watch, apart=True, retry=False)
+        outcome = highs.solve(problem.relaxation(), options, watch, in_child=True, retry=False)
     except EngineError:  # it is no more than an attempt
         return Projection(np.zeros(problem.num_columns), np.zeros(problem.num_rows), False), None
     return _projection(problem, outcome), _basis(outcome)

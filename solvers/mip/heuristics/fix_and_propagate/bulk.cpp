@@ -139,13 +139,14 @@ void cover(Span<const std::int32_t> start, Span<const std::int32_t> member,
 
 NATIVE_MODULE(mip_heuristics_fix_and_propagate_bulk) {
     using namespace mip::fix_and_propagate;
-    native::door(module, "slack_consumption", &slack_consumption, "matrix", "box", "columns",
-                 "consumption");
-    native::door(module, "draw", &draw, "x", "columns", "bounds", "random", "values");
-    native::door(module, "fix_bulk", &fix_bulk, "matrix", "box", "columns", "values", "low", "high",
-                 "cap", "lenient");
-    native::door(module, "next_open", &next_open, "order", "cursor", "bounds", "columns");
-    native::door(module, "cover", &cover, "start", "member", "first", "reference", "rank", "value");
-    native::door(module, "uniform", &uniform, "state");
-    native::door(module, "below", &below, "state", "end");
+    native::expose(module, "slack_consumption", &slack_consumption, "matrix", "box", "columns",
+                   "consumption");
+    native::expose(module, "draw", &draw, "x", "columns", "bounds", "random", "values");
+    native::expose(module, "fix_bulk", &fix_bulk, "matrix", "box", "columns", "values", "low",
+                   "high", "cap", "lenient");
+    native::expose(module, "next_open", &next_open, "order", "cursor", "bounds", "columns");
+    native::expose(module, "cover", &cover, "start", "member", "first", "reference", "rank",
+                   "value");
+    native::expose(module, "uniform", &uniform, "state");
+    native::expose(module, "below", &below, "state", "end");
 }

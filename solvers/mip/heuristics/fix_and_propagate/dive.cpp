@@ -217,14 +217,14 @@ bool repair_box(const Matrix &matrix, const Box &box, native::Grid<const double>
 
 NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
     using namespace mip::fix_and_propagate;
-    native::door(module, "search_depth_first", &search_depth_first, "matrix", "box", "guide",
-                 "search", "walk", "rule", "mode", "max_nodes", "slice_end", "cap");
-    native::door(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",
-                 "walk", "rule", "mode", "slice_end", "cap");
-    native::door(module, "collect", &collect_broken, "box", "walk");
-    native::door(module, "release", &release_all, "matrix", "box", "root", "cap");
-    native::door(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
-                 "max_shifts", "work_end", "cap");
+    native::expose(module, "search_depth_first", &search_depth_first, "matrix", "box", "guide",
+                   "search", "walk", "rule", "mode", "max_nodes", "slice_end", "cap");
+    native::expose(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",
+                   "walk", "rule", "mode", "slice_end", "cap");
+    native::expose(module, "collect", &collect_broken, "box", "walk");
+    native::expose(module, "release", &release_all, "matrix", "box", "root", "cap");
+    native::expose(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
+                   "max_shifts", "work_end", "cap");
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.repair_state",
                       {{"TABU", TABU}});
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive_stack",

@@ -3,7 +3,7 @@
 // The generator is SplitMix64 (Steele, Lea, Flood 2014): one addition and three mixing steps.
 #pragma once
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::fix_and_propagate {
 

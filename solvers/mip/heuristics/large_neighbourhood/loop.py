@@ -65,7 +65,7 @@ def search_neighbourhoods(
     relaxation: Callable[[], Relaxation | None] = lambda: None,
     infeasible_point: Callable[[], FloatArray | None] = lambda: None,
     slot: int = 0,
-    apart: bool = False,
+    in_child: bool = False,
     log: Callable[[str], None] | None = None,
     implied: IndexArray | None = None,
 ) -> Counts:
@@ -90,7 +90,7 @@ def search_neighbourhoods(
         Asked for the least-violated point while the pool is empty.
     slot : int
         Number of this search among those side by side.
-    apart : bool
+    in_child : bool
         Solve small sub-MIPs in child processes, too: for callers whose other threads are busy in
         Python, for which HiGHS would have to wait at every iteration.
     log : callable, optional
@@ -99,7 +99,7 @@ def search_neighbourhoods(
         Columns that equations define by others, which no neighbourhood fixes.
     """
     shared = make_bandit(model) if bandit is None else bandit
-    search = Searcher(model, pool, submit, budget, shared, apart, implied)
+    search = Searcher(model, pool, submit, budget, shared, in_child, implied)
     rng = np.random.default_rng([seed, slot])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None

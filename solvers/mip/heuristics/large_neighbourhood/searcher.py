@@ -46,7 +46,7 @@ class Searcher:
         submit: Submit,
         budget: Budget,
         bandit: Bandit,
-        apart: bool,
+        in_child: bool,
         implied: IndexArray | None,
     ) -> None:
         self.model = model
@@ -54,7 +54,7 @@ class Searcher:
         self.submit = submit
         self.budget = budget
         self.bandit = bandit
-        self._apart = apart
+        self._in_child = in_child
         self._implied = np.empty(0, dtype=np.int32) if implied is None else implied
         self._step = objective_step(model)
         self._decidable = Situation(model, implied=self._implied).decidable
@@ -104,7 +104,7 @@ class Searcher:
             limits=Limits(solutions=self._table[arm.name].solutions),
             source=arm.name,
             seed=seed,
-            apart=self._apart,
+            in_child=self._in_child,
         )
         gain = _gain(before, min(self.pool.objective, before)) if result.improved else 0.0
         timed = self.budget.is_timed

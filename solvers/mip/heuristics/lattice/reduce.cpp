@@ -5,7 +5,7 @@
 // algorithms and solving subset sum problems" (1994): the vectors and their products stay whole
 // numbers, only the orthogonalisation is rounded. Whoever uses the basis checks what comes of it,
 // so that a rounding error may cost a point and never makes a wrong one.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::lattice {
 namespace {
@@ -192,8 +192,8 @@ void nearest_plane(Grid<const double> vectors, Span<double> product_with, Grid<c
 
 NATIVE_MODULE(mip_heuristics_lattice) {
     using namespace mip::lattice;
-    native::door(module, "reduce_basis", &reduce_basis, "basis", "product", "factor", "length",
-                 "place", "depth", "limit");
-    native::door(module, "nearest_plane", &nearest_plane, "basis", "product_with", "factor",
-                 "length", "rest");
+    native::expose(module, "reduce_basis", &reduce_basis, "basis", "product", "factor", "length",
+                   "place", "depth", "limit");
+    native::expose(module, "nearest_plane", &nearest_plane, "basis", "product_with", "factor",
+                   "length", "rest");
 }

@@ -1,5 +1,5 @@
 // The loop: decide, propagate, learn, go back.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <algorithm>
 
@@ -297,15 +297,15 @@ std::int64_t limit_count(const Sides &sides, const State &state, double most) {
 
 NATIVE_MODULE(mip_heuristics_lazy_clause) {
     using namespace mip::lazy_clause;
-    using native::constants, native::door;
-    door(module, "search", &search, "sides", "state", "end");
-    door(module, "learn_row", &learn_row, "sides", "state", "codes", "coefficients", "right");
-    door(module, "learn_decisions", &learn_decisions, "sides", "state");
-    door(module, "to_root", &to_root, "sides", "state");
-    door(module, "settle_root", &settle_root, "sides", "state");
-    door(module, "begin", &begin, "sides", "state");
-    door(module, "watch_clauses", &watch_clauses, "sides", "state");
-    door(module, "limit_count", &limit_count, "sides", "state", "most");
+    using native::constants, native::expose;
+    expose(module, "search", &search, "sides", "state", "end");
+    expose(module, "learn_row", &learn_row, "sides", "state", "codes", "coefficients", "right");
+    expose(module, "learn_decisions", &learn_decisions, "sides", "state");
+    expose(module, "to_root", &to_root, "sides", "state");
+    expose(module, "settle_root", &settle_root, "sides", "state");
+    expose(module, "begin", &begin, "sides", "state");
+    expose(module, "watch_clauses", &watch_clauses, "sides", "state");
+    expose(module, "limit_count", &limit_count, "sides", "state", "most");
     constants(module, "solvers.mip.heuristics.lazy_clause.slices",
               {{"RUNNING", RUNNING},
                {"CANDIDATE", CANDIDATE},

@@ -1,7 +1,7 @@
 // Sums of two lists whose last bits are given, stored or looked for.
 //
 // Keys are 64-bit numbers that add up like the sums they stand for, wrapping round.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::meet_in_the_middle {
 namespace {
@@ -128,10 +128,10 @@ look_up(Span<const Key> third, Span<const Key> fourth, Span<const std::int64_t> 
 
 NATIVE_MODULE(mip_heuristics_meet_in_the_middle) {
     using namespace mip::meet_in_the_middle;
-    native::door(module, "store", &store, "first", "second", "second_start", "residue", "begin",
-                 "table", "marks");
-    native::door(module, "look_up", &look_up, "third", "fourth", "fourth_start", "wanted",
-                 "residue", "table", "marks");
+    native::expose(module, "store", &store, "first", "second", "second_start", "residue", "begin",
+                   "table", "marks");
+    native::expose(module, "look_up", &look_up, "third", "fourth", "fourth_start", "wanted",
+                   "residue", "table", "marks");
     native::constants(module, "solvers.mip.heuristics.meet_in_the_middle.lists",
                       {{"SLOT_BITS", SLOT_BITS},
                        {"MARK_BITS", MARK_BITS},

@@ -107,11 +107,11 @@ void columns_of(native::Span<const std::uint8_t> rows, Ints row_start, Ints row_
 } // namespace
 
 NATIVE_MODULE(mip_heuristics_one_opt) {
-    native::door(module, "apply_shifts", &apply_shifts, "columns", "least", "column_start",
-                 "column_row", "column_value", "row_lower", "row_upper", "activity", "cost",
-                 "lower", "upper", "x", "is_integer", "changed");
-    native::door(module, "apply_pairs", &apply_pairs, "columns", "partner", "partner_step", "least",
-                 "column_start", "column_row", "column_value", "row_lower", "row_upper", "activity",
-                 "cost", "lower", "upper", "x", "is_integer", "changed");
-    native::door(module, "columns_of", &columns_of, "rows", "row_start", "row_column", "wanted");
+    native::expose(module, "apply_shifts", &apply_shifts, "columns", "least", "column_start",
+                   "column_row", "column_value", "row_lower", "row_upper", "activity", "cost",
+                   "lower", "upper", "x", "is_integer", "changed");
+    native::expose(module, "apply_pairs", &apply_pairs, "columns", "partner", "partner_step",
+                   "least", "column_start", "column_row", "column_value", "row_lower", "row_upper",
+                   "activity", "cost", "lower", "upper", "x", "is_integer", "changed");
+    native::expose(module, "columns_of", &columns_of, "rows", "row_start", "row_column", "wanted");
 }

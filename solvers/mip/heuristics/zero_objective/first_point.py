@@ -54,7 +54,7 @@ def search_zero_objective(
         limits=limits,
         source=SOURCE,
         seed=seed,
-        apart=True,
+        in_child=True,
     )
     budget.charge(own.work)
     return result

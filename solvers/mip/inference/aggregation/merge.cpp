@@ -1,5 +1,5 @@
 // Adding a multiple of one sparse row to another.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::aggregation {
 namespace {
@@ -48,6 +48,6 @@ std::int64_t add(Span<const std::int32_t> columns, Span<const double> values,
 } // namespace mip::aggregation
 
 NATIVE_MODULE(mip_inference_aggregation) {
-    native::door(module, "add", &mip::aggregation::add, "columns", "values", "other_columns",
-                 "other_values", "factor", "to_columns", "to_values");
+    native::expose(module, "add", &mip::aggregation::add, "columns", "values", "other_columns",
+                   "other_values", "factor", "to_columns", "to_values");
 }

@@ -1,6 +1,6 @@
 // The long loops of the clique table.
 #include "mip/model.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <vector>
 
@@ -307,12 +307,13 @@ void undominated(Span<const std::int32_t> start, Span<const std::int32_t> member
 
 NATIVE_MODULE(mip_inference_cliques) {
     using namespace mip::cliques;
-    native::door(module, "collect", &collect, "row_start", "row_column", "row_value", "row_lower",
-                 "row_upper", "lower", "upper", "binary", "start", "member", "is_equality", "row");
-    native::door(module, "by_literal", &by_literal, "start", "member", "literal_start",
-                 "literal_clique");
-    native::door(module, "undominated", &undominated, "start", "member", "is_equality",
-                 "literal_start", "literal_clique", "keep");
+    native::expose(module, "collect", &collect, "row_start", "row_column", "row_value", "row_lower",
+                   "row_upper", "lower", "upper", "binary", "start", "member", "is_equality",
+                   "row");
+    native::expose(module, "by_literal", &by_literal, "start", "member", "literal_start",
+                   "literal_clique");
+    native::expose(module, "undominated", &undominated, "start", "member", "is_equality",
+                   "literal_start", "literal_clique", "keep");
     native::constants(module, "solvers.mip.model",
                       {{"FEASIBILITY_TOLERANCE", mip::FEASIBILITY_TOLERANCE}});
 }

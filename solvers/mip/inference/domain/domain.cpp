@@ -46,14 +46,14 @@ bool decide_column(const Matrix &matrix, const Box &box, std::int64_t j, double 
 } // namespace
 
 NATIVE_MODULE(mip_inference_domain) {
-    native::door(module, "sum_all", &sum_all_rows, "matrix", "box");
-    native::door(module, "mark", &begin_level, "box");
-    native::door(module, "undo", &undo_to, "matrix", "box", "place");
-    native::door(module, "propagate", &propagate_queue, "matrix", "box", "cap", "lenient");
-    native::door(module, "wake", &wake_rows, "box", "rows");
-    native::door(module, "wake_all", &wake_all_rows, "box");
-    native::door(module, "decide", &decide_column, "matrix", "box", "j", "low", "high", "cap",
-                 "lenient");
+    native::expose(module, "sum_all", &sum_all_rows, "matrix", "box");
+    native::expose(module, "mark", &begin_level, "box");
+    native::expose(module, "undo", &undo_to, "matrix", "box", "place");
+    native::expose(module, "propagate", &propagate_queue, "matrix", "box", "cap", "lenient");
+    native::expose(module, "wake", &wake_rows, "box", "rows");
+    native::expose(module, "wake_all", &wake_all_rows, "box");
+    native::expose(module, "decide", &decide_column, "matrix", "box", "j", "low", "high", "cap",
+                   "lenient");
     native::constants(module, "solvers.mip.inference.domain.state",
                       {{"QUEUE_HEAD", QUEUE_HEAD},
                        {"QUEUE_SIZE", QUEUE_SIZE},

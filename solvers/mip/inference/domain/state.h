@@ -1,7 +1,7 @@
 // The arrays that propagation works on, as state.py lays them out.
 #pragma once
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::domain {
 

@@ -1,5 +1,5 @@
 // Cliques from pairs of literals.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::probing {
 namespace {
@@ -129,7 +129,7 @@ std::tuple<std::int64_t, std::int64_t> grow(Span<const std::int64_t> start,
 
 NATIVE_MODULE(mip_inference_probing_grow) {
     using namespace mip::probing;
-    native::door(module, "apart", &apart, "pairs", "literal_start", "literal_clique", "found");
-    native::door(module, "grow", &grow, "start", "other", "covered", "sizes", "members");
+    native::expose(module, "apart", &apart, "pairs", "literal_start", "literal_clique", "found");
+    native::expose(module, "grow", &grow, "start", "other", "covered", "sizes", "members");
     native::constants(module, "solvers.mip.inference.probing.conflicts", {{"LONGEST", LONGEST}});
 }

@@ -1,5 +1,5 @@
 // Reading what the lanes of a batch of boxes have narrowed.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::probing {
 namespace {
@@ -120,8 +120,8 @@ void fill(Grid<const std::int32_t> masks, Cube<const double> wide, Span<const st
 
 NATIVE_MODULE(mip_inference_probing_lanes) {
     using namespace mip::probing;
-    native::door(module, "count", &count, "masks", "wide", "column", "is_integer", "lower", "upper",
-                 "probed", "dead", "start");
-    native::door(module, "fill", &fill, "masks", "wide", "column", "is_integer", "lower", "upper",
-                 "probed", "dead", "place_of", "out", "low", "high");
+    native::expose(module, "count", &count, "masks", "wide", "column", "is_integer", "lower",
+                   "upper", "probed", "dead", "start");
+    native::expose(module, "fill", &fill, "masks", "wide", "column", "is_integer", "lower", "upper",
+                   "probed", "dead", "place_of", "out", "low", "high");
 }

@@ -139,8 +139,8 @@ std::int64_t collect(const Matrix &matrix, const Box &box, std::int64_t place, s
 
 NATIVE_MODULE(mip_inference_probing) {
     using namespace mip::probing;
-    native::door(module, "choose", &choose, "columns", "first", "second", "lower", "upper",
-                 "first_upper", "second_lower", "start", "column", "low", "high");
-    native::door(module, "collect", &collect, "matrix", "box", "place", "probed", "at", "column",
-                 "low", "high");
+    native::expose(module, "choose", &choose, "columns", "first", "second", "lower", "upper",
+                   "first_upper", "second_lower", "start", "column", "low", "high");
+    native::expose(module, "collect", &collect, "matrix", "box", "place", "probed", "at", "column",
+                   "low", "high");
 }

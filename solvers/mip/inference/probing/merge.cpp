@@ -1,5 +1,5 @@
 // What the two sides of a probed column imply together.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace mip::probing {
 namespace {
@@ -154,7 +154,8 @@ merge(Span<const std::int32_t> columns, Span<const double> first_upper,
 } // namespace mip::probing
 
 NATIVE_MODULE(mip_inference_probing_merge) {
-    native::door(module, "merge", &mip::probing::merge, "columns", "first_upper", "second_lower",
-                 "infeasible", "start", "column", "low", "high", "lower", "upper", "place", "hull",
-                 "hull_low", "hull_high", "of", "constant", "factor", "kept", "kept_start");
+    native::expose(module, "merge", &mip::probing::merge, "columns", "first_upper", "second_lower",
+                   "infeasible", "start", "column", "low", "high", "lower", "upper", "place",
+                   "hull", "hull_low", "hull_high", "of", "constant", "factor", "kept",
+                   "kept_start");
 }

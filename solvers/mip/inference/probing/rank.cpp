@@ -1,6 +1,6 @@
 // The numbers that columns are prioritised by.
 #include "mip/model.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <vector>
 
@@ -124,9 +124,9 @@ void conflicts(Span<const std::int32_t> columns, Span<const std::int32_t> row_st
 
 NATIVE_MODULE(mip_inference_probing_rank) {
     using namespace mip::probing;
-    native::door(module, "neighbours", &neighbours, "columns", "row_start", "row_column",
-                 "is_integer", "column_start", "column_row", "found");
-    native::door(module, "conflicts", &conflicts, "columns", "row_start", "row_column", "row_value",
-                 "row_lower", "row_upper", "column_start", "column_row", "column_value", "lower",
-                 "upper", "violated", "excess", "slack");
+    native::expose(module, "neighbours", &neighbours, "columns", "row_start", "row_column",
+                   "is_integer", "column_start", "column_row", "found");
+    native::expose(module, "conflicts", &conflicts, "columns", "row_start", "row_column",
+                   "row_value", "row_lower", "row_upper", "column_start", "column_row",
+                   "column_value", "lower", "upper", "violated", "excess", "slack");
 }

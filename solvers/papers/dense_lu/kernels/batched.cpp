@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -222,10 +222,10 @@ void solve(std::int64_t count, std::int64_t n, std::int64_t sides, int transpose
 } // namespace
 
 NATIVE_MODULE(papers_dense_lu_batched) {
-    door(module, "factorise", &factorise, "count", "n", "epsilon", "matrices", "factors", "order",
-         "singular", "verdict", "threads");
-    door(module, "invert", &invert, "count", "n", "matrices", "inverses", "norms", "singular",
-         "threads");
-    door(module, "solve", &solve, "count", "n", "sides", "transposed", "factors", "order", "b", "x",
-         "threads");
+    expose(module, "factorise", &factorise, "count", "n", "epsilon", "matrices", "factors", "order",
+           "singular", "verdict", "threads");
+    expose(module, "invert", &invert, "count", "n", "matrices", "inverses", "norms", "singular",
+           "threads");
+    expose(module, "solve", &solve, "count", "n", "sides", "transposed", "factors", "order", "b",
+           "x", "threads");
 }

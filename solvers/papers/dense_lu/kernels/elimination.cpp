@@ -2,7 +2,7 @@
 // contracts.
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -54,7 +54,7 @@ void eliminate(std::int64_t n, std::int64_t k, Grid<double> augmented, int threa
 } // namespace
 
 NATIVE_MODULE(papers_dense_lu_elimination) {
-    door(module, "find_pivot", &find_pivot, "n", "k", "augmented", "row", "threads");
-    door(module, "swap_rows", &swap_rows, "n", "k", "other", "augmented", "threads");
-    door(module, "eliminate", &eliminate, "n", "k", "augmented", "threads");
+    expose(module, "find_pivot", &find_pivot, "n", "k", "augmented", "row", "threads");
+    expose(module, "swap_rows", &swap_rows, "n", "k", "other", "augmented", "threads");
+    expose(module, "eliminate", &eliminate, "n", "k", "augmented", "threads");
 }

@@ -1,7 +1,7 @@
 // What surrounds the library's calls, on the CPU; inspect.py states the contracts.
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -114,10 +114,11 @@ void residual(std::int64_t n, std::int64_t sides, Grid<const double> matrix, Gri
 } // namespace
 
 NATIVE_MODULE(papers_dense_lu_inspect) {
-    door(module, "take_in", &take_in, "n", "matrix", "columns", "sums", "threads");
-    door(module, "weigh", &weigh, "n", "columns", "sums", "threads");
-    door(module, "conclude", &conclude, "n", "parts", "epsilon", "columns", "sums", "weights",
-         "report", "threads");
-    door(module, "residual", &residual, "n", "sides", "matrix", "x", "b", "r", "scale", "threads");
+    expose(module, "take_in", &take_in, "n", "matrix", "columns", "sums", "threads");
+    expose(module, "weigh", &weigh, "n", "columns", "sums", "threads");
+    expose(module, "conclude", &conclude, "n", "parts", "epsilon", "columns", "sums", "weights",
+           "report", "threads");
+    expose(module, "residual", &residual, "n", "sides", "matrix", "x", "b", "r", "scale",
+           "threads");
     constants(module, "solvers.papers.dense_lu.kernels.inspect", {{"PART", PART}});
 }

@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace knapsack::tree {
@@ -305,21 +305,21 @@ void largest_bound(Span<const Word> item_profit, Span<const Word> item_weight,
 }
 
 template <class Word> void add_doors(nanobind::module_ &module) {
-    using native::door;
-    door(module, "expand", &expand<Word>, "item_profit", "item_weight", "lightest", "weight",
-         "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
-         "item", "threads");
-    door(module, "recount", &recount<Word>, "item_profit", "item_weight", "lightest", "weight",
-         "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
-         "item", "threads");
-    door(module, "places", &places<Word>, "tile_place", "control", "tiles", "threads");
-    door(module, "gather", &gather<Word>, "item_profit", "item_weight", "weight", "profit", "slack",
-         "chunk_count", "tile_place", "kept", "kept_weight", "kept_profit", "kept_slack", "control",
-         "tiles", "item", "threads");
-    door(module, "ancestor", &ancestor<Word>, "chunk_count", "tile_place", "kept", "control",
-         "tiles", "threads");
-    door(module, "largest_bound", &largest_bound<Word>, "item_profit", "item_weight", "weight",
-         "profit", "slack", "control", "tiles", "count", "threads");
+    using native::expose;
+    expose(module, "expand", &expand<Word>, "item_profit", "item_weight", "lightest", "weight",
+           "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
+           "item", "threads");
+    expose(module, "recount", &recount<Word>, "item_profit", "item_weight", "lightest", "weight",
+           "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
+           "item", "threads");
+    expose(module, "places", &places<Word>, "tile_place", "control", "tiles", "threads");
+    expose(module, "gather", &gather<Word>, "item_profit", "item_weight", "weight", "profit",
+           "slack", "chunk_count", "tile_place", "kept", "kept_weight", "kept_profit", "kept_slack",
+           "control", "tiles", "item", "threads");
+    expose(module, "ancestor", &ancestor<Word>, "chunk_count", "tile_place", "kept", "control",
+           "tiles", "threads");
+    expose(module, "largest_bound", &largest_bound<Word>, "item_profit", "item_weight", "weight",
+           "profit", "slack", "control", "tiles", "count", "threads");
 }
 
 } // namespace

@@ -305,24 +305,24 @@ void iterations_fast(std::int64_t count, std::int64_t size, std::int64_t stride,
 
 NATIVE_MODULE(papers_simplex_variants_iterate) {
     using namespace simplex::paper;
-    using native::constants, native::door;
-    door(module, "price", &price, "columns", "lanes", "parts", "starts", "rows", "values", "cost",
-         "y", "pivot_row", "position", "basic_cost", "weight", "reduced", "offers", "control",
-         "threads");
-    door(module, "direction", &direction, "size", "stride", "columns", "offered", "parts", "starts",
-         "rows", "values", "inverse", "x", "basic", "reduced", "weight", "offers", "d", "nearest",
-         "control", "threads");
-    door(module, "choose", &choose, "size", "columns", "parts", "x", "basic", "d", "nearest",
-         "chosen", "control", "threads");
-    door(module, "make_pivot", &make_pivot, "size", "stride", "columns", "parts", "inverse", "d",
-         "cost", "chosen", "x", "basic", "position", "basic_cost", "pivot_row", "control",
-         "threads");
-    door(module, "update", &update, "size", "stride", "team", "d", "pivot_row", "basic_cost",
-         "inverse", "y", "control", "threads");
-    door(module, "iterations_fast", &iterations_fast, "count", "size", "stride", "columns",
-         "column_parts", "row_parts", "starts", "rows", "values", "cost", "inverse", "x", "basic",
-         "position", "basic_cost", "y", "pivot_row", "weight", "reduced", "d", "offers", "nearest",
-         "chosen", "control");
+    using native::constants, native::expose;
+    expose(module, "price", &price, "columns", "lanes", "parts", "starts", "rows", "values", "cost",
+           "y", "pivot_row", "position", "basic_cost", "weight", "reduced", "offers", "control",
+           "threads");
+    expose(module, "direction", &direction, "size", "stride", "columns", "offered", "parts",
+           "starts", "rows", "values", "inverse", "x", "basic", "reduced", "weight", "offers", "d",
+           "nearest", "control", "threads");
+    expose(module, "choose", &choose, "size", "columns", "parts", "x", "basic", "d", "nearest",
+           "chosen", "control", "threads");
+    expose(module, "make_pivot", &make_pivot, "size", "stride", "columns", "parts", "inverse", "d",
+           "cost", "chosen", "x", "basic", "position", "basic_cost", "pivot_row", "control",
+           "threads");
+    expose(module, "update", &update, "size", "stride", "team", "d", "pivot_row", "basic_cost",
+           "inverse", "y", "control", "threads");
+    expose(module, "iterations_fast", &iterations_fast, "count", "size", "stride", "columns",
+           "column_parts", "row_parts", "starts", "rows", "values", "cost", "inverse", "x", "basic",
+           "position", "basic_cost", "y", "pivot_row", "weight", "reduced", "d", "offers",
+           "nearest", "chosen", "control");
     constants(module, "solvers.papers.simplex_variants.kernels.layout",
               {{"STOP", STOP},
                {"PHASE", PHASE},

@@ -130,16 +130,16 @@ void dual(std::int64_t size, std::int64_t stride, std::int64_t, Reals inverse, R
 
 NATIVE_MODULE(papers_simplex_variants_resident) {
     using namespace simplex::paper;
-    using native::door;
-    door(module, "ratio_test", &ratio_test, "size", "columns", "x", "basic", "d", "chosen",
-         "control", "threads");
-    door(module, "exchange", &exchange, "d", "chosen", "basic", "position", "control", "threads");
-    door(module, "update_in_place", &update_in_place, "size", "stride", "team", "d", "inverse",
-         "pivot_row", "control", "threads");
-    door(module, "solution", &solution, "size", "stride", "columns", "inverse", "rhs", "cost",
-         "basic", "x", "basic_cost", "control", "threads");
-    door(module, "basis_rows", &basis_rows, "size", "columns", "starts", "rows", "values", "basic",
-         "transposed", "control", "threads");
-    door(module, "dual", &dual, "size", "stride", "team", "inverse", "basic_cost", "y", "control",
-         "threads");
+    using native::expose;
+    expose(module, "ratio_test", &ratio_test, "size", "columns", "x", "basic", "d", "chosen",
+           "control", "threads");
+    expose(module, "exchange", &exchange, "d", "chosen", "basic", "position", "control", "threads");
+    expose(module, "update_in_place", &update_in_place, "size", "stride", "team", "d", "inverse",
+           "pivot_row", "control", "threads");
+    expose(module, "solution", &solution, "size", "stride", "columns", "inverse", "rhs", "cost",
+           "basic", "x", "basic_cost", "control", "threads");
+    expose(module, "basis_rows", &basis_rows, "size", "columns", "starts", "rows", "values",
+           "basic", "transposed", "control", "threads");
+    expose(module, "dual", &dual, "size", "stride", "team", "inverse", "basic_cost", "y", "control",
+           "threads");
 }

@@ -40,9 +40,9 @@ void apply_scales(std::int64_t size, Ints starts, Ints indices, Reals values, Re
 
 NATIVE_MODULE(papers_simplex_variants_scale) {
     using namespace simplex::paper;
-    using native::door;
-    door(module, "geometric", &geometric, "size", "starts", "indices", "values", "other", "scale",
-         "threads");
-    door(module, "apply_scales", &apply_scales, "size", "starts", "indices", "values", "own",
-         "other", "scaled", "threads");
+    using native::expose;
+    expose(module, "geometric", &geometric, "size", "starts", "indices", "values", "other", "scale",
+           "threads");
+    expose(module, "apply_scales", &apply_scales, "size", "starts", "indices", "values", "own",
+           "other", "scaled", "threads");
 }

@@ -1,6 +1,6 @@
 // Reading for the machine's bandwidth on the CPU: as bandwidth.cu does it (bandwidth.py states the
 // contract), and the way a processor likes it.
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -67,7 +67,8 @@ void read_fast(std::int64_t parts, std::int64_t part, std::int64_t repeats,
 } // namespace
 
 NATIVE_MODULE(papers_sparse_formats_bandwidth) {
-    door(module, "stream_read", &stream_read, "readers", "size", "repeats", "source", "sums",
-         "threads");
-    door(module, "read_fast", &read_fast, "parts", "part", "repeats", "source", "sums", "threads");
+    expose(module, "stream_read", &stream_read, "readers", "size", "repeats", "source", "sums",
+           "threads");
+    expose(module, "read_fast", &read_fast, "parts", "part", "repeats", "source", "sums",
+           "threads");
 }

@@ -1,5 +1,5 @@
 // Product of a matrix in coordinates on the CPU; coo.py states the contracts.
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -69,16 +69,16 @@ void coo_carries(std::int64_t entries, std::int64_t chunk, Span<const Index> row
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "coo_segments", &coo_segments<Index>, "entries", "chunk", "row_indices", "indices",
-         "values", "vector", "product", "carries", "threads");
-    door(module, "coo_carries", &coo_carries<Index>, "entries", "chunk", "row_indices", "carries",
-         "product", "threads");
+    expose(module, "coo_segments", &coo_segments<Index>, "entries", "chunk", "row_indices",
+           "indices", "values", "vector", "product", "carries", "threads");
+    expose(module, "coo_carries", &coo_carries<Index>, "entries", "chunk", "row_indices", "carries",
+           "product", "threads");
 }
 
 } // namespace
 
 NATIVE_MODULE(papers_sparse_formats_coo) {
-    door(module, "coo_clear", &coo_clear, "rows", "product", "threads");
+    expose(module, "coo_clear", &coo_clear, "rows", "product", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

@@ -41,10 +41,10 @@ void csr_multiply(std::int64_t rows, Span<const Index> starts, StoredIndices<Ind
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "csr_multiply", &csr_multiply<Index>, "rows", "starts", "indices", "values",
-         "dictionary", "bases", "base_shift", "order", "ordered", "end_1", "end_2", "end_4",
-         "end_8", "end_16", "end_32", "long_length", "chunk", "chunks", "chunk_rows",
-         "chunk_firsts", "partials", "tickets", "vector", "product", "threads");
+    expose(module, "csr_multiply", &csr_multiply<Index>, "rows", "starts", "indices", "values",
+           "dictionary", "bases", "base_shift", "order", "ordered", "end_1", "end_2", "end_4",
+           "end_8", "end_16", "end_32", "long_length", "chunk", "chunks", "chunk_rows",
+           "chunk_firsts", "partials", "tickets", "vector", "product", "threads");
 }
 
 } // namespace

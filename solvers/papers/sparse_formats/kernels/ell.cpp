@@ -1,5 +1,5 @@
 // Product of a matrix in padded columns on the CPU; ell.py states the contract.
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -24,8 +24,8 @@ void ell_multiply(std::int64_t rows, Span<const Index> lengths, Span<const Index
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "ell_multiply", &ell_multiply<Index>, "rows", "lengths", "indices", "values",
-         "vector", "product", "threads");
+    expose(module, "ell_multiply", &ell_multiply<Index>, "rows", "lengths", "indices", "values",
+           "vector", "product", "threads");
 }
 
 } // namespace

@@ -54,9 +54,9 @@ void sell_multiply(std::int64_t rows, int slice_shift, Span<const Index> slice_s
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    door(module, "sell_multiply", &sell_multiply<Index>, "rows", "slice_shift", "slice_starts",
-         "lengths", "order", "ordered", "indices", "values", "dictionary", "bases", "base_shift",
-         "vector", "product", "threads");
+    expose(module, "sell_multiply", &sell_multiply<Index>, "rows", "slice_shift", "slice_starts",
+           "lengths", "order", "ordered", "indices", "values", "dictionary", "bases", "base_shift",
+           "vector", "product", "threads");
 }
 
 } // namespace

@@ -134,7 +134,8 @@ NATIVE_MODULE(simplex_batch_check) {
                {"DUAL_RELATIVE", DUAL_RELATIVE},
                {"GAP_RELATIVE", GAP_RELATIVE},
                {"INSIDE", INSIDE}});
-    door(module, "check", &check, "count", "rows", "columns", "starts", "indices", "column_starts",
-         "column_rows", "column_entries", "is_full", "varying", "values", "cost", "lower", "upper",
-         "row_lower", "row_upper", "offset", "claims", "ending", "x", "y", "figures", "threads");
+    expose(module, "check", &check, "count", "rows", "columns", "starts", "indices",
+           "column_starts", "column_rows", "column_entries", "is_full", "varying", "values", "cost",
+           "lower", "upper", "row_lower", "row_upper", "offset", "claims", "ending", "x", "y",
+           "figures", "threads");
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 #include "native/threads.h"
 
 namespace {

@@ -23,5 +23,5 @@ void narrow(std::int64_t count, Span<const std::int32_t> wide,
 } // namespace
 
 NATIVE_MODULE(simplex_batch_narrow) {
-    door(module, "narrow", &narrow, "count", "wide", "values", "threads");
+    expose(module, "narrow", &narrow, "count", "wide", "values", "threads");
 }

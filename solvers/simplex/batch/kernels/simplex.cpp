@@ -283,12 +283,12 @@ NATIVE_MODULE(simplex_batch_simplex) {
                {"ALL_FAR", ALL_FAR},
                {"MOST_SIZE", MOST_SIZE},
                {"ROUNDING", ROUNDING}});
-    door(module, "first_dictionary", &first_dictionary, "starts", "indices", "values", "row_scale",
-         "column_scale", "parameters", "status", "dictionary", "heads");
+    expose(module, "first_dictionary", &first_dictionary, "starts", "indices", "values",
+           "row_scale", "column_scale", "parameters", "status", "dictionary", "heads");
     for (const char *name : {"simplex", "simplex_held"}) // where a dictionary is held, on a GPU
-        door(module, name, &simplex, "count", "rows", "columns", "starts", "indices", "varying",
-             "values", "cost", "lower", "upper", "row_lower", "row_upper", "given", "row_scale",
-             "column_scale", "dictionary", "heads", "start", "parameters", "limit", "leading",
-             "place", "block", "blocks", "shared", "scratch_step", "scratch", "queue", "x", "y",
-             "ray", "basis", "ending", "iterations", "threads");
+        expose(module, name, &simplex, "count", "rows", "columns", "starts", "indices", "varying",
+               "values", "cost", "lower", "upper", "row_lower", "row_upper", "given", "row_scale",
+               "column_scale", "dictionary", "heads", "start", "parameters", "limit", "leading",
+               "place", "block", "blocks", "shared", "scratch_step", "scratch", "queue", "x", "y",
+               "ray", "basis", "ending", "iterations", "threads");
 }

@@ -107,8 +107,8 @@ void solve_column(std::int64_t rows, std::int64_t capacity, std::int64_t most, s
 
 NATIVE_MODULE(simplex_dense_gpu_column) {
     using namespace simplex::dense_gpu;
-    native::door(module, "solve_column", &solve_column, "rows", "capacity", "most", "dual",
-                 "steepest", "inverse", "unit_row", "etas", "eta_rows", "row_slots", "places",
-                 "amounts", "column", "column_slots", "flip_column", "flip_slots", "column_dots",
-                 "flip_dots", "dots", "control", "alpha", "beta", "tau", "threads");
+    native::expose(module, "solve_column", &solve_column, "rows", "capacity", "most", "dual",
+                   "steepest", "inverse", "unit_row", "etas", "eta_rows", "row_slots", "places",
+                   "amounts", "column", "column_slots", "flip_column", "flip_slots", "column_dots",
+                   "flip_dots", "dots", "control", "alpha", "beta", "tau", "threads");
 }

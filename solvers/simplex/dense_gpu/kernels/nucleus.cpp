@@ -86,15 +86,15 @@ void close_slots(std::int64_t rows, std::int64_t capacity, Ints targets, Ints so
 
 NATIVE_MODULE(simplex_dense_gpu_nucleus) {
     using namespace simplex::dense_gpu;
-    using native::door;
-    door(module, "gather_basis", &gather_basis, "count", "starts", "indices", "values", "variables",
-         "place_of_row", "nucleus", "rest", "threads");
-    door(module, "spread_inverse", &spread_inverse, "rows", "capacity", "count",
-         "place_of_position", "inner", "outer", "inverse", "threads");
-    door(module, "open_slots", &open_slots, "rows", "capacity", "slots", "positions", "inverse",
-         "count", "threads");
-    door(module, "gather_eta_rows", &gather_eta_rows, "rows", "capacity", "most", "row_of_slot",
-         "eta_rows", "by_slot", "count", "slots", "threads");
-    door(module, "close_slots", &close_slots, "rows", "capacity", "targets", "sources", "inverse",
-         "count", "threads");
+    using native::expose;
+    expose(module, "gather_basis", &gather_basis, "count", "starts", "indices", "values",
+           "variables", "place_of_row", "nucleus", "rest", "threads");
+    expose(module, "spread_inverse", &spread_inverse, "rows", "capacity", "count",
+           "place_of_position", "inner", "outer", "inverse", "threads");
+    expose(module, "open_slots", &open_slots, "rows", "capacity", "slots", "positions", "inverse",
+           "count", "threads");
+    expose(module, "gather_eta_rows", &gather_eta_rows, "rows", "capacity", "most", "row_of_slot",
+           "eta_rows", "by_slot", "count", "slots", "threads");
+    expose(module, "close_slots", &close_slots, "rows", "capacity", "targets", "sources", "inverse",
+           "count", "threads");
 }

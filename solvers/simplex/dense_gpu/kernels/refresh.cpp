@@ -174,23 +174,23 @@ void largest(std::int64_t count, std::int64_t place, Reals vector, RealsOut scal
 
 NATIVE_MODULE(simplex_dense_gpu_refresh) {
     using namespace simplex::dense_gpu;
-    using native::constants, native::door;
-    door(module, "row_residual", &row_residual, "rows", "structurals", "lanes", "starts", "indices",
-         "values", "x", "residual", "threads");
-    door(module, "apply_inverse", &apply_inverse, "rows", "capacity", "slots", "inverse",
-         "unit_row", "row_of_slot", "right", "result", "threads");
-    door(module, "correct_basics", &correct_basics, "rows", "basic", "lower", "upper", "change",
-         "x", "x_basic", "lower_basic", "upper_basic", "threads");
-    door(module, "spread_basics", &spread_basics, "rows", "basic", "x_basic", "x", "threads");
-    door(module, "gather_basics", &gather_basics, "rows", "basic", "vector", "by_position",
-         "threads");
-    door(module, "place_dual", &place_dual, "rows", "slot_of_row", "unit_position", "product",
-         "by_position", "dual", "threads");
-    door(module, "reduced_costs", &reduced_costs, "rows", "structurals", "lanes", "starts",
-         "indices", "values", "cost", "dual", "reduced_cost", "threads");
-    door(module, "settle_duals", &settle_duals, "variables", "repair", "status", "lower", "upper",
-         "x", "cost", "reduced_cost", "scalars", "threads");
-    door(module, "largest", &largest, "count", "place", "vector", "scalars", "threads");
+    using native::constants, native::expose;
+    expose(module, "row_residual", &row_residual, "rows", "structurals", "lanes", "starts",
+           "indices", "values", "x", "residual", "threads");
+    expose(module, "apply_inverse", &apply_inverse, "rows", "capacity", "slots", "inverse",
+           "unit_row", "row_of_slot", "right", "result", "threads");
+    expose(module, "correct_basics", &correct_basics, "rows", "basic", "lower", "upper", "change",
+           "x", "x_basic", "lower_basic", "upper_basic", "threads");
+    expose(module, "spread_basics", &spread_basics, "rows", "basic", "x_basic", "x", "threads");
+    expose(module, "gather_basics", &gather_basics, "rows", "basic", "vector", "by_position",
+           "threads");
+    expose(module, "place_dual", &place_dual, "rows", "slot_of_row", "unit_position", "product",
+           "by_position", "dual", "threads");
+    expose(module, "reduced_costs", &reduced_costs, "rows", "structurals", "lanes", "starts",
+           "indices", "values", "cost", "dual", "reduced_cost", "threads");
+    expose(module, "settle_duals", &settle_duals, "variables", "repair", "status", "lower", "upper",
+           "x", "cost", "reduced_cost", "scalars", "threads");
+    expose(module, "largest", &largest, "count", "place", "vector", "scalars", "threads");
     constants(module, "solvers.simplex.state",
               {{"LOWER", LOWER}, {"BASIC", BASIC}, {"UPPER", UPPER}, {"ZERO", ZERO}});
     constants(module, "solvers.simplex.dense_gpu.control",

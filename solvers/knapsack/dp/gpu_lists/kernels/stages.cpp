@@ -1,6 +1,6 @@
 // Twins of stages.cu: the same stages by one core, a state at a time.
 #include "knapsack/wide.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace knapsack::lists {
 namespace {
@@ -221,15 +221,15 @@ void renew(int, int room, Span<std::int64_t> history, Span<std::int32_t> ancesto
 
 NATIVE_MODULE(knapsack_dp_gpu_lists_stages) {
     using namespace knapsack::lists;
-    native::door(module, "turn", &turn, "begin", "items", "room", "item_profit", "item_weight",
-                 "opposite", "profit", "weight", "history", "ancestor", "treated", "control",
-                 "threads");
-    native::door(module, "merge", &merge, "blocks", "room", "profit", "weight", "history",
-                 "ancestor", "words", "control", "threads");
-    native::door(module, "choose", &choose, "mode", "blocks", "room", "profit", "weight", "history",
-                 "ancestor", "words", "control", "threads");
-    native::door(module, "renew", &renew, "blocks", "room", "history", "ancestor", "control",
-                 "threads");
+    native::expose(module, "turn", &turn, "begin", "items", "room", "item_profit", "item_weight",
+                   "opposite", "profit", "weight", "history", "ancestor", "treated", "control",
+                   "threads");
+    native::expose(module, "merge", &merge, "blocks", "room", "profit", "weight", "history",
+                   "ancestor", "words", "control", "threads");
+    native::expose(module, "choose", &choose, "mode", "blocks", "room", "profit", "weight",
+                   "history", "ancestor", "words", "control", "threads");
+    native::expose(module, "renew", &renew, "blocks", "room", "history", "ancestor", "control",
+                   "threads");
     native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
                       {{"THREADS", THREADS}, {"EACH", EACH}, {"TILE", TILE}});
     native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.fields",

@@ -1,5 +1,5 @@
 // The annealing with costs: swaps and shifts judged by the objective and by hard rows.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -242,8 +242,9 @@ double anneal_costs(const CostState &state, std::int64_t trials, double hot, dou
 
 NATIVE_MODULE(mip_heuristics_annealing_with_costs) {
     using namespace mip::annealing;
-    native::door(module, "sum_up_costs", &sum_up_costs, "state");
-    native::door(module, "anneal_costs", &anneal_costs, "state", "trials", "hot", "cold", "least");
+    native::expose(module, "sum_up_costs", &sum_up_costs, "state");
+    native::expose(module, "anneal_costs", &anneal_costs, "state", "trials", "hot", "cold",
+                   "least");
     native::constants(module, "solvers.mip.heuristics.annealing.with_costs.state",
                       {{"HARD", HARD},
                        {"WORK", WORK},

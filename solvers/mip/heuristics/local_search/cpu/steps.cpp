@@ -1,5 +1,5 @@
 // The walk itself: one slice of steps, each a lift, a move worth its while, a chain, or a kick.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -241,10 +241,10 @@ void run_slice(const Matrix &matrix, const State &state, const Parameters &param
 
 NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     using namespace mip::local_search;
-    using native::constants, native::door, native::record;
-    door(module, "refresh", &refresh_sums, "matrix", "state");
-    door(module, "aim_below", &aim_below, "state", "best");
-    door(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
+    using native::constants, native::expose, native::record;
+    expose(module, "refresh", &refresh_sums, "matrix", "state");
+    expose(module, "aim_below", &aim_below, "state", "best");
+    expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
     constants(module, "solvers.mip.heuristics.local_search.cpu.state",
               {{"BEST", BEST}, {"LEAST", LEAST}});
     constants(module, "solvers.mip.heuristics.local_search.cpu.settings",

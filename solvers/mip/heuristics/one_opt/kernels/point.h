@@ -1,7 +1,7 @@
 // The point of point.cuh from arrays of Python.
 #pragma once
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A round of bound propagation for one box, as box.cu has it, one row after the other.
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 
@@ -212,23 +212,23 @@ void rounds(Ints row_start, Ints row_column, Numbers row_value, Numbers row_lowe
 } // namespace
 
 NATIVE_MODULE(mip_inference_propagation_box) {
-    using native::door;
-    door(module, "box_rows", &box_rows, "row_start", "row_column", "row_value", "row_lower",
-         "row_upper", "is_integer", "order", "bins", "num_bins", "blocks", "rows", "bounds", "next",
-         "row_changed", "column_changed", "control", "threads");
-    door(module, "box_heavy_sums", &box_heavy_sums, "row_column", "row_value", "row_lower",
-         "row_upper", "is_integer", "parts", "rows", "bounds", "row_changed", "control", "partial",
-         "partial_infinite", "threads");
-    door(module, "box_heavy_tighten", &box_heavy_tighten, "row_column", "row_value", "row_lower",
-         "row_upper", "is_integer", "parts", "heavy", "partial", "partial_infinite", "rows",
-         "bounds", "next", "row_changed", "column_changed", "control", "threads");
-    door(module, "box_columns", &box_columns, "rows", "columns", "column_start", "column_row",
-         "bounds", "next", "row_changed", "column_changed", "control", "threads");
-    door(module, "box_control", &box_control, "control", "threads");
-    door(module, "rounds", &rounds, "row_start", "row_column", "row_value", "row_lower",
-         "row_upper", "column_start", "column_row", "is_integer", "order", "bins", "parts", "heavy",
-         "partial", "partial_infinite", "bounds", "next", "row_changed", "column_changed",
-         "control");
+    using native::expose;
+    expose(module, "box_rows", &box_rows, "row_start", "row_column", "row_value", "row_lower",
+           "row_upper", "is_integer", "order", "bins", "num_bins", "blocks", "rows", "bounds",
+           "next", "row_changed", "column_changed", "control", "threads");
+    expose(module, "box_heavy_sums", &box_heavy_sums, "row_column", "row_value", "row_lower",
+           "row_upper", "is_integer", "parts", "rows", "bounds", "row_changed", "control",
+           "partial", "partial_infinite", "threads");
+    expose(module, "box_heavy_tighten", &box_heavy_tighten, "row_column", "row_value", "row_lower",
+           "row_upper", "is_integer", "parts", "heavy", "partial", "partial_infinite", "rows",
+           "bounds", "next", "row_changed", "column_changed", "control", "threads");
+    expose(module, "box_columns", &box_columns, "rows", "columns", "column_start", "column_row",
+           "bounds", "next", "row_changed", "column_changed", "control", "threads");
+    expose(module, "box_control", &box_control, "control", "threads");
+    expose(module, "rounds", &rounds, "row_start", "row_column", "row_value", "row_lower",
+           "row_upper", "column_start", "column_row", "is_integer", "order", "bins", "parts",
+           "heavy", "partial", "partial_infinite", "bounds", "next", "row_changed",
+           "column_changed", "control");
     native::constants(module, "solvers.mip.inference.propagation.kernels.box",
                       {{"STOP", STOP},
                        {"ROUND", ROUND},

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 

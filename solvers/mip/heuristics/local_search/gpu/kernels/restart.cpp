@@ -56,7 +56,7 @@ void restart(int rows, int columns, int binaries, int integers, Numbers bounds, 
 } // namespace
 
 NATIVE_MODULE(mip_heuristics_local_search_gpu_restart) {
-    native::door(module, "restart", &restart, "rows", "columns", "binaries", "integers", "bounds",
-                 "scales", "points", "origins", "weights", "shares", "values", "cells", "records",
-                 "walkers", "seed", "epoch", "threads");
+    native::expose(module, "restart", &restart, "rows", "columns", "binaries", "integers", "bounds",
+                   "scales", "points", "origins", "weights", "shares", "values", "cells", "records",
+                   "walkers", "seed", "epoch", "threads");
 }

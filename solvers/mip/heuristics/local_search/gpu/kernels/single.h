@@ -3,7 +3,7 @@
 
 #include "lane_sum.h"
 
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 

@@ -98,11 +98,11 @@ void walk(int rows, int inequalities, int columns, int binaries, int integers, i
 }
 
 template <int LANES> void walk_door(nanobind::module_ &module, const char *name) {
-    native::door(module, name, &walk<LANES>, "rows", "inequalities", "columns", "binaries",
-                 "integers", "objectives", "row_start", "row_column", "row_value", "sides",
-                 "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
-                 "costs", "objective_columns", "values", "cells", "place", "violated", "kept",
-                 "records", "walkers", "steps", "seed", "threads");
+    native::expose(module, name, &walk<LANES>, "rows", "inequalities", "columns", "binaries",
+                   "integers", "objectives", "row_start", "row_column", "row_value", "sides",
+                   "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
+                   "costs", "objective_columns", "values", "cells", "place", "violated", "kept",
+                   "records", "walkers", "steps", "seed", "threads");
 }
 
 } // namespace

@@ -97,14 +97,14 @@ void check_model(const Model &model, Ints row_column, Numbers row_value, Ints co
 
 /// Make a slice of rounds.
 void walk_grid(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
-                Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
-                Numbers scales, Ints column_start, Ints column_row, Numbers column_value,
-                Numbers bounds, Numbers costs, Ints objective_columns, Ints long_rows,
-                int long_count, Ints shared_rows, int shared_count, int row_chunks,
-                int column_chunks, NumbersOut values, NumbersOut cells, NumbersOut kept,
-                NumbersOut records, IntsOut tree, native::Span<std::int64_t> claims,
-                NumbersOut moves, NumbersOut slots, NumbersOut partials, NumbersOut shares,
-                IntsOut control, int teams, int, int steps, int seed, int) {
+               Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
+               Numbers scales, Ints column_start, Ints column_row, Numbers column_value,
+               Numbers bounds, Numbers costs, Ints objective_columns, Ints long_rows,
+               int long_count, Ints shared_rows, int shared_count, int row_chunks,
+               int column_chunks, NumbersOut values, NumbersOut cells, NumbersOut kept,
+               NumbersOut records, IntsOut tree, native::Span<std::int64_t> claims,
+               NumbersOut moves, NumbersOut slots, NumbersOut partials, NumbersOut shares,
+               IntsOut control, int teams, int, int steps, int seed, int) {
     native::check_length("row_start", row_start.size(), rows + 1);
     native::check_length("sides", sides.size(), rows);
     native::check_length("ranges", ranges.size(), rows - inequalities);
@@ -181,14 +181,14 @@ int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
 } // namespace
 
 NATIVE_MODULE(mip_heuristics_local_search_grid_wide_grid_walk) {
-    native::door(module, "walk_grid", &walk_grid, "rows", "inequalities", "columns", "binaries",
-                 "integers", "objectives", "row_start", "row_column", "row_value", "sides",
-                 "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
-                 "costs", "objective_columns", "long_rows", "long_count", "shared_rows",
-                 "shared_count", "row_chunks", "column_chunks", "values", "cells", "kept",
-                 "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
-                 "teams", "blocks", "steps", "seed", "threads");
-    native::door(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
+    native::expose(module, "walk_grid", &walk_grid, "rows", "inequalities", "columns", "binaries",
+                   "integers", "objectives", "row_start", "row_column", "row_value", "sides",
+                   "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
+                   "costs", "objective_columns", "long_rows", "long_count", "shared_rows",
+                   "shared_count", "row_chunks", "column_chunks", "values", "cells", "kept",
+                   "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
+                   "teams", "blocks", "steps", "seed", "threads");
+    native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
     native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.fields",
                       {{"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
     native::constants(module, "solvers.mip.heuristics.local_search.grid_wide.kernels.fields",

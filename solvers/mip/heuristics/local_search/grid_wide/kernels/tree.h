@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "mip/heuristics/local_search/gpu/kernels/lane_sum.h"
-#include "native/doors.h"
+#include "native/bindings.h"
 
 namespace {
 

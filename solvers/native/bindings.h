@@ -1,9 +1,9 @@
-// The doors between Python and compiled loops: arrays checked, the interpreter's lock released.
+// Bindings between Python and compiled loops: arrays checked, the interpreter's lock released.
 //
 //     NATIVE_STRUCT(Box, bounds, rows, queue)            // fields of a Python tuple, by name
 //     NATIVE_MODULE(mip_inference_domain) {                        // becomes
 //     solvers.native.mip_inference_domain
-//         door(module, "propagate", &propagate, "matrix", "box", "lenient");
+//         expose(module, "propagate", &propagate, "matrix", "box", "lenient");
 //         constants(module, "solvers.mip.inference.domain.state", {{"TRAIL", TRAIL}});
 //     }
 #pragma once
@@ -59,7 +59,7 @@ struct HeldBuffer {
     HeldBuffer &operator=(const HeldBuffer &) = delete;
     ~HeldBuffer() { release(); }
 
-    // not put into every door: that took a third of the time to compile them
+    // not put into every binding: that took a third of the time to compile them
     [[gnu::noinline]] bool take(PyObject *object, bool writable) {
         release();
         const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
@@ -79,7 +79,7 @@ struct HeldBuffer {
 
 /// Declare a function with the names of its arguments; it runs without the interpreter's lock.
 template <class Function, class... Names>
-inline void door(nb::module_ &module, const char *name, Function function, Names... names) {
+inline void expose(nb::module_ &module, const char *name, Function function, Names... names) {
     module.def(name, function, nb::arg(names)..., nb::call_guard<nb::gil_scoped_release>());
 }
 

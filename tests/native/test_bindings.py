@@ -1,4 +1,4 @@
-"""What the doors between Python and C++ refuse, and threads of loops before and after a fork."""
+"""What the bindings between Python and C++ refuse, and threads of loops before and after a fork."""
 
 from __future__ import annotations
 
