@@ -31,7 +31,6 @@ def by_highs(problem: Problem) -> tuple[Ending, float]:
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("presolve", "off")
-    highs.setOptionValue("threads", 1)
     highs.passModel(lp)
     highs.run()
     return STATUSES[highs.getModelStatus()], highs.getInfo().objective_function_value

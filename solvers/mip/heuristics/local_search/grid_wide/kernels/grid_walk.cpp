@@ -79,9 +79,10 @@ void run(Walk &walk, int steps) {
         native::poll();
         play_round(walk);
     }
+    if (walk.control[PENDING] || walk.control[COPY])
+        copy_point(walk);
     if (walk.control[PENDING] == 0)
         return;
-    copy_point(walk);
     walk.record[BEST] = walk.record[OBJECTIVE];
     walk.record[KEPT] += 1.0;
     walk.control[PENDING] = 0;

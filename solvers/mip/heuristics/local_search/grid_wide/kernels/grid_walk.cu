@@ -37,9 +37,9 @@ __device__ inline void play_round(Walk& walk, int thread, int threads) {
     meet(walk.control, [&] { end_round(walk); });
 }
 
-// Keeps a better point in which the launch ends.
+// Keeps a better point in which the launch ends, also one that the next round would have copied.
 __device__ inline void keep_last(Walk& walk, int thread, int threads) {
-    if (walk.control[PENDING]) copy_point(walk, thread, threads);
+    if (walk.control[PENDING] || walk.control[COPY]) copy_point(walk, thread, threads);
     meet(walk.control, [&] {
         if (threadIdx.x || walk.control[PENDING] == 0) return;
         walk.record[BEST] = walk.record[OBJECTIVE];
