@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gpu_bridge.files.lp_text import check_lp
 from gpu_bridge.files.mps_names import check_columns, check_names
@@ -24,6 +23,7 @@ from gpu_bridge.files.source import Source, load_source
 from gpu_bridge.paths import AnyPath, printable
 from solvers.core.errors import FileFormatError, ProblemError, UnsupportedModelError
 from solvers.core.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
+from solvers.core.rows import SMALL, SparseRows
 
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS drops matrix entries of at most this size; it is the least it can be told."""
@@ -92,7 +92,7 @@ def read_problem(path: AnyPath) -> Problem:
     names = _names(lp.col_names_, lp.num_col_)
     matrix = _matrix(lp)
     if source.format == "mps" and names is not None:
-        check_columns(source, _empty_at_the_end(lp, matrix, names))
+        check_columns(source, _empty_at_the_end(lp, names))
         if crossed:
             _free_negative_uppers(source.text, names, lower, upper)
     try:
@@ -216,17 +216,24 @@ def _free_negative_uppers(
             lower[j] = -np.inf
 
 
-def _empty_at_the_end(lp: Any, matrix: sp.csc_array, names: list[str]) -> list[str]:
-    empty = (np.diff(matrix.indptr) == 0) & (np.array(lp.col_cost_) == 0.0)
-    filled = np.flatnonzero(~empty)
+def _empty_at_the_end(lp: Any, names: list[str]) -> list[str]:
+    lengths = np.diff(np.array(lp.a_matrix_.start_))
+    filled = np.flatnonzero((lengths > 0) | (np.array(lp.col_cost_) != 0.0))
     return names[int(filled[-1]) + 1 if filled.size else 0 :]
 
 
-def _matrix(lp: Any) -> sp.csc_array:
+def _matrix(lp: Any) -> SparseRows:
+    """Return the matrix that HiGHS holds by columns, by rows."""
     A = lp.a_matrix_
-    parts = (np.array(A.value_), np.array(A.index_, dtype=np.int32), np.array(A.start_))
-    shape = (lp.num_row_, lp.num_col_)
-    return sp.csc_array(parts, shape=shape)
+    values, rows = np.array(A.value_, dtype=np.float64), np.array(A.index_, dtype=np.int32)
+    starts, shape = np.array(A.start_), (lp.num_row_, lp.num_col_)
+    if values.size <= SMALL:
+        columns = np.repeat(np.arange(shape[1], dtype=np.int32), np.diff(starts))
+        return SparseRows.of_entries(values, rows, columns, shape)
+    import scipy.sparse as sp  # which small models never wait for
+
+    found = sp.csr_array(sp.csc_array((values, rows, starts), shape=shape))
+    return SparseRows(found.data, found.indices, found.indptr, shape)
 
 
 def _integrality(source: Source, kinds: list[Any], names: list[str] | None) -> BoolArray | bool:
