@@ -21,13 +21,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.mip_sets import SETS, choose, read_index
-from benchmarks.mip_variants import Run, add_settings, run_all, settings_of
+from benchmarks.mip_variants import Run, add_settings, parse, run_all, settings_of
 from benchmarks.peers import mip_recorded
 from benchmarks.record import Column, print_table, write_record
 
@@ -49,7 +50,7 @@ MEASURES: dict[str, Callable[[Run], float]] = {
 
 def main() -> int:
     """Run all variants, print what each is worth, and write a record."""
-    arguments = _parser().parse_args()
+    arguments = parse(make_parser(), sys.argv[1:])
     peers = mip_recorded.instances(mip_recorded.DEFAULT)
     entries = choose(read_index(arguments.folder), arguments.set, arguments.instances, peers)
     variants = [*(f"-{name}" for name in arguments.without or names()), *arguments.variants]
@@ -133,14 +134,15 @@ def _earlier(records: Sequence[Path]) -> list[Run]:
     return [Run(**row) for path in records for row in json.loads(path.read_text())["rows"]]
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--set", choices=SETS, default="wide")
     parser.add_argument("--instances", nargs="+", default=[])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--without", nargs="+", default=[])
-    parser.add_argument("--variants", nargs="+", default=[])
+    parser.add_argument("--variants", nargs="+", type=str.strip, default=[])
     parser.add_argument("--resume", nargs="+", type=Path, default=[])
     add_settings(parser)
     return parser

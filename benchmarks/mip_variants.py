@@ -1,7 +1,7 @@
 """What constants of the mixed-integer heuristics are worth: models with other values of them.
 
     python -m benchmarks.mip_variants FOLDER --instances a b
-        --variants "" solvers.mip.portfolio.credit.EARNED=0
+        --variants "" -lattice solvers.mip.portfolio.credit.EARNED=0
         [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto]
 
 A variant is a list of ``module.NAME=value``, a constant's other value, and ``-NAME``, a heuristic
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -65,7 +66,7 @@ class Settings:
 
 def main() -> int:
     """Run all variants, print the means and write a record."""
-    arguments = _parser().parse_args()
+    arguments = parse(make_parser(), sys.argv[1:])
     if arguments.child:
         _child(json.loads(arguments.child))
         return 0
@@ -221,11 +222,21 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stop-after", type=float, default=float("inf"))
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(parser: argparse.ArgumentParser, given: Sequence[str]) -> argparse.Namespace:
+    """Return arguments among which variants may begin with a dash.
+
+    ``argparse`` takes such a text for an option unless a space is before it, which
+    ``type=str.strip`` takes away again.
+    """
+    return parser.parse_args([f" {one}" if re.match("-[^-].", one) else one for one in given])
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--instances", nargs="+", default=[])
-    parser.add_argument("--variants", nargs="+", default=[""])
+    parser.add_argument("--variants", nargs="+", type=str.strip, default=[""])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     add_settings(parser)
     parser.add_argument("--child", help=argparse.SUPPRESS)

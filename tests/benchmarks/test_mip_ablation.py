@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks import mip_ablation, mip_variants
 from benchmarks.mip_ablation import NOISE, interval, names, worth
-from benchmarks.mip_variants import Run, is_named
+from benchmarks.mip_variants import Run, is_named, parse
 from solvers.mip.portfolio.table import TABLE
 
 
@@ -40,3 +41,11 @@ def test_every_name_stands_for_rows_of_the_table() -> None:
     assert {row.name for row in TABLE} <= set(names())
     for name in names():
         assert any(is_named(row, name) for row in TABLE), name
+
+
+@pytest.mark.parametrize("program", [mip_variants, mip_ablation])
+def test_variants_on_the_command_line_may_begin_with_a_dash(program) -> None:
+    given = ["models", "--variants", "", "-lattice", "-kind:dives,m.C=0", "--seeds", "1", "2"]
+    found = parse(program.make_parser(), given)
+    assert found.variants == ["", "-lattice", "-kind:dives,m.C=0"]
+    assert found.seeds == [1, 2]
