@@ -1,9 +1,9 @@
 """The constraints of an LP file, one by one, and in the one form that HiGHS reads.
 
-HiGHS 1.15 wants all variables left and a number right. ``-3 <= x + y <= 5`` it refuses, and what is
-worse, ``0 <= 3 x + y <= 5`` it takes for the two constraints ``0 <= 3`` and ``x + y <= 5``. Rows
-with a number on the left are therefore written anew, and the side that has no place in them is
-handed to the reader.
+HiGHS wants all variables left and a number right, and from 1.16 on each row on lines of its own.
+``-3 <= x + y <= 5`` it refuses, and what is worse, ``0 <= 3 x + y <= 5`` HiGHS 1.15 takes for the
+two constraints ``0 <= 3`` and ``x + y <= 5``. Rows with a number on the left are therefore written
+anew, and the side that has no place in them is handed to the reader.
 """
 
 from __future__ import annotations
@@ -77,11 +77,20 @@ def read_rows(text: bytes, start: int, end: int) -> LpRows:
         if anew:
             pieces += [text[kept:position], anew]
             kept = found.end()
+        elif _goes_on(found, end):
+            pieces += [text[kept : found.end()], b"\n"]
+            kept = found.end()
         position = found.end()
         row += 1
     rest = position if text[position:end].strip() else end
     whole = b"".join([*pieces, text[kept:end]]) if pieces else None
     return LpRows(whole, lower, rest)
+
+
+def _goes_on(row: re.Match[bytes], end: int) -> bool:
+    """Whether the next row stands on the line of this one."""
+    words = row.group()
+    return row.end() < end and b"\n" not in words[len(words.rstrip()) :]
 
 
 def _ends(text: bytes, row: re.Match[bytes], end: int) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpu_bridge.files.source import Source, line_number
-from solvers.core.errors import FileFormatError, UnsupportedModelError
+from solvers.core.errors import FileFormatError, ProblemError, UnsupportedModelError
 
 _HEADER = (
     rb"(NAME|ROWS|COLUMNS|RHS|RANGES|BOUNDS|ENDATA|OBJSENSE|OBJNAME|SOS[12]?|QUADOBJ|QMATRIX|"
@@ -57,6 +57,11 @@ _IS_NUMBER = re.compile(rb"\s*(?:%b)\s*" % _NUMBER)
 _ANY_LINE = re.compile(rb"\n(?!\*)([ \t]*[^ \t\r\n][^\n]*)")
 _ONE_WORD = re.compile(rb"\n(?!\*)([ \t]*[^ \t\r\n]+[ \t\r]*)(?=\n)")
 
+_INFINITE = re.compile(
+    rb"\n[ \t]*([^ \t\r\n]+)(?:[ \t]+[^ \t\r\n]+[ \t]+[^ \t\r\n]+)??[ \t]+([^ \t\r\n]+)[ \t]+"
+    rb"([-+]?inf(?:inity)?)(?=[ \t\r\n])",
+    re.IGNORECASE,
+)
 _LOWER_BOUND = re.compile(rb"^[ \t]*(?:LO|MI|FX|FR|BV|LI|SC)[ \t]+([^\r\n]*)", re.MULTILINE)
 
 
@@ -127,6 +132,24 @@ def free_below(text: bytes, columns: Iterable[str]) -> set[str]:
     ]
     bounded = {word.decode(errors="replace") for words in lines for word in words[:2]}
     return {column for column in columns if column not in bounded}
+
+
+def check_finite(source: Source) -> None:
+    """Refuse an infinite coefficient, which HiGHS does not name.
+
+    Raises
+    ------
+    ProblemError
+        It names the column and the row.
+    """
+    for name, _, start, end in sections(source.text):
+        match = _INFINITE.search(source.text, start, end) if name == b"COLUMNS" else None
+        if match is not None:
+            column, row, value = (word.decode(errors="replace") for word in match.groups())
+            raise ProblemError(
+                f"{source}: The coefficient of variable '{column}' in row '{row}' is {value}; "
+                "coefficients have to be finite."
+            )
 
 
 def _check_headers(source: Source, found: list[tuple[bytes, bytes, int, int]]) -> None:

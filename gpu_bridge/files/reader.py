@@ -18,7 +18,7 @@ import numpy as np
 
 from gpu_bridge.files.lp_text import check_lp
 from gpu_bridge.files.mps_names import check_columns, check_names
-from gpu_bridge.files.mps_text import MpsFacts, check_mps, free_below
+from gpu_bridge.files.mps_text import MpsFacts, check_finite, check_mps, free_below
 from gpu_bridge.files.source import Source, load_source
 from gpu_bridge.paths import AnyPath, printable
 from solvers.core.errors import FileFormatError, ProblemError, UnsupportedModelError
@@ -75,7 +75,7 @@ def read_problem(path: AnyPath) -> Problem:
         if found.rewritten:
             source = replace(source, text=found.text, rewritten=True)
     try:
-        model, crossed = _parse(source)
+        model = _parse(source)
     except UnicodeDecodeError as error:  # HiGHS's message on a name it has lost already
         if source.format == "mps":
             check_names(source)
@@ -93,8 +93,7 @@ def read_problem(path: AnyPath) -> Problem:
     matrix = _matrix(lp)
     if source.format == "mps" and names is not None:
         check_columns(source, _empty_at_the_end(lp, names))
-        if crossed:
-            _free_negative_uppers(source.text, names, lower, upper)
+        _free_negative_uppers(source.text, names, lower, upper)
     try:
         return Problem.from_arrays(
             lp.col_cost_,
@@ -114,25 +113,34 @@ def read_problem(path: AnyPath) -> Problem:
         raise type(error)(f"{source}: {error}") from error
 
 
-def _parse(source: Source) -> tuple[Any, bool]:
-    """Return the model as HiGHS holds it, and whether it found bounds that cross."""
-    import highspy
+def _parse(source: Source) -> Any:
+    """Return the model as HiGHS holds it."""
+    from highspy import _core
 
     messages: list[str] = []
-    highs = highspy.Highs()
+    failures: list[FileFormatError] = []
+    highs: Any = _core._Highs()  # the class around it takes callbacks at once, and prints a line
     highs.setOptionValue("log_to_console", False)
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
     highs.setOptionValue("large_matrix_value", np.inf)
     highs.setOptionValue("infinite_cost", np.inf)
 
-    def listen(event: Any) -> None:
-        messages.append(event.message.strip())
-        if source.format == "mps" and _FIXED in messages[-1]:
-            check_names(source)  # what it raises ends the reading
+    def listen(kind: int, message: str, out: Any, into: Any, user: Any) -> None:
+        messages.append(message.strip())
+        if source.format == "mps" and _FIXED in messages[-1] and not failures:
+            try:
+                check_names(source)
+            except FileFormatError as failure:  # must not unwind through HiGHS's own frames
+                failures.append(failure)
 
-    highs.cbLogging.subscribe(listen)
+    highs.setCallback(listen, None)
+    highs.startCallback(_core.cb.HighsCallbackType.kCallbackLogging)
     status = _read_model(highs, source)
-    if status == highspy.HighsStatus.kError and not highs.getNumCol() + highs.getNumRow():
+    if failures:
+        raise failures[0]
+    if status == _core.HighsStatus.kError and not highs.getNumCol() + highs.getNumRow():
+        if source.format == "mps":
+            check_finite(source)
         raise _failure(source, messages)
     lost = [match.group() for text in messages if (match := _LOST.match(text))]
     if lost:
@@ -151,7 +159,7 @@ def _parse(source: Source) -> tuple[Any, bool]:
         more = f" (and {len(odd) - 1} more such lines)" if len(odd) > 1 else ""
         told = odd[0].removeprefix("WARNING: ")
         warnings.warn(f"{source}: {told}{more}", UserWarning, stacklevel=4)
-    return highs.getModel(), status != highspy.HighsStatus.kOk
+    return highs.getModel()
 
 
 def _read_model(highs: Any, source: Source) -> Any:
@@ -210,6 +218,8 @@ def _free_negative_uppers(
 ) -> None:
     """Open the lower bounds that are only the default of a column with a negative upper one."""
     crossed = np.flatnonzero((lower == 0.0) & (upper < -CROSSING_TOLERANCE)).tolist()
+    if not crossed:
+        return
     free = free_below(text, (names[j] for j in crossed))
     for j in crossed:
         if names[j] in free:

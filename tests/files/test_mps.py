@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -251,3 +253,9 @@ def test_netlib(name: str, shape: tuple[int, int], optimum: float) -> None:
     problem = read_problem(DATA / f"{name}.mps.gz")
     assert problem.matrix.shape == shape
     assert gb.solve(problem).objective == pytest.approx(optimum, rel=1e-9)
+
+
+def test_reading_prints_nothing() -> None:
+    program = f"import gpu_bridge; gpu_bridge.read({str(DATA / 'adlittle.mps.gz')!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
