@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import Event
+
+if TYPE_CHECKING:
+    from gpu_bridge.outcome import Outcome
 
 SAME_VALUE = 1e-9
 """Relative difference up to which two objectives are the same value, rounded differently."""

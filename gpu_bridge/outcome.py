@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import solvers.core.outcome
@@ -49,12 +50,15 @@ class Outcome(solvers.core.outcome.Outcome):
         Constraints and bounds that contradict each other, when infeasible.
     iterations : tuple of IterationRecord
         A thinned record of an iterative engine's figures over time.
+    contenders : mapping
+        How engines that ran side by side stood last, by name.
     """
 
     problem: Problem | None = None
     written: LogText | str = ""
     conflict: Conflict | None = None
     iterations: tuple[IterationRecord, ...] = ()
+    contenders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def log(self) -> str:
@@ -88,3 +92,17 @@ class Outcome(solvers.core.outcome.Outcome):
         from gpu_bridge.report.plot import plot_history
 
         return plot_history(self, path)
+
+    def report(self, path: AnyPath) -> None:
+        """Write a page about the solve; see :func:`gpu_bridge.report.page.write_page`."""
+        from gpu_bridge.report.page import write_page
+
+        write_page(self, path)
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None, so that it shows text, where Jinja is missing."""
+        if find_spec("jinja2") is None:
+            return None
+        from gpu_bridge.report.page import page_html
+
+        return page_html(self, whole=False)

@@ -16,7 +16,17 @@ NOT_FLAGS = frozenset({"log"})
 """Options of the table that the command line sets itself: the log is on unless --quiet."""
 
 FILE_FLAGS = (
-    *("--solution", "--pool", "--json", "--plot", "--start", "--quiet", "--option", "--roofline"),
+    *(
+        "--solution",
+        "--pool",
+        "--json",
+        "--plot",
+        "--report",
+        "--start",
+        "--quiet",
+        "--option",
+        "--roofline",
+    ),
 )
 
 
@@ -115,6 +125,7 @@ def _add_solve(commands: Any) -> None:
     )
     files.add_argument("--json", metavar="FILE.json", help="write everything known as JSON")
     files.add_argument("--plot", metavar="FILE.png", help="draw incumbent and bound over time")
+    files.add_argument("--report", metavar="FILE.html", help="write a page about the solve")
     files.add_argument("--start", metavar="FILE.sol", help="start from the point in this file")
     solve.add_argument("--quiet", action="store_true", help="show the result without the log")
     _add_options(solve)

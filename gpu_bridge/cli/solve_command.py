@@ -123,12 +123,14 @@ def _checked_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
     """Refuse outputs that cannot be written, or that would overwrite an input, before the work."""
     from gpu_bridge.files import check_writable
+    from gpu_bridge.report.page import require_jinja
     from gpu_bridge.report.plot import check_picture_format
 
     outputs: dict[str, str | None] = {
         "--solution": arguments.solution,
         "--json": arguments.json,
         "--plot": arguments.plot,
+        "--report": arguments.report,
         "--log-file": options.get("log_file"),
     }
     for number in range(2, (arguments.pool or 1) + 1):
@@ -140,13 +142,15 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
             check_writable(path)
     except FileFormatError as error:
         raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
-    if arguments.plot is not None:
-        try:
+    try:
+        if arguments.plot is not None:
             check_picture_format(arguments.plot)
-        except FileFormatError as error:
-            raise CommandError(ExitCode.USAGE, str(error)) from error
-        except GpuBridgeError as error:
-            raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+        if arguments.report is not None:
+            require_jinja()
+    except FileFormatError as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from error
+    except GpuBridgeError as error:
+        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
 
 
 def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None:
@@ -225,6 +229,8 @@ def _outputs(
         yield arguments.json, partial(write_json, outcome, arguments.json)
     if arguments.plot is not None:
         yield arguments.plot, partial(outcome.plot, arguments.plot)
+    if arguments.report is not None:
+        yield arguments.report, partial(outcome.report, arguments.report)
 
 
 def _tell_of_broken_log(outcome: Outcome) -> None:

@@ -107,7 +107,11 @@ def solve(
             conflict = explained_in_time(problem, progress)
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
-            answer, problem, conflict=conflict, iterations=progress.iterations
+            answer,
+            problem,
+            conflict=conflict,
+            iterations=progress.iterations,
+            contenders=progress.contenders,
         )
         if problem.is_mip:
             outcome = _with_answer_in_pool(outcome)

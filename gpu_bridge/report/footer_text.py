@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_bridge.attribution import found_by, improvements
-from gpu_bridge.outcome import Outcome
 from gpu_bridge.report.log_text import clock, labelled, number, percentage
 from solvers.core.outcome import Residuals
+
+if TYPE_CHECKING:
+    from gpu_bridge.outcome import Outcome
 
 
 def footer_lines(outcome: Outcome) -> list[str]:

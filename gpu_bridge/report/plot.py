@@ -7,11 +7,13 @@ imported when the first picture is drawn.
 from __future__ import annotations
 
 import io
+from collections import Counter
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_bridge.attribution import improvements
 from gpu_bridge.paths import AnyPath, as_path, printable
 from gpu_bridge.report.log_text import number, percentage
 from solvers.core.errors import FileFormatError, GpuBridgeError
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 INCUMBENT_COLOUR = "#1f6fb4"
 BOUND_COLOUR = "#d1631b"
 GAP_COLOUR = "#9aa5b1"
+FINDER_COLOURS = (INCUMBENT_COLOUR, "#2f8f5b", "#8a4fa3", "#c23b57", "#b08a1e")
+OTHERS_COLOUR = "#39434d"
 RESIDUAL_WORDS = ("residual", "infeasibility", "gap")
 """Figures of an iteration with one of these in their names go to zero, and are drawn."""
 
@@ -64,7 +68,7 @@ def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
     seconds, incumbent, bound = history_arrays(outcome)
     if outcome.iterations and np.unique(incumbent[np.isfinite(incumbent)]).size <= 1:
         _draw_residuals(axes, outcome)
-    elif np.isfinite(incumbent).any() or np.isfinite(bound).any():
+    elif has_history(outcome):
         _draw_steps(axes, outcome, seconds, incumbent, bound)
     else:
         _draw_message(axes, outcome)
@@ -72,6 +76,13 @@ def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
     if path is not None:
         save_figure(figure, path)
     return figure
+
+
+def has_history(outcome: Outcome) -> bool:
+    """Whether something was recorded on the way that can be drawn."""
+    _, incumbent, bound = history_arrays(outcome)
+    known = np.isfinite(incumbent).any() or np.isfinite(bound).any()
+    return bool(outcome.iterations or known)
 
 
 def require_matplotlib() -> None:
@@ -127,12 +138,10 @@ def _draw_steps(
             continue
         label = f"{name} {number(float(values[known][-1]))}"
         axes.step(seconds[known], values[known], where="post", color=colour, lw=1.8, label=label)
-        same = np.isclose(values[1:], values[:-1], rtol=SAME_VALUE, atol=SAME_VALUE)
-        changed = known & ~np.concatenate([[False], same])
         if name == "incumbent":
-            axes.plot(seconds[changed], values[changed], "o", color=colour, ms=3.5)
-        elif changed.sum() == 1:
-            axes.plot(seconds[changed], values[changed], "s", color=colour, ms=3.5)
+            _draw_finders(axes, outcome)
+        elif np.ptp(values[known]) <= SAME_VALUE * (1.0 + np.abs(values[known]).max()):
+            axes.plot(seconds[known][:1], values[known][:1], "s", color=colour, ms=3.5)
     both = np.isfinite(incumbent) & np.isfinite(bound)
     if both.any():
         label = f"gap {percentage(outcome.gap)}" if np.isfinite(outcome.gap) else "gap"
@@ -148,6 +157,24 @@ def _draw_steps(
         )
     axes.set_ylim(*_value_limits(seconds, incumbent, bound))
     _finish_axes(axes, outcome, "objective")
+
+
+def _draw_finders(axes: Any, outcome: Outcome) -> None:
+    """Draw a dot for each better incumbent, in a colour for who found it where there are several.
+
+    The finders of most get a colour each, all others one together.
+    """
+    found = improvements(outcome.history)
+    counts = Counter(source for _, source in found)
+    first = [source for source, _ in counts.most_common(len(FINDER_COLOURS))]
+    for source in [*first, None]:
+        dots = [event for event, by in found if (by if by in first else None) == source]
+        if not dots:
+            continue
+        colour = OTHERS_COLOUR if source is None else FINDER_COLOURS[first.index(source)]
+        label = f"{source or 'others'} ({len(dots)})" if len(counts) > 1 else None
+        seconds, values = [event.seconds for event in dots], [event.incumbent for event in dots]
+        axes.plot(seconds, values, "o", color=colour, ms=3.5, label=label)
 
 
 def _value_limits(

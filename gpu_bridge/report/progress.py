@@ -112,6 +112,12 @@ class BridgeProgress(Progress):
         with self._lock:
             return tuple(self._iterations.records)
 
+    @property
+    def contenders(self) -> dict[str, str]:
+        """How engines that ran side by side stood last."""
+        with self._lock:
+            return {runner: words or "no word of it" for runner, words in self._standings.items()}
+
     def log(self, message: str) -> None:
         """Write a message of one or more lines to the log."""
         with self._lock:
