@@ -74,7 +74,7 @@ class Reducing:
         return self._further is not None
 
     def walk_on_original(self) -> None:
-        """Sweep and walk on the problem as it was given, until there is a reduced model."""
+        """Search on the problem as it was given, until there is a reduced model."""
         solve = self._solve
         self._is_sweeping = True
 
@@ -88,7 +88,7 @@ class Reducing:
             if not budget.spent():
                 self._early.run(budget)
 
-        solve.spawn("walk on the original", search)
+        solve.spawn("local search before presolve", search)
 
     def sweep_original(self, infeasible_points: InfeasiblePoints) -> None:
         """Construct a point of the problem as it was given: where that works it takes no time."""

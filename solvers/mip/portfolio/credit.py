@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.mip.solutions.pool import Pool
 
-WALKS, NEIGHBOURHOODS, CLAUSES, DIVES = "walks", "neighbourhoods", "clauses", "dives"
+WALKS, NEIGHBOURHOODS, CLAUSES, DIVES = "local search", "neighbourhoods", "clauses", "dives"
 SWAPS = "swap moves"
 """Kinds of heuristics whose gains are counted."""
 
@@ -98,8 +98,9 @@ def kind_of(source: str) -> str:
     from solvers.mip.heuristics.diving.linear.dive import SOURCE as LINEAR_DIVE
     from solvers.mip.heuristics.large_neighbourhood.catalogue import CATALOGUE
     from solvers.mip.heuristics.lazy_clause import SOURCE as LAZY_CLAUSE
+    from solvers.mip.heuristics.local_search.cpu.walk import SOURCE as LOCAL_SEARCH
 
-    kinds = {"walker": WALKS, LAZY_CLAUSE: CLAUSES, SWAP_MOVES: SWAPS, LINEAR_DIVE: DIVES}
+    kinds = {LOCAL_SEARCH: WALKS, LAZY_CLAUSE: CLAUSES, SWAP_MOVES: SWAPS, LINEAR_DIVE: DIVES}
     if source.startswith("dive"):
         return DIVES
     is_neighbourhood = any(one.name == source for one in CATALOGUE)

@@ -138,7 +138,16 @@ TABLE: tuple[Row, ...] = (
     Row(AggregatedLocalSearch(), 6.0, 1.5, at_once=True, kind=WALKS),
     # of mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, for which
     # the half second of a first turn is short
-    Row(_WALKS, 6.0, 0.0, longest=1.0, part_of_time=0.05, most=1, once=True, label="walk on"),
+    Row(
+        _WALKS,
+        6.0,
+        0.0,
+        longest=1.0,
+        part_of_time=0.05,
+        most=1,
+        once=True,
+        label="longer local search",
+    ),
     Row(Lattice(), 8.0, 0.3, most=1, shortest=4.0),
     Row(GroupAnnealing(), 4.0, 0.0, one_of=4),
     Row(CostAnnealing(), 3.0, 3.0, one_of=4, kind=SWAPS),

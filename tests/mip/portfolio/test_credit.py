@@ -35,8 +35,8 @@ class Book:
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
-        ("walker", WALKS),
-        ("walkers", ""),
+        ("local search", WALKS),
+        ("local search on the GPU", ""),
         ("lazy clause", CLAUSES),
         ("dive dfs locks", DIVES),
         ("linear dive", DIVES),
@@ -53,14 +53,14 @@ def test_sources_belong_to_kinds(source, kind):
 
 def test_a_first_point_is_no_gain():
     book = Book()
-    book.find(100.0, "walker")
+    book.find(100.0, "local search")
     book.credit.note(WALKS, 1.0)
     assert book.credit.bonus(WALKS) == 0.0
 
 
 def test_who_gains_is_due_more_and_less_after_turns_in_vain():
     book = Book()
-    book.find(100.0, "walker")
+    book.find(100.0, "local search")
     book.credit.note(WALKS, 1.0)
     book.find(80.0, "rins")
     book.credit.note(NEIGHBOURHOODS, 1.0)
@@ -76,9 +76,9 @@ def test_who_gains_is_due_more_and_less_after_turns_in_vain():
 
 def test_gains_are_divided_by_the_time_they_took():
     book = Book()
-    book.find(100.0, "walker")
+    book.find(100.0, "local search")
     book.credit.note(WALKS, 1.0)
-    book.find(90.0, "walker")
+    book.find(90.0, "local search")
     book.credit.note(WALKS, 0.5)
     book.find(81.0, "mutation")
     book.credit.note(NEIGHBOURHOODS, 5.0)
@@ -88,9 +88,9 @@ def test_gains_are_divided_by_the_time_they_took():
 
 def test_each_improvement_is_credited_to_whoever_found_it():
     book = Book()
-    book.find(100.0, "walker")
+    book.find(100.0, "local search")
     book.credit.note("", 1.0)
-    book.find(90.0, "walker")
+    book.find(90.0, "local search")
     book.find(70.0, "dive locks")
     book.find(80.0, "lazy clause")  # no improvement by then
     book.find(60.0, "highs")
@@ -103,9 +103,9 @@ def test_each_improvement_is_credited_to_whoever_found_it():
 
 def test_trickles_earn_little():
     book = Book()
-    book.find(100.0, "walker")
+    book.find(100.0, "local search")
     book.credit.note(WALKS, 1.0)
     for step in range(20):
-        book.find(100.0 - 1e-5 * (step + 1), "walker")
+        book.find(100.0 - 1e-5 * (step + 1), "local search")
         book.credit.note(WALKS, 1.0)
     assert book.credit.bonus(WALKS) < 0.01 * EARNED

@@ -22,7 +22,7 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
 
-SOURCE = "sweep"
+SOURCE = "constructive"
 
 PASSES = 12
 """Sweeps at most; most points come in one or two."""

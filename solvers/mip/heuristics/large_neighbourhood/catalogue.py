@@ -10,10 +10,10 @@ import numpy as np
 from solvers.mip.heuristics.large_neighbourhood.guided import by_objective, rens, rins, soft_bounds
 from solvers.mip.heuristics.large_neighbourhood.recombined import (
     crossover,
+    graph_induced,
     local_branching,
     mutation,
     proximity,
-    vicinity,
 )
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.heuristics.large_neighbourhood.without_point import partial_fixing, repair
@@ -44,7 +44,7 @@ CATALOGUE = (
     Neighbourhood("crossover", crossover),
     Neighbourhood("soft bounds", soft_bounds),
     Neighbourhood("mutation", mutation),
-    Neighbourhood("vicinity", vicinity),
+    Neighbourhood("graph induced", graph_induced),
     Neighbourhood("objective", by_objective),
     Neighbourhood("proximity", proximity, solutions=3),
     Neighbourhood("local branching", local_branching),

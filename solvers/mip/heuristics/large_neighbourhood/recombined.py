@@ -59,7 +59,7 @@ def mutation(situation: Situation, rng: np.random.Generator, rate: float) -> Sub
     return situation.box(fixed, situation.incumbent)
 
 
-def vicinity(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
+def graph_induced(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
     """Free the columns around a row drawn at random; fix the others at the incumbent's values."""
     if situation.incumbent is None or not situation.decidable.size or not situation.model.num_rows:
         return None

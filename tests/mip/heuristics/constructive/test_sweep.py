@@ -156,7 +156,7 @@ def test_a_walk_goes_on_from_what_a_sweep_nearly_solved(monkeypatch):
     infeasible_points = InfeasiblePoints()
     Reducing(solve).sweep_original(infeasible_points)
     assert solve.has_point
-    assert solve.incumbents.pool.best.source == "walker"
+    assert solve.incumbents.pool.best.source == "local search"
     assert len(infeasible_points) == 1
 
 
@@ -167,7 +167,7 @@ def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
     monkeypatch.setattr(constructive, "sweep", fail)
     monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     outcome = gpu_bridge.solve(covering(150, 400), device="cpu", time_limit=3, heuristics_only=True)
-    assert "'walk on the original' failed" in outcome.log
+    assert "'local search before presolve' failed" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
 
 

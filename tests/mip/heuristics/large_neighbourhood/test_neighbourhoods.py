@@ -13,10 +13,10 @@ from solvers.mip.heuristics.large_neighbourhood.cutoff import cutoff_below, obje
 from solvers.mip.heuristics.large_neighbourhood.guided import by_objective, rens, rins, soft_bounds
 from solvers.mip.heuristics.large_neighbourhood.recombined import (
     crossover,
+    graph_induced,
     local_branching,
     mutation,
     proximity,
-    vicinity,
 )
 from solvers.mip.heuristics.large_neighbourhood.situation import FEWEST_APART, Situation, choose
 from solvers.mip.heuristics.large_neighbourhood.without_point import (
@@ -28,7 +28,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.relaxation import Relaxation
 from tests.mip.heuristics.large_neighbourhood.situations import packing, situation
 
-AROUND_THE_INCUMBENT = [rins, crossover, mutation, vicinity, by_objective, soft_bounds]
+AROUND_THE_INCUMBENT = [rins, crossover, mutation, graph_induced, by_objective, soft_bounds]
 RATES = [0.0, 0.3, 0.6, 0.9, 1.0]
 
 
@@ -154,11 +154,11 @@ def test_around_a_row_come_first_the_nearest():
     assert near_rows(model, np.array([20], dtype=np.int32), wanted, 400, rng).size == 25
 
 
-def test_vicinity_frees_what_hangs_together():
+def test_graph_induced_frees_what_hangs_together():
     given = Situation(chain(50), situation(0).points)
     model = given.model
     given = replace(given, points=(replace(given.points[0], x=np.zeros(50)),))
-    sub = vicinity(given, np.random.default_rng(3), 0.8)
+    sub = graph_induced(given, np.random.default_rng(3), 0.8)
     free = np.flatnonzero(sub.lower < sub.upper)
     assert free.size == 10
     assert np.ptp(free) <= 11

@@ -17,7 +17,7 @@ from tests.mip.heuristics.lattice.models import model_of as system
 from tests.mip.heuristics.lattice.models import random_system
 from tests.mip.solutions.polish.test_polisher import model_of
 
-LONG_TURNS = ("walk on", "linear dive", "lazy clause", "meet in the middle")
+LONG_TURNS = ("longer local search", "linear dive", "lazy clause", "meet in the middle")
 """Heuristics that come before, and find nothing here in turns of 100 million entries and more."""
 
 

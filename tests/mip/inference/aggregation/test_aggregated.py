@@ -34,10 +34,10 @@ def test_offers_are_points_of_the_whole_model_and_answer_for_it():
         return len(got) == 1
 
     x = sub.model.rounded(np.zeros(sub.model.num_columns))
-    assert sub.submit_to(submit)(x, "walker")
-    assert not sub.submit_to(submit)(x, "walker")
+    assert sub.submit_to(submit)(x, "local search")
+    assert not sub.submit_to(submit)(x, "local search")
     np.testing.assert_array_equal(got[0][0], sub.to_whole(x))
-    assert got[0][1] == "walker"
+    assert got[0][1] == "local search"
 
 
 def test_near_points_are_within_their_bounds_and_counted_in_the_whole_model():

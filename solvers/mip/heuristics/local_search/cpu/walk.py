@@ -28,6 +28,9 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Pool, Submit
 
+SOURCE = "local search"
+"""Name that its points are submitted under."""
+
 Style = Literal["mixed", "local", "jump"]
 
 InfeasiblePoints = Callable[[FloatArray, int], None]
@@ -275,7 +278,7 @@ class Walk:
         """Submit a feasible point, and go on from where the LP behind it has taken it."""
         self.counts.found += 1
         self._best, self._objective = x, report.objective
-        self._submit(x, "walker")
+        self._submit(x, SOURCE)
         best = self._pool.best if self._pool is not None else None
         if best is not None and best.objective < report.objective:
             self._best, self._objective = best.x, best.objective
@@ -295,7 +298,7 @@ class Walk:
         outside = np.maximum(self._model.row_lower - activity, activity - self._model.row_upper)
         if self._open_rows[outside > FEASIBILITY_TOLERANCE].all():
             self.counts.infeasible_points += 1
-            self._submit(point, "walker")
+            self._submit(point, SOURCE)
 
 
 def _rows_with_continuous(model: MipModel) -> BoolArray:

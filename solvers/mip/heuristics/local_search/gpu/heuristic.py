@@ -168,7 +168,7 @@ class _InfeasibleHere:
 class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):
     """Walkers on the model."""
 
-    name = "walkers on the GPU"
+    name = "local search on the GPU"
     needs = Needs(device=True)
 
     def prepare(self, context: HeuristicContext) -> SpaceWalkers:
@@ -184,7 +184,7 @@ class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):
 class AggregatedDeviceLocalSearch(DeviceLocalSearch):
     """Walkers on the model without its implied columns."""
 
-    name = "walkers on the GPU without implied columns"
+    name = "local search on the GPU without implied columns"
 
     def prepare(self, context: HeuristicContext) -> SpaceWalkers:
         """Return the walkers in that space."""

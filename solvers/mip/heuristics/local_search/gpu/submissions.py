@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from solvers.core.problem import FloatArray
 from solvers.mip.solutions.pool import Submit
 
-SOURCE = "walkers"
+SOURCE = "local search on the GPU"
 """Name of these points in the history."""
 
 MOST_WAITING = 3

@@ -40,7 +40,7 @@ def test_walkers_without_implied_columns_bring_points_of_the_whole_model():
     walks.on_aggregated.work(Budget(work=2e7))
     best = context.acceptance.incumbents.pool.best
     assert best is not None
-    assert best.source == "walkers"
+    assert best.source == "local search on the GPU"
     assert is_feasible(model, best.x)
     assert not walks.on_aggregated.is_walking
 

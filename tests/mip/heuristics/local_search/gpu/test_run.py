@@ -72,7 +72,7 @@ def test_small_optima_are_reached(name, work):
     acceptance, counts = search(model, work)
     assert acceptance.pool.objective == pytest.approx(optimum(model))
     assert acceptance.refused == 0
-    assert acceptance.sources == {"walkers"}
+    assert acceptance.sources == {"local search on the GPU"}
     assert counts.walkers == 4
     assert 0 < counts.submitted <= counts.found
     assert counts.steps == counts.slices * counts.walkers * run_module.UNTIMED_STEPS

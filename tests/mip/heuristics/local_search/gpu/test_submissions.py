@@ -21,7 +21,7 @@ class Recorder:
             self.go.set()
 
     def __call__(self, x: np.ndarray, source: str) -> bool:
-        assert source == "walkers"
+        assert source == "local search on the GPU"
         self.came.set()
         assert self.go.wait(10.0)
         self.points.append(float(x[0]))
