@@ -34,7 +34,8 @@ MAY_IMPORT = {
 """What each part of ``solvers`` may import, besides itself."""
 
 ORDER = (
-    *("interrupt", "shadowing", "options", "paths", "atomic_files", "classify", "outcome"),
+    *("interrupt", "shadowing", "option_names", "option_values", "option_translation", "options"),
+    *("paths", "atomic_files", "classify", "outcome"),
     *("attribution", "solution_pool", "verify", "report", "files", "pipeline", "batch", "api"),
     *("adapters", "warm_up", "cli", "__main__"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 from gpu_bridge.cli.exit_codes import SENTENCES
-from gpu_bridge.report.option_docs import markdown_table
+from gpu_bridge.report.option_docs import absent_table, markdown_table, names_table
 
 
 def exit_code_table() -> str:
@@ -19,9 +19,13 @@ def exit_code_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-TABLES: dict[str, tuple[str, Callable[[], str]]] = {
-    "options.md": ("<!-- option table -->", markdown_table),
-    "files.md": ("<!-- exit codes -->", exit_code_table),
+TABLES: dict[str, dict[str, Callable[[], str]]] = {
+    "options.md": {"<!-- option table -->": markdown_table},
+    "option-names.md": {
+        "<!-- option names -->": names_table,
+        "<!-- names without an option -->": absent_table,
+    },
+    "files.md": {"<!-- exit codes -->": exit_code_table},
 }
 
 NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
@@ -36,11 +40,10 @@ def on_files(files: Files, *, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Replace a page's mark by its table, and mend links; MkDocs calls this for every page."""
+    """Replace a page's marks by their tables, and mend links; MkDocs calls this for every page."""
     markdown = markdown.replace(f"]({IN_REPOSITORY}", f"]({IN_SITE}")
-    if page.file.src_uri not in TABLES:
-        return markdown
-    mark, table = TABLES[page.file.src_uri]
-    if mark not in markdown:
-        raise ValueError(f"docs/{page.file.src_uri} has no line '{mark}' for its table.")
-    return markdown.replace(mark, table())
+    for mark, table in TABLES.get(page.file.src_uri, {}).items():
+        if mark not in markdown:
+            raise ValueError(f"docs/{page.file.src_uri} has no line '{mark}' for its table.")
+        markdown = markdown.replace(mark, table())
+    return markdown

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode, exit_code_help
-from gpu_bridge.options import OptionRow, option_table, parse_text
+from gpu_bridge.option_values import OptionRow
+from gpu_bridge.options import option_rows, option_table
 from gpu_bridge.report.option_docs import default_text
 
 OPTION_PREFIX = "option_"
@@ -39,7 +41,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_words(self, words: Sequence[str] | None) -> argparse.Namespace:
         """Parse all words; one that is not known is refused with the nearest flag there is."""
-        given, unknown = self.parse_known_args(words)
+        words = sys.argv[1:] if words is None else words
+        given, unknown = self.parse_known_args(list(_with_our_flags(words)))
         if unknown:
             word = unknown[0].partition("=")[0]
             flags = ["--" + row.name.replace("_", "-") for row in option_table()]
@@ -84,23 +87,48 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     CommandError
         A ``--option`` without an equals sign, or an option given twice with different values.
     """
+    from gpu_bridge.option_translation import is_known, stands_alone
+
     values: dict[str, Any] = {}
     for row in option_table():
         text = getattr(arguments, OPTION_PREFIX + row.name, None)
         if text is not None:
-            values[row.name] = text if isinstance(text, bool) else parse_text(row.name, text)
+            values[row.name] = text
     for pair in arguments.option or ():
         name, equals, text = pair.partition("=")
-        if not equals:
+        name = name.strip()
+        if not equals and not stands_alone(name):
             raise CommandError(ExitCode.USAGE, f"--option needs NAME=VALUE; '{pair}' was given.")
-        name = name.strip().replace("-", "_")
-        value = parse_text(name, text)
+        if not is_known(name, option_rows()):
+            name = name.replace("-", "_")
+        value = text if equals else True
         if name in values and values[name] != value:
             raise CommandError(
                 ExitCode.USAGE, f"Option '{name}' was given twice: {values[name]} and {value}."
             )
         values[name] = value
     return values
+
+
+def _with_our_flags(words: Sequence[str]) -> Iterator[str]:
+    """Give the words of a command, with the flags of other solvers as ``--option NAME=VALUE``."""
+    rows = [row for row in option_table() if row.name not in NOT_FLAGS]
+    ours = {f"--{no}{row.name.replace('_', '-')}" for row in rows for no in ("", "no-")}
+    ours |= {*FILE_FLAGS, "--version", "--help", "-h"}
+    remaining = iter(words)
+    for word in remaining:
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("-") or word.partition("=")[0] in ours:
+            yield word
+            continue
+        from gpu_bridge.option_translation import is_known, stands_alone
+
+        if not is_known(name, option_rows()):
+            yield word
+            continue
+        if not equals and not stands_alone(name):
+            value = next(remaining, "")
+        yield from ("--option", f"{name}={value}" if equals or not stands_alone(name) else name)
 
 
 def _add_solve(commands: Any) -> None:

@@ -137,7 +137,7 @@ def changed_options(options: object) -> str:
     changed = []
     for item in dataclasses.fields(options):  # type: ignore[arg-type]
         value = getattr(options, item.name)
-        if value != item.default and item.name not in ("log", "log_file"):
+        if value != item.default and item.name not in ("log", "log_file", "notes"):
             changed.append(f"{item.name}={value}")
     return ", ".join(changed)
 

@@ -341,6 +341,7 @@ def _header(problem: Problem, options: Options, device: str | Callable[[], str])
     changed = log_text.changed_options(options)
     if changed:
         lines.append(log_text.labelled("Options", changed))
+    lines += [log_text.labelled("Names", note) for note in options.notes]
     lines += [log_text.labelled("Advice", text) for text in log_text.range_advice(statistics)]
     return "\n".join(lines)
 

@@ -26,7 +26,7 @@ from tests.cli.commands import (
         (["solve"], "MODEL"),
         (["solve", "m.lp", "--time-limt", "3"], "did you mean '--time-limit'"),
         (["solve", "m.lp", "--time-limit", "-3"], "at least 0"),
-        (["solve", "m.lp", "--time-limit", "soon"], "got 'soon'"),
+        (["solve", "m.lp", "--time-limit", "soon"], "'soon' is a str"),
         (["solve", "m.lp", "--time-limit", "nan"], "nan"),
         (["solve", "m.lp", "--time-limit"], "expected one argument"),
         (["solve", "m.lp", "--method", "pdpl"], "Did you mean 'pdlp'"),

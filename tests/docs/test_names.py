@@ -15,6 +15,7 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.cli.parser import build_parser
+from gpu_bridge.option_names import TABLE
 from gpu_bridge.options import make_options, option_table
 from solvers.core.errors import OptionError
 from solvers.papers import simplex_variants
@@ -157,7 +158,8 @@ def keywords() -> frozenset[str]:
     own += [gpu_bridge.Problem.from_arrays, gpu_bridge.Batch, gpu_bridge.GPUHEUR]
     own.append(simplex_variants.solve)
     taken = {name for function in own for name in inspect.signature(function).parameters}
-    return frozenset(taken | FOREIGN_KEYWORDS | {row.name for row in option_table()})
+    others = {name for row in TABLE for name in row.names}
+    return frozenset(taken | FOREIGN_KEYWORDS | others | {row.name for row in option_table()})
 
 
 def given(node: ast.AST) -> dict[str, object]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyomo.common.config import Bool, ConfigValue
 from pyomo.contrib.solver.common.config import BranchAndBoundConfig
 
-from gpu_bridge.options import Options, make_options, option_table
+from gpu_bridge.option_values import number_or_text
+from gpu_bridge.options import Options, make_options, option_rows, option_table
+from solvers.core.errors import OptionError
 
 if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Improvement
@@ -65,6 +67,7 @@ class CallConfig:
 
     A copy of Pyomo's configuration takes as long to make as HiGHS takes for a small model, so there
     is one only where settings of the call have to be checked, those that are not None.
+    ``call_options`` are the call's own options, from one place after the other.
     """
 
     timer: Any
@@ -80,7 +83,7 @@ class CallConfig:
             for name, value in given.items():
                 config[name] = value
         self._config = config
-        self.solver_options = plain_values(config.solver_options)
+        self.call_options: list[Mapping[str, Any]] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._config, name)
@@ -99,7 +102,45 @@ def make_bridge_options(config: Any) -> Options:
     """
     found = {name: config[name] for name in PYOMO_NAMES}
     values = {name: value for name, value in found.items() if value is not None}
-    return make_options({**values, **plain_values(config.solver_options)})
+    of_call = getattr(config, "call_options", ())
+    return make_options(values, plain_values(config.solver_options), *of_call)
+
+
+def read_options(given: Any) -> dict[str, Any]:
+    """Return options given as a mapping, as text, or not at all, leaving out those that are None.
+
+    Raises
+    ------
+    OptionError
+        Text that is not a list of ``name=value``.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, str):
+        return {name: value for name, value in plain_values(given).items() if value is not None}
+    from gpu_bridge.option_translation import stands_alone
+
+    values: dict[str, Any] = {}
+    for part in given.replace(",", " ").split():
+        name, equals, text = part.partition("=")
+        if not equals and not stands_alone(name):
+            raise OptionError(f"Options are read as name=value; '{part}' has no '='.")
+        values[name] = number_or_text(text) if equals else True
+    return values
+
+
+def split_keywords(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return those keywords that are options, by whatever solver's name, and the others."""
+    if not keywords:
+        return {}, {}
+    from gpu_bridge.option_translation import is_known  # with the table of other solvers' names
+
+    named = {
+        name: value
+        for name, value in keywords.items()
+        if value is not None and is_known(name, option_rows())
+    }
+    return named, {name: value for name, value in keywords.items() if name not in named}
 
 
 def plain_values(options: Any) -> dict[str, Any]:

@@ -8,16 +8,23 @@ infeasible and reports unproven points as optimal. This class does what the old 
 from __future__ import annotations
 
 import difflib
+import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyomo.contrib.solver.common.base import LegacySolverWrapper
 
-from gpu_bridge.adapters.pyomo.config import CallConfig, plain_values
+from gpu_bridge.adapters.pyomo.config import (
+    PYOMO_NAMES,
+    CallConfig,
+    plain_values,
+    read_options,
+    split_keywords,
+)
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.interrupt import solving
-from gpu_bridge.options import option_table, parse_text
+from gpu_bridge.options import make_options
 from gpu_bridge.report.safe_stream import safe
 from solvers.core.errors import OptionError
 
@@ -37,14 +44,17 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     >>> import pyomo.environ as pyo
     >>> pyo.SolverFactory("gpuheur").solve(model, timelimit=60, tee=True)    # doctest: +SKIP
 
-    ``options`` takes the names of the option table; those set on the object hold for all its
-    solves, those given to :meth:`solve` for that call only.
+    ``options`` takes the names of the option table and those of other solvers. Options set on the
+    object hold for all its solves, those given to :meth:`solve` for that call only.
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.pop("solver_io", None)  # frameworks pass one to every solver; here is just one way
-        kwargs.pop("executable", None)
-        super().__init__(**kwargs)
+        for meant_for_programs in ("solver_io", "executable", "validate"):
+            kwargs.pop(meant_for_programs, None)
+        of_config = {name: kwargs.pop(name) for name in [*kwargs] if name in (*PYOMO_NAMES, "tee")}
+        named, others = split_keywords(kwargs)
+        super().__init__(**others, **of_config)
+        self.options.update(named)
 
     @solving()
     def solve(
@@ -66,6 +76,7 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         suffixes: Sequence[str] = (),
         raise_exception_on_nonoptimal_result: bool = False,
         report_timing: bool = False,
+        timer: Any = None,
         on_solution: Callable[[Improvement], object] | None = None,
         **ignored: Any,
     ) -> Any:
@@ -93,13 +104,15 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
             Raise NoOptimalSolutionError without a proven optimum; old solvers do not.
         report_timing : bool
             Write a table of times to standard output.
+        timer : HierarchicalTimer
+            Where the times go.
         on_solution : callable
             Called with an ``Improvement`` for each better point, whose ``values`` map variables to
             values; if it returns True the solve ends with the best point.
         **ignored
-            ``keepfiles``, ``solnfile``, ``solver_io``, ``file_determinism`` and
-            ``symbolic_solver_labels`` mean nothing to a solver that writes no files. Any other name
-            is an error.
+            Options by name, ours or another solver's. What other solvers need for their files and
+            signals, such as ``keepfiles``, ``warmstart_file`` and ``use_signal_handling``, is
+            ignored. Any other name is an error.
 
         Raises
         ------
@@ -109,20 +122,14 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         from gpu_bridge.adapters.pyomo.legacy_results import make_legacy_results, wanted_suffixes
         from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
 
-        _check_ignored(ignored)
+        named, others = split_keywords(ignored)
+        _check_ignored(others)
         wanted = wanted_suffixes(suffixes, SUFFIXES)
-        config = CallConfig(
-            self.config,
-            tee=tee,
-            time_limit=timelimit if time_limit is None else time_limit,
-            threads=threads,
-            rel_gap=rel_gap,
-            abs_gap=abs_gap,
-        )
-        for given in (options, solver_options, options_string):
-            config.solver_options.update(read_options(given))
-        if logfile is not None:
-            config.solver_options["log_file"] = logfile
+        config = CallConfig(self.config, tee=tee, timer=timer)
+        named["time_limit"] = timelimit if time_limit is None else time_limit
+        named |= {"threads": threads, "rel_gap": rel_gap, "abs_gap": abs_gap}
+        named["log_file"] = logfile
+        config.call_options = [*map(read_options, (named, options, solver_options, options_string))]
         config.warmstart = config.warmstart or warmstart
         config.load_solutions = False
         config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
@@ -141,11 +148,10 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
 
     def set_options(self, options: Any) -> None:
         """Set options for all later solves, from a mapping or from text."""
-        for name, value in read_options(options).items():
-            if name == "timelimit":
-                self.config.time_limit = value
-            else:
-                self.options[name] = value
+        read = read_options(options)
+        make_options(plain_values(self.options), read)
+        for name, value in read.items():
+            self.options[name] = value
 
     def warm_start_capable(self) -> bool:
         """Return True: ``solve(model, warmstart=True)`` works."""
@@ -158,41 +164,22 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         safe(sys.stdout).write(f"{timer}\n")
 
 
-def read_options(given: Any) -> dict[str, Any]:
-    """Return options given as a mapping, as text, or not at all, leaving out those that are None.
-
-    Raises
-    ------
-    OptionError
-        Text that is not a list of ``name=value``.
-    """
-    if given is None:
-        return {}
-    if not isinstance(given, str):
-        return {name: value for name, value in plain_values(given).items() if value is not None}
-    values = {}
-    for part in given.replace(",", " ").split():
-        name, equals, text = part.partition("=")
-        if not equals:
-            raise OptionError(f"Options are read as name=value; '{part}' has no '='.")
-        values[name] = parse_text("time_limit" if name == "timelimit" else name, text)
-    return values
+NO_FILES = frozenset(
+    {"keepfiles", "solnfile", "solver_io", "file_determinism", "writer_config", "io_options"}
+    | {"symbolic_solver_labels", "warmstart_file", "save_results", "use_signal_handling"}
+    | {"results_format", "problem_format"}
+)
+"""Arguments of Pyomo's solvers that mean nothing to one that writes no files."""
 
 
 def _check_ignored(ignored: Mapping[str, Any]) -> None:
     """Refuse arguments that no solver knows; note those that have no meaning here."""
-    meaningless = {"keepfiles", "solnfile", "solver_io", "file_determinism", "writer_config"}
-    meaningless.add("symbolic_solver_labels")
     for name, value in ignored.items():
-        if name in meaningless:
+        if name in NO_FILES:
             if value:
                 logger.debug("gpuheur writes no files; %s=%r is ignored.", name, value)
             continue
-        known = ["tee", "timelimit", "options", "warmstart", "logfile", "suffixes", "threads"]
-        known += ["load_solutions", "rel_gap", "abs_gap", "time_limit", "report_timing"]
-        known += ["on_solution"]
+        known = inspect.signature(LegacyGpuHeur.solve).parameters
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean '{near[0]}'?" if near else ""
-        if name in {row.name for row in option_table()}:
-            hint = f"give it as options={{'{name}': {value!r}}}."
-        raise OptionError(f"solve() has no argument '{name}'; {hint}".rstrip("; "))
+        hint = f"; did you mean '{near[0]}'?" if near else "."
+        raise OptionError(f"solve() has no argument '{name}'{hint}")

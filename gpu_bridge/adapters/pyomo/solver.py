@@ -7,7 +7,7 @@ from typing import Any
 from pyomo.contrib.solver.common.base import Availability, SolverBase
 from pyomo.contrib.solver.common.results import Results
 
-from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help
+from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help, split_keywords
 from gpu_bridge.interrupt import solving
 
 
@@ -39,7 +39,8 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
     def solve(self, model: Any, **kwds: Any) -> Results:
         """Solve a model and, unless told otherwise, load the solution into it.
 
-        Keywords are those of the configuration; they hold for this call only.
+        Keywords are those of the configuration and options of the table by name, ours or another
+        solver's; they hold for this call only.
 
         Raises
         ------
@@ -58,7 +59,10 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
         from gpu_bridge.adapters.pyomo.results import make_results
         from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
 
-        config = self.config(value=kwds, preserve_implicit=True)
+        named, others = split_keywords({k: v for k, v in kwds.items() if k not in self.config})
+        of_config = {name: value for name, value in kwds.items() if name in self.config}
+        config = self.config(value={**others, **of_config}, preserve_implicit=True)
+        config.solver_options.update(named)
         solved = solve_model(self, model, config)
         finish(solved.loader, config)
         return make_results(self, solved, config)

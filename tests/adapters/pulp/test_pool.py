@@ -243,7 +243,7 @@ def test_options_of_the_heuristics_go_by_their_names(pipeline: Pipeline) -> None
     solve(pair(), GPUHEUR(msg=False, options=["heuristics_only=true", "pool_size=4"]))
     assert (pipeline.options.heuristics_only, pipeline.options.pool_size) == (True, 4)
     with pytest.raises(OptionError, match="did you mean 'pool_size'"):
-        solver(poolsize=3)
+        solver(pools=3)
 
 
 def test_a_partial_start_leaves_the_rest_open(pipeline: Pipeline) -> None:

@@ -91,10 +91,9 @@ def test_every_option_of_the_table_is_a_keyword(row: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("timelimit", "timeLimit"),
-        ("gap_rel", "gapRel"),
+        ("timelimits", "time_limit"),
+        ("gap_rell", "rel_gap"),
         ("methd", "method"),
-        ("warmstart", "warmS"),
     ],
 )
 def test_unknown_names_are_refused_with_the_nearest(name: str, nearest: str) -> None:

@@ -1,0 +1,126 @@
+"""What an option means that is called or spelled as another solver has it.
+
+A name is looked for in four steps: ours as it is written, another solver's as it is written, ours
+and then others' without regard to case and punctuation. Of what is found in a step the first whose
+values fit is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gpu_bridge.option_names import (
+    INTERFACES,
+    OtherName,
+    exact_rows,
+    near_rows,
+    squashed,
+    value_text,
+)
+from gpu_bridge.option_values import OptionRow, check_value
+from solvers.core.errors import OptionError
+
+
+class Meaning(NamedTuple):
+    """The option that is meant, empty where nothing changes, its value, and a line for the log."""
+
+    option: str
+    value: Any
+    name: str
+    note: str
+
+
+class Refusal(NamedTuple):
+    """Why an option means nothing here."""
+
+    reason: str
+
+
+def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning | Refusal:
+    """Return what a name and a value mean.
+
+    Raises
+    ------
+    OptionError
+        The name is known, but takes no such value.
+    """
+    failure: OptionError | None = None
+    absent: OtherName | None = None
+    for candidate in _candidates(name, rows):
+        if candidate.option is None:
+            if candidate.is_harmless(value):
+                note = f"{_shown(name, value)} of {candidate.solver} changes nothing here"
+                return Meaning("", None, name, "" if candidate.solver in INTERFACES else note)
+            absent = absent or candidate
+            continue
+        row = rows[candidate.option]
+        try:
+            if not candidate.takes(value):
+                raise OptionError(_takes_only(candidate, name, value))
+            checked = check_value(row, candidate.translated(value), name)
+        except OptionError as error:
+            failure = failure or error
+            continue
+        return Meaning(row.name, checked, name, _note(candidate, name, value, checked))
+    if absent is not None:
+        theirs = f"{absent.solver}'s option {_shown(name, value)}"
+        return Refusal(f"{theirs} has no counterpart here; {absent.hint}.")
+    if failure is not None:
+        raise failure
+    return Refusal(_unknown(name, rows))
+
+
+def is_known(name: str, rows: Mapping[str, OptionRow]) -> bool:
+    """Whether a name is one of ours or of another solver."""
+    return any(True for _ in _candidates(name, rows))
+
+
+def stands_alone(name: str) -> bool:
+    """Whether a name of another solver needs no value on a command line."""
+    return any(row.is_word for row in exact_rows(name) or near_rows(name))
+
+
+def _candidates(name: str, rows: Mapping[str, OptionRow]) -> Iterator[OtherName]:
+    if name in rows:
+        yield OtherName("", (name,), name)
+    exact = exact_rows(name)
+    yield from exact
+    if exact or name in rows:
+        return
+    key = squashed(name)
+    yield from (OtherName("", (own,), own) for own in rows if squashed(own) == key)
+    yield from near_rows(name)
+
+
+def _takes_only(candidate: OtherName, name: str, value: Any) -> str:
+    known = ", ".join(candidate.values or ())
+    return f"Option '{name}' of {candidate.solver} takes {known} here; {value!r} was given."
+
+
+def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
+    """Return a line for the log, empty where name and value are ours."""
+    if candidate.solver in INTERFACES or name == candidate.option:
+        return ""
+    rows = exact_rows(name) or near_rows(name)
+    solvers = dict.fromkeys(row.solver for row in rows if row.option == candidate.option)
+    owner = f" of {' and '.join(solvers)}" if candidate.solver else ""
+    if candidate.values is None or value_text(value) == value_text(checked):
+        return f"option {name}{owner} is {candidate.option} here"
+    return f"option {_shown(name, value)}{owner} is {candidate.option}={value_text(checked)} here"
+
+
+def _shown(name: str, value: Any) -> str:
+    return f"{name}={value_text(value)}"
+
+
+def _unknown(name: str, rows: Mapping[str, OptionRow]) -> str:
+    import difflib
+
+    from gpu_bridge.option_names import TABLE
+
+    meant = {squashed(their): row.option for row in TABLE if row.option for their in row.names}
+    meant |= {squashed(own): own for own in rows}
+    near = difflib.get_close_matches(squashed(name), meant, n=1, cutoff=0.6)
+    hint = f"did you mean '{meant[near[0]]}'?" if near else f"known are: {', '.join(rows)}."
+    return f"There is no option '{name}'; {hint}"

@@ -1,0 +1,262 @@
+"""What other solvers call our options: the table, and every place where options are given."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pulp
+import pyomo.environ as pyo
+import pytest
+
+import gpu_bridge
+from gpu_bridge.adapters.pulp.settings import listed_options
+from gpu_bridge.option_names import ANY, INTERFACES, OTHERS, TABLE, OtherName
+from gpu_bridge.option_translation import Meaning, translate
+from gpu_bridge.options import make_options, option_rows
+from gpu_bridge.report.option_docs import absent_table, names_table
+from solvers.core.errors import OptionError
+from tests.locations import ROOT
+
+WITH_OPTION = [row for row in TABLE if row.option is not None]
+WITHOUT = [row for row in TABLE if row.option is None]
+INTERFACE_NAMES = {name for row in TABLE if row.solver in INTERFACES for name in row.names}
+
+
+def options(**given: Any) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    found, plain = vars(make_options(given)), vars(make_options())
+    return {k: v for k, v in found.items() if v != plain[k] and k != "notes"}
+
+
+def test_every_row_names_an_option_or_says_what_to_do() -> None:
+    for row in TABLE:
+        assert (row.option in option_rows()) if row.option else row.hint
+        assert row.harmless == row.harmless & {text.lower() for text in row.harmless}
+        assert row.option is None or not row.harmless
+
+
+def test_no_solver_has_a_name_for_two_options_with_the_same_value() -> None:
+    seen: dict[tuple[str, str], list[OtherName]] = {}
+    for row in TABLE:
+        for name in row.names:
+            seen.setdefault((row.solver, name), []).append(row)
+    for (_, name), rows in seen.items():
+        values = [value for row in rows for value in row.values or row.harmless or ("",)]
+        assert len(values) == len(set(values)), name
+
+
+def test_every_value_of_the_table_is_one_of_ours() -> None:
+    for row in WITH_OPTION:
+        for their in row.values or ():
+            if their != OTHERS:
+                meaning = translate(row.names[0], their, option_rows())
+                assert isinstance(meaning, Meaning)
+                assert (meaning.option, meaning.value) == (row.option, row.translated(their))
+
+
+@pytest.mark.parametrize("row", WITH_OPTION, ids=lambda row: f"{row.solver}-{row.names[0]}")
+def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
+    kind = option_rows()[row.option or ""].type
+    samples = {"bool": True, "str | None": "a.log", "float": 0.01, "float | None": 0.01}
+    value = samples.get(kind, 3) if row.values is None else next(iter(row.values))
+    for name in row.names:
+        meaning = translate(name, value, option_rows())
+        assert isinstance(meaning, Meaning)
+        assert meaning.option == row.option
+        if name in option_rows() or name in INTERFACE_NAMES:
+            continue  # nothing to tell
+        assert meaning.note.startswith(f"option {name}")
+        assert row.solver in meaning.note
+        assert f" is {row.option}" in meaning.note
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"TimeLimit": 5}, {"time_limit": 5.0}),
+        ({"seconds": "60"}, {"time_limit": 60.0}),
+        ({"limits/time": 7}, {"time_limit": 7.0}),
+        ({"mip tolerances mipgap": 0.2}, {"rel_gap": 0.2}),
+        ({"RATIOGAP": 0.2}, {"rel_gap": 0.2}),
+        ({"MIPGapAbs": 0.5}, {"abs_gap": 0.5}),
+        ({"presolve": "on"}, {}),
+        ({"presolve": "choose"}, {}),
+        ({"Presolve": 0}, {"presolve": False}),
+        ({"nopresol": True}, {"presolve": False}),
+        ({"Method": 2}, {"lp_algorithm": "ipm"}),
+        ({"Method": -1}, {}),
+        ({"solver": "ipx"}, {"lp_algorithm": "ipm"}),
+        ({"Crossover": 0}, {"crossover": "off"}),
+        ({"parallel": "off"}, {"threads": 1}),
+        ({"parallel": "on"}, {}),
+        ({"heuristics": "on"}, {}),
+        ({"MIPFocus": 0}, {}),
+        ({"OutputFlag": 1, "LogToConsole": 0}, {}),
+        ({"OutputFlag": 1, "LogToConsole": 1}, {"log": True}),
+        ({"log": 3}, {"log": True}),
+        ({"log": "solve.log"}, {"log_file": "solve.log"}),
+        ({"LogFile": ""}, {}),
+        ({"LogFile": "A.log"}, {"log_file": "A.log"}),
+        ({"NodeLimit": math.inf}, {}),
+        ({"NodeLimit": 1e100}, {}),
+        ({"limits/nodes": -1}, {}),
+        ({"FeasibilityTol": 1e-9, "OptimalityTol": 1e-7}, {"tolerance": 1e-9}),
+        ({"ratio": 0.1, "ratioGap": 0.1}, {"rel_gap": 0.1}),
+        ({"work_limit": 2}, {"work_limit": 2.0}),
+    ],
+)
+def test_names_and_values(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert options(**given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"MIPFocus": 1}, "Gurobi's option MIPFocus=1 has no counterpart.*heuristics_only"),
+        ({"cuts": "off"}, "CBC's option cuts=off has no counterpart.*unknown_options='warn'"),
+        ({"WorkLimit": 3}, "Gurobi's option WorkLimit"),
+        ({"tm_lim": 5000}, "milliseconds"),
+        ({"SolutionLimit": 1}, "on_solution"),
+        ({"Method": 7}, "'Method' of Gurobi takes -1, 0, 1"),
+        ({"method": 2}, "Option 'method' needs a value of type text"),
+        ({"TimeLimit": -1}, "'TimeLimit', time_limit here, must be at least 0"),
+        ({"MIPGap": "small"}, "'MIPGap', rel_gap here, needs a value of type number"),
+        ({"sec": 3, "TimeLimit": 4}, "'sec' and 'TimeLimit' set the same option, 'time_limit'"),
+        ({"TimeLimits": 3}, "did you mean 'time_limit'"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_the_callers_words(
+    given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(OptionError, match=words):
+        make_options(given)
+
+
+def test_unknown_names_are_ignored_with_one_warning_on_demand() -> None:
+    given = {"MIPFocus": 1, "speed": "high", "TimeLimit": 4}
+    with pytest.warns(UserWarning, match=r"MIPFocus=1.*'speed'") as heard:
+        found = make_options(given, unknown_options="warn")
+    assert len(heard) == 1
+    assert found.time_limit == 4
+    assert sum(note.startswith("ignored: ") for note in found.notes) == 2
+    with pytest.raises(OptionError, match="at least 0"):
+        make_options({"TimeLimit": -1}, unknown_options="warn")
+
+
+def test_of_two_sources_the_later_counts_whatever_names_they_use() -> None:
+    found = make_options({"TimeLimit": 100, "seed": 1}, {"sec": 5}, time_limit=None, threads=2)
+    assert (found.time_limit, found.seed, found.threads) == (None, 1, 2)
+    assert found.notes == ()
+    assert make_options({"time_limit": 3}, {"tmlim": 4}).notes == (
+        "option tmlim of GLPK is time_limit here",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["sec", "10", "ratio", "0.01"], {"sec": "10", "ratio": "0.01"}),
+        (["-sec 10"], {"sec": "10"}),
+        (["sec 10", "presolve off"], {"sec": "10", "presolve": "off"}),
+        (["--tmlim", "10", "--nomip"], {"tmlim": "10", "nomip": True}),
+        (["primalSimplex", "sec", "10"], {"primalSimplex": True, "sec": "10"}),
+        (["TimeLimit=10"], {"TimeLimit": "10"}),
+        (["limits/time = 10"], {"limits/time": " 10"}),
+        (["log_file=My Logs/a.log"], {"log_file": "My Logs/a.log"}),
+        (["set mip tolerances mipgap 0.1"], {"mip tolerances mipgap": "0.1"}),
+        ([("TimeLimit", 10)], {"TimeLimit": 10}),
+        (["objective -3"], {"objective": "-3"}),
+    ],
+)
+def test_lists_as_each_of_pulps_solvers_takes_them(
+    words: list[Any], expected: dict[str, Any]
+) -> None:
+    assert dict(listed_options(words)) == expected
+
+
+def linear() -> tuple[pyo.ConcreteModel, pulp.LpProblem]:
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(1, 2))
+    m.o = pyo.Objective(expr=m.x)
+    m.c = pyo.Constraint(expr=m.x >= 1.5)
+    lp = pulp.LpProblem("small")
+    lp += pulp.LpVariable("x", 1, 2)
+    return m, lp
+
+
+TOLD = "option TimeLimit of Gurobi is time_limit here"
+
+
+@pytest.mark.parametrize("how", ["keyword", "options", "on the solver", "text", "constructor"])
+def test_every_place_of_pyomo(how: str) -> None:
+    m, _ = linear()
+    made = {"TimeLimit": 50} if how == "constructor" else {}
+    solver = pyo.SolverFactory("gpuheur", **made)
+    if how == "on the solver":
+        solver.options["TimeLimit"] = 50
+    call: dict[str, Any] = {
+        "keyword": {"TimeLimit": 50},
+        "options": {"options": {"TimeLimit": 50}},
+        "text": {"options_string": "TimeLimit=50"},
+    }.get(how, {})
+    log = solver.solve(m, **call).solution_loader.outcome.log
+    assert log.count(TOLD) == 1
+    assert m.x.value == 1.5
+
+
+@pytest.mark.parametrize("call", [{"TimeLimit": 50}, {"solver_options": {"TimeLimit": 50}}])
+def test_the_new_interface_of_pyomo(call: dict[str, Any]) -> None:
+    m, _ = linear()
+    results = gpu_bridge.adapters.pyomo.GpuHeur().solve(m, **call)
+    assert results.solver_log.count(TOLD) == 1
+
+
+def test_a_call_goes_before_the_solver_in_pyomo() -> None:
+    m, _ = linear()
+    solver = pyo.SolverFactory("gpuheur", options={"TimeLimit": 100})
+    results = solver.solve(m, timelimit=0)
+    assert results.solver.termination_condition == "maxTimeLimit"
+
+
+@pytest.mark.parametrize("made", [{"TimeLimit": 50}, {"options": ["TimeLimit=50"]}])
+def test_every_place_of_pulp(made: dict[str, Any]) -> None:
+    _, lp = linear()
+    solver = gpu_bridge.GPUHEUR(msg=False, **made)
+    lp.solve(solver)
+    assert solver.outcome.log.count(TOLD) == 1
+
+
+@pytest.mark.parametrize(
+    "words", [["--TimeLimit", "50"], ["--TimeLimit=50"], ["--option", "TimeLimit=50"]]
+)
+def test_the_command_line(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from gpu_bridge.cli import main
+
+    model = tmp_path / "m.lp"
+    model.write_text("max\n obj: x\nst\n c: x <= 4\nend\n")
+    assert main(["solve", *words, str(model)]) == 0
+    assert capsys.readouterr().out.count(TOLD) == 1
+
+
+def test_the_page_has_every_name() -> None:
+    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs/hooks/generated.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    text = (ROOT / "docs" / "option-names.md").read_text("utf-8")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="option-names.md"))
+    built = hook.on_page_markdown(text, page=page)
+    assert names_table() in built
+    assert absent_table() in built
+    for row in WITH_OPTION:
+        assert all(f"`{name}`" in names_table() for name in row.names)
+    for row in WITHOUT:
+        assert all(f"`{name}`" in absent_table() for name in row.names)
+        assert row.harmless == ANY or row.hint in absent_table()
