@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 SUFFIXES = ("dual", "rc", "slack")
 """The suffixes the solver can fill."""
 
+CAPABILITIES = frozenset({"linear", "integer", "sos1", "sos2"})
+"""What Pyomo's frameworks ask for by ``has_capability``."""
+
 
 class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     """Solve Pyomo models through the old interface.
@@ -48,7 +51,11 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     object hold for all its solves, those given to :meth:`solve` for that call only.
     """
 
+    type = "gpuheur"
+    """What old solvers are registered as."""
+
     def __init__(self, **kwargs: Any) -> None:
+        self._capabilities: dict[str, bool] = dict.fromkeys(CAPABILITIES, True)
         for meant_for_programs in ("solver_io", "executable", "validate"):
             kwargs.pop(meant_for_programs, None)
         of_config = {name: kwargs.pop(name) for name in [*kwargs] if name in (*PYOMO_NAMES, "tee")}
@@ -152,6 +159,23 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         make_options(plain_values(self.options), read)
         for name, value in read.items():
             self.options[name] = value
+
+    def has_capability(self, cap: str) -> bool:
+        """Return whether models may have a feature, by Pyomo's name for it.
+
+        Parameters
+        ----------
+        cap : str
+            ``linear``, ``integer``, ``sos1``, ``sos2``; whatever else there is, is not.
+
+        Raises
+        ------
+        TypeError
+            It is no text.
+        """
+        if not isinstance(cap, str):
+            raise TypeError(f"A capability is a text such as 'integer', not {cap!r}.")
+        return self._capabilities.get(cap, False)
 
     def warm_start_capable(self) -> bool:
         """Return True: ``solve(model, warmstart=True)`` works."""

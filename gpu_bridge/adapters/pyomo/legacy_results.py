@@ -18,6 +18,7 @@ from pyomo.core.base.suffix import Suffix
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
+from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
 from gpu_bridge.adapters.pyomo.results import bound_of, explanation, incumbent_of, why_not_loaded
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
@@ -26,8 +27,15 @@ from solvers.core.errors import OptionError
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
     from gpu_bridge.adapters.pyomo.solve_model import Solved
+    from gpu_bridge.outcome import Outcome
 
 logger = logging.getLogger(__name__)
+
+ITERATIONS = frozenset(
+    {"iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterations"}
+    | {"crossover_iterations"}
+)
+"""Counts of the engines that Pyomo calls iterations."""
 
 
 def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set[str]:
@@ -69,7 +77,9 @@ def make_legacy_results(
     about.termination_condition = statuses.condition
     about.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
     about.termination_message = str(outcome.stop_reason)
-    about.wallclock_time = solved.seconds
+    _fill_times(about, solved)
+    about.return_code = about.error_rc = int(statuses.solver is OldSolverStatus.error)
+    _fill_statistics(about.statistics, outcome)
     _describe_problem(legacy.problem.add(), model, loader)
     legacy._smap_id = None
     if load and loader.may_be_loaded:
@@ -100,6 +110,22 @@ def make_legacy_results(
     return legacy
 
 
+def _fill_times(about: Any, solved: Solved) -> None:
+    """Tell the times in all the places where Pyomo's solvers do."""
+    about.time = about.wallclock_time = solved.seconds
+    about.user_time, about.system_time = solved.processor_seconds
+
+
+def _fill_statistics(statistics: Any, outcome: Outcome) -> None:
+    """Put what the engines counted where Pyomo's solvers do, as far as it has a place there."""
+    counts = outcome.statistics
+    if outcome.problem is not None and outcome.problem.is_mip:
+        tree, nodes = statistics.branch_and_bound, counts.get("nodes", 0)
+        tree.number_of_bounded_subproblems = tree.number_of_created_subproblems = nodes
+    made = (int(value) for name, value in counts.items() if name in ITERATIONS)
+    statistics.black_box.number_of_iterations = sum(made)
+
+
 def _describe_problem(problem: Any, model: Any, loader: GpuHeurSolutionLoader) -> None:
     problem.name = model.name
     converted = loader.converted
@@ -107,11 +133,14 @@ def _describe_problem(problem: Any, model: Any, loader: GpuHeurSolutionLoader) -
         return
     size = converted.problem
     integers = int(np.count_nonzero(size.integrality))
+    is_binary = size.integrality & (size.lower == 0) & (size.upper == 1)
     problem.number_of_constraints = size.num_rows
     problem.number_of_variables = size.num_columns
     problem.number_of_nonzeros = size.num_nonzeros
+    problem.number_of_binary_variables = int(np.count_nonzero(is_binary))
     problem.number_of_integer_variables = integers
     problem.number_of_continuous_variables = size.num_columns - integers
+    problem.number_of_solutions = loader.get_number_of_solutions()
     problem.number_of_objectives = 0 if converted.objective is None else 1
     if converted.objective is None:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -35,13 +36,15 @@ class Solved:
     """What came of one solve, in no interface's words yet.
 
     ``loader`` has the outcome and the conversion, ``timestamp`` and ``seconds`` say when it began
-    and how long it took.
+    and how long it took, ``processor_seconds`` what this process and those it started have used
+    meanwhile, in user and in system mode.
     """
 
     loader: GpuHeurSolutionLoader
     timestamp: datetime
     seconds: float
     timer: HierarchicalTimer
+    processor_seconds: tuple[float, float]
 
 
 def solve_model(solver: Any, model: Any, config: Any) -> Solved:
@@ -55,7 +58,7 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
     config : GpuHeurConfig
         Of this one call; nothing in it is changed but a missing timer.
     """
-    began = time.perf_counter()
+    began, processor = time.perf_counter(), os.times()
     timestamp = datetime.now(timezone.utc)
     options = make_bridge_options(config)
     timer = config.timer = config.timer or HierarchicalTimer()
@@ -83,7 +86,15 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         outcome = crossed_bounds_outcome(error)
     loader = GpuHeurSolutionLoader(model, converted, outcome, options.load_approximate)
     loader.failure = None if watcher is None else watcher.error
-    return Solved(loader, timestamp, time.perf_counter() - began, timer)
+    seconds = time.perf_counter() - began
+    return Solved(loader, timestamp, seconds, timer, _processor_seconds(processor))
+
+
+def _processor_seconds(since: os.times_result) -> tuple[float, float]:
+    now = os.times()
+    user = now.user + now.children_user - since.user - since.children_user
+    system = now.system + now.children_system - since.system - since.children_system
+    return round(user, 6), round(system, 6)  # whole ticks of the system's clock
 
 
 def finish(loader: GpuHeurSolutionLoader, config: Any) -> None:

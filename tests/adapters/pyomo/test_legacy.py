@@ -170,6 +170,64 @@ def test_what_frameworks_pass_is_accepted(solver: Any) -> None:
         assert entered is framework
 
 
+def test_results_have_what_other_solvers_give(solver: Any) -> None:
+    results = solver.solve(knapsack())
+    about = results.solver
+    assert about.time == about.wallclock_time == results.timing_info["wall_time"]
+    assert about.user_time >= 0
+    assert about.system_time >= 0
+    assert (about.return_code, about.error_rc) == (0, 0)
+    assert about.statistics.branch_and_bound.number_of_bounded_subproblems >= 0
+    assert about.statistics.black_box.number_of_iterations >= 0
+    assert results.json_repn()["Solver"][0]["Error rc"] == 0
+    linear = solver.solve(production())
+    assert linear.solver.statistics.black_box.number_of_iterations >= 0
+    assert linear.problem.number_of_binary_variables == 0
+    m = knapsack()
+    m.whole = pyo.Var(domain=pyo.Integers, bounds=(0, 3))
+    m.more = pyo.Constraint(expr=m.whole <= 2)
+    problem = solver.solve(m).problem
+    binaries = sum(v.is_binary() for v in m.component_data_objects(pyo.Var))
+    assert problem.number_of_binary_variables == binaries
+    assert problem.number_of_integer_variables == binaries + 1
+    assert problem.number_of_solutions >= 1
+
+
+def test_an_error_has_a_return_code(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    trouble = Outcome(SolutionStatus.NOTHING, StopReason.OUT_OF_MEMORY)
+    monkeypatch.setattr(solve_model, "dispatch", Dispatch(trouble))
+    results = solver.solve(production())
+    assert results.solver.status == SolverStatus.error
+    assert (results.solver.return_code, results.solver.error_rc) == (1, 1)
+
+
+def test_capabilities(solver: Any) -> None:
+    has = {
+        cap: solver.has_capability(cap)
+        for cap in ("linear", "integer", "sos1", "sos2", "quadratic_objective", "flying")
+    }
+    assert has == {
+        **dict.fromkeys(("linear", "integer", "sos1", "sos2"), True),
+        **dict.fromkeys(("quadratic_objective", "flying"), False),
+    }
+    with pytest.raises(TypeError, match="text"):
+        solver.has_capability(3)
+
+
+def test_arguments_for_programs_are_taken(solver: Any) -> None:
+    results = solver.solve(
+        knapsack(),
+        use_signal_handling=False,
+        warmstart=True,
+        warmstart_file="w.soln",
+        io_options={"symbolic_solver_labels": True},
+        timer=None,
+    )
+    pyo.assert_optimal_termination(results)
+    made = pyo.SolverFactory("gpuheur", validate=False, executable="/usr/bin/cbc")
+    assert made.available()
+
+
 def test_logfile_and_tee(solver: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "solve.log"
     solver.solve(production(), logfile=str(log))
