@@ -30,8 +30,7 @@ from solvers.core.device import Device, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.dp import states
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
-from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES, KEY_BYTES
+from solvers.knapsack.dp.gpu_lists.kernels.stages import HISTORY_BYTES, KEY_BYTES, Field, Reason
 from solvers.knapsack.dp.gpu_lists.memory import STAGES_PER_BATCH, GpuLists
 from solvers.native.knapsack_dp_states import merge
 

@@ -32,16 +32,21 @@ from solvers.core.device import cpu
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.tables.dense import MOST_BYTES, fill_table, segments
+from solvers.knapsack.dp.tables.dense import (
+    MOST_BYTES,
+    fill_sums,
+    fill_table,
+    fits,
+    segments,
+    unit_profit,
+)
 from solvers.knapsack.dp.tables.plan import Plan, make_plan
 from solvers.knapsack.dp.tables.reduce import find_changes, find_types
-from solvers.knapsack.dp.tables.sums import fill_sums, fits, unit_profit
 from solvers.knapsack.efficiency import by_efficiency
-from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.normal_form import normal_form
-from solvers.native.knapsack_dp_tables_passes import treat
-from solvers.native.knapsack_dp_tables_sums import mark
+from solvers.native.knapsack_dp_tables_dense import mark, treat
 
 Generator = np.random.Generator
 Rule = Callable[[Generator, IntArray, int], IntArray]

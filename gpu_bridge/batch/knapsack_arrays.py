@@ -113,7 +113,7 @@ def _whole(
     Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
     """
     from solvers.kernels.sharing import threads_for
-    from solvers.knapsack.batch.narrow import staging, types_for
+    from solvers.knapsack.batch.problems import staging, types_for
     from solvers.native.knapsack_batch_check import make_whole
 
     on_gpu = device is not None and device.kind == "cuda"

@@ -2,9 +2,9 @@
 
 ``engine`` is the entry point. ``recognise`` finds these problems among models, and ``items`` has
 the problem and its answer. ``exact_search`` goes from cheap to dear, by the ``rounds`` of one
-search: ``normal_form`` makes a problem smaller without changing it, ``greedy``, ``exchanges`` and
-``fill`` find packings, ``intercepts``, ``counts`` and ``surrogate`` bound them, and ``dp`` has the
-dynamic programmes, which end every search.
+search: ``normal_form`` makes a problem smaller without changing it, ``heuristics`` find packings,
+``intercepts``, ``counts`` and ``relaxations`` bound them, and ``dp`` has the dynamic programmes,
+which end every search.
 
 ``multiple_choice``, ``multiple`` and ``multidimensional`` are engines for the other kinds of
 knapsack problem, and ``batch`` solves thousands of small ones together.

@@ -1,14 +1,42 @@
-"""What the knapsack engines have in common at the end: profits told and packings answered."""
+"""What the knapsack engines share: a look at the clock, profits told and packings answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+
+LOOK = 0.05
+"""Seconds between two looks at the clock."""
+
+
+@contextmanager
+def alarm(progress: Progress, ring: Callable[[], None]) -> Iterator[None]:
+    """Call ``ring`` once, from another thread, if ``progress`` says stop inside the block.
+
+    The time until then is seldom much longer than ``LOOK``.
+    """
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(LOOK):
+            if progress.should_stop() is not None:
+                ring()
+                return
+
+    watcher = threading.Thread(target=watch, name="knapsack alarm", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def teller(

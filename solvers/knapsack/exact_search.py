@@ -13,7 +13,7 @@ from solvers.knapsack.dp.core import copies_to_flags, flags_to_copies
 from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.tables import MOST_BYTES
 from solvers.knapsack.efficiency import Ordered, by_efficiency
-from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.intercepts import find_lines
 from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.normal_form import normal_form

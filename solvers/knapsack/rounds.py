@@ -6,7 +6,9 @@ much as the pieces of the search between them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +19,15 @@ from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.heavy_first import search_heavy_first
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.exchanges import two_exchanges
+from solvers.knapsack.heuristics import fill, two_exchanges
 from solvers.knapsack.intercepts import Lines, find_lines
-from solvers.knapsack.relaxations import PIVOTS, SET_UP_PER_ITEM, CountBounds, Solved
-from solvers.knapsack.steps import Step, by_lines, in_turn, lower_by_relaxations
+from solvers.knapsack.relaxations import (
+    PIVOTS,
+    SET_UP_PER_ITEM,
+    CountBounds,
+    Solved,
+    surrogate_bound,
+)
 
 FIRST_WORK, FIRST_WORK_PER_ITEM = 20_000, 2
 """States of the search before lines are looked for, altogether and for each item: that takes about
@@ -57,6 +64,57 @@ LONG_HEAVY_FIRST = 2 * 10**10
 CLIMB = (10, 100, 400)
 """States of a search by clusters of weights for one of the other search, in each round. Where there
 are clusters it is what helps most, and elsewhere it costs nothing."""
+
+
+Step: TypeAlias = tuple[int, Callable[[int], str]]
+"""States that a step may visit, and the step: told how many it may, it says what it settled."""
+
+
+def in_turn(steps: list[Step], search: CoreSearch, tables: Tables, watch: Watch, path: str) -> str:
+    """Take steps until the search is settled; return what is to be said that ``path`` does not.
+
+    A table is made as soon as it is due, and no step gets more work than is left up to there.
+    """
+    more = ""
+    for work, step in steps:
+        more += tables.settle(search, watch)
+        if search.is_settled:
+            break
+        said = step(int(min(work, tables.left(search, work))))
+        more += said if said not in path + more else ""
+    return more
+
+
+def by_lines(items: Ordered, search: CoreSearch, lines: Lines, side: int) -> str:
+    """Lower the bound by numbers of items on lines, and look for a packing that reaches it."""
+    path = ""
+    if lines.bound < search.target:
+        search.lower(lines.bound)
+        path = ", bound by counts"
+    if not search.is_settled:
+        filled = fill(items, lines, lines.least_weight(search.target), side)
+        search.improve(int(items.profit[filled.flags].sum()), filled.flags)
+    return path
+
+
+def lower_by_relaxations(
+    search: CoreSearch, counts: CountBounds, pivots: tuple[int, ...], work: int
+) -> str:
+    """Lower the search's bound by numbers of items and by surrogates; return what did."""
+    path = ""
+    for pivot in pivots:
+        if search.is_settled or counts.stop():
+            break
+        bound = counts.improve(search, pivot, work)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by differences"
+    if not search.is_settled:
+        bound = surrogate_bound(counts.items, search, counts.solve, counts.stop)
+        if bound < search.target:
+            search.lower(bound)
+            path = ", bound by a surrogate"
+    return path
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.integral import floor_of, whole
-from solvers.knapsack.recognise import recognise
+from solvers.knapsack.recognise import floor_of, recognise, whole
 from tests.knapsack.brute import instance
 
 

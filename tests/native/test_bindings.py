@@ -7,7 +7,7 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from solvers.knapsack.batch.narrow import PART
+from solvers.knapsack.batch.problems import PART
 from solvers.native.knapsack_batch_check import shorten
 
 SIZE = 7 * PART + 3

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from solvers.core.concurrency import usable_cores
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.knapsack.batch.batch import Problems
 from solvers.knapsack.batch.kernels.many import FAMILY, MOST_WORDS, NEAR_ROOM, WARPS, WORD
-from solvers.knapsack.batch.narrow import alike, narrowed, staging
+from solvers.knapsack.batch.problems import Problems, alike, narrowed, staging
 from solvers.knapsack.items import IntArray
 
 NOT_REACHED = -1

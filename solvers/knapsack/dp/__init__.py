@@ -1,12 +1,11 @@
 """Dynamic programmes over lists of undominated packings.
 
-``states`` has the lists, ``history`` what their packings are read back from, and ``waiting`` the
-parts of lists that wait for their turn; all programmes share these, those of ``multiple_choice``
-too.
+``states`` has the lists, what their packings are read back from, and the parts of lists that wait
+for their turn; all programmes share these, those of ``multiple_choice`` too.
 
     core.py             from the break item outwards (Pisinger's core)
     gpu_lists/          the same on a GPU, for lists that grow long
     heavy_first.py      from the heaviest item to the lightest
-    clusters/           up through clusters of weights
+    clusters.py         up through clusters of weights
     tables/             tables over all capacities or profits, for lists that grow longer than these
 """

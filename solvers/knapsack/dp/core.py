@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.dp.gpu_lists.list_search import Given
-from solvers.knapsack.dp.history import History, ItemStages, item_stages
 from solvers.knapsack.dp.states import (
     ANCESTOR,
     CHECKPOINT,
@@ -33,13 +32,17 @@ from solvers.knapsack.dp.states import (
     STAGE,
     TARGET,
     VISITED,
+    History,
+    ItemStages,
+    Part,
+    WaitingList,
     copy_states,
     empty_states,
     first_states,
+    item_stages,
     larger_lists,
     relaxed_bounds,
 )
-from solvers.knapsack.dp.waiting import Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_states import advance, keep_promising, put_aside

@@ -2,14 +2,12 @@
 
 ``engine`` is the entry point, and ``recognise`` finds these problems among models. ``items`` has
 the problem, what can be left out of it, and its answer. ``tree_search`` is the solver: ``node`` and
-``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search below one node,
-``trees`` and ``worker_pool`` many of them side by side, ``subproblems`` the cases by number of
-items, and ``greedy`` a packing to begin with.
+``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search below one node, ``tree``
+the cases by number of items, and ``worker_pool`` many trees side by side.
 
 ``primal_heuristics`` are searches for packings beside the trees: tabu search (``tabu_search``),
-parallel tempering on a GPU or the CPU in the small whole numbers of ``scaled``
-(``parallel_tempering``), and a memetic search (``memetic``), which combines the packings of
-``elite_pool`` by exact searches in each ``neighbourhood``.
+parallel tempering on a GPU or the CPU (``parallel_tempering``), and a memetic search (``memetic``),
+which combines good packings by exact searches in each ``neighbourhood``.
 """
 
 from __future__ import annotations

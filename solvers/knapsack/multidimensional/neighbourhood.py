@@ -27,7 +27,7 @@ from solvers.knapsack.multidimensional.node import (
     make_rows,
     root_node,
 )
-from solvers.knapsack.multidimensional.trees import steps_per_node
+from solvers.knapsack.multidimensional.tree import steps_per_node
 from solvers.native.knapsack_multidimensional_tree import decide_others, explore, reoptimise
 
 MOST_NODES = 4_000

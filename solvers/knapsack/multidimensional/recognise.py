@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
-from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multidimensional.items import EXACT, BoolArray, MultidimensionalKnapsack
-from solvers.knapsack.recognise import Box, whole_box
+from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
 
 MOST_ROWS = 50
 """Rows up to which a dense basis inverse for every node is worth it."""

@@ -23,7 +23,6 @@ from solvers.core.device import Device, cpu
 from solvers.core.progress import Progress
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import Knapsack
-from solvers.knapsack.multidimensional.greedy import exchange, greedy
 from solvers.knapsack.multidimensional.items import (
     BoolArray,
     MultidimensionalKnapsack,
@@ -33,8 +32,8 @@ from solvers.knapsack.multidimensional.items import (
     reduce_problem,
 )
 from solvers.knapsack.multidimensional.node import Int8Array, make_rows, root_node
-from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics
-from solvers.knapsack.multidimensional.subproblems import by_count
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange, greedy
+from solvers.knapsack.multidimensional.tree import by_count
 from solvers.knapsack.multidimensional.worker_pool import Best, Tell, WorkerPool, highest_bound
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional.greedy import exchange
 from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.node import Int8Array, copy_node
-from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics
-from solvers.knapsack.multidimensional.subproblems import Subproblems, core_threshold
-from solvers.knapsack.multidimensional.trees import Tree, run_tree, split, steps_per_node
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange
+from solvers.knapsack.multidimensional.tree import (
+    Subproblems,
+    Tree,
+    core_threshold,
+    run_tree,
+    split,
+    steps_per_node,
+)
 from solvers.native.knapsack_multidimensional_tree import settle
 
 TREES = 8

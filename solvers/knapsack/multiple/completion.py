@@ -22,8 +22,7 @@ import numpy as np
 
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.multiple.best import Best
-from solvers.knapsack.multiple.items import NOWHERE, BoolArray
+from solvers.knapsack.multiple.items import NOWHERE, Best, BoolArray
 from solvers.knapsack.multiple.prices import EXACT_BITS, MOST_SCALE_BITS
 from solvers.native.knapsack_multiple_patterns import list_patterns
 from solvers.native.knapsack_multiple_split import split

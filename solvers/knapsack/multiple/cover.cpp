@@ -197,7 +197,7 @@ NATIVE_MODULE(knapsack_multiple_cover) {
     native::expose(module, "search", &search, "cover", "stack", "control", "found", "nodes");
     native::constants(module, "solvers.knapsack.multiple.listed",
                       {{"FINISHED", FINISHED}, {"NO_ROOM", NO_ROOM}});
-    native::constants(module, "solvers.knapsack.multiple.node",
+    native::constants(module, "solvers.knapsack.multiple.listed",
                       {{"LENGTH", LENGTH},
                        {"KIND", KIND},
                        {"SLACK", SLACK},

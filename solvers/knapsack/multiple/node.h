@@ -1,4 +1,4 @@
-// The data of a search among listed patterns, as node.py has them.
+// The data of a search among listed patterns, as listed.py has them.
 #pragma once
 
 #include <cstdint>

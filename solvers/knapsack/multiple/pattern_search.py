@@ -8,28 +8,45 @@
 4. Prices of items give another bound (``prices``), and leave few patterns that a better packing can
    have; these are listed and searched (``patterns.cpp``, ``cover.cpp``), for a target next to the
    bound at first and a lower one where there is none. That is for few items to a knapsack.
-5. What is left is searched item by item (``tree``), with more of 2 in between.
+5. What is left is searched item by item (``tree.cpp``), with more of 2 in between. An item goes
+   into each knapsack in which it fits, the tightest first, and at last nowhere. What the items that
+   follow add is bounded by the surrogate problem: by its exact values, tabulated beforehand for
+   every number of items and every room, where the table is not too large, and by its relaxation
+   elsewhere. Knapsacks with equal room are tried once, and no item is packed while one that is no
+   heavier and worth no less is left out.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
-from solvers.knapsack.alarm import alarm
+from solvers.knapsack.answers import alarm
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
 from solvers.knapsack.multiple import completion
-from solvers.knapsack.multiple import tree as trees
-from solvers.knapsack.multiple.best import Best, Tell
 from solvers.knapsack.multiple.completion import Completion
-from solvers.knapsack.multiple.items import NOWHERE, MultipleKnapsack, MultiplePacking
+from solvers.knapsack.multiple.items import NOWHERE, Best, MultipleKnapsack, MultiplePacking, Tell
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import EXACT_BITS, PriceSearch
 from solvers.knapsack.multiple.reduce import reduce
 from solvers.native.knapsack_multiple_split import improve, split
 from solvers.native.knapsack_multiple_tree import search
+
+MOST_CELLS = 20_000_000
+"""Values of surrogate problems that are tabulated at most: 160 megabytes."""
+
+DEPTH, PROFIT, BEST, NODES = range(4)
+"""Places in ``control``: items decided, their profit, the profit to beat, nodes so far."""
+
+FINISHED, PAUSED = range(2)
+"""Why a search returns."""
+
+UNTRIED = -1
+"""Choice of an item that nothing was decided for."""
 
 SPLITS = 8
 """Orders of items in which a choice is split."""
@@ -57,6 +74,40 @@ hundredths of a second at first, and less than half a second later."""
 
 FIRST_ITEM_NODES = 20_000_000
 """Nodes of that search before many patterns are listed: some seconds."""
+
+
+class Tree(NamedTuple):
+    """A search: items and knapsacks, the values of surrogates, and what is decided.
+
+    ``value[i, r]`` is the best profit of items i and after in a knapsack of r; without rows where
+    the table would be too large, and then items come by falling efficiency. ``choice`` (n,) is a
+    knapsack, or their number for none; ``room`` (m,) is what is left.
+    """
+
+    profit: IntArray
+    weight: IntArray
+    value: IntArray
+    choice: IntArray
+    room: IntArray
+    control: IntArray
+    item: IntArray
+
+
+def make_tree(problem: MultipleKnapsack, best: int) -> Tree:
+    """Return the search for packings worth more than ``best``."""
+    n, total = problem.num_items, int(problem.capacity.sum())
+    tabulated = (n + 1) * (total + 1) <= MOST_CELLS
+    item = np.lexsort((-problem.profit, -problem.weight)) if tabulated else np.arange(n)
+    profit, weight = problem.profit[item], problem.weight[item]
+    value = np.zeros((n + 1 if tabulated else 0, total + 1 if tabulated else 0), dtype=np.int64)
+    for i in range(n - 1 if tabulated else -1, -1, -1):
+        value[i] = value[i + 1]
+        w = int(weight[i])
+        np.maximum(value[i, w:], value[i + 1, : total + 1 - w] + profit[i], out=value[i, w:])
+    control = np.zeros(4, dtype=np.int64)
+    control[BEST] = best
+    choice = np.full(n, UNTRIED, dtype=np.int64)
+    return Tree(profit, weight, value, choice, problem.capacity.copy(), control, item)
 
 
 def solve_multiple(
@@ -181,7 +232,7 @@ class ItemSearch:
 
     def __init__(self, best: Best) -> None:
         self._best = best
-        self._tree: trees.Tree | None = None
+        self._tree: Tree | None = None
         self._choice = np.full(best.problem.num_items, best.problem.num_knapsacks, dtype=np.int64)
         self._visits = FIRST_VISITS
         self._seed = 3
@@ -192,21 +243,21 @@ class ItemSearch:
         if best.over:
             return
         if self._tree is None:
-            self._tree = trees.make_tree(problem, best.profit)
+            self._tree = make_tree(problem, best.profit)
         control = self._tree.control
-        until = control[trees.NODES] + most
-        while not best.over and control[trees.NODES] < until:
-            control[trees.BEST] = max(control[trees.BEST], best.profit)
-            before = control[[trees.BEST, trees.NODES]]
+        until = control[NODES] + most
+        while not best.over and control[NODES] < until:
+            control[BEST] = max(control[BEST], best.profit)
+            before = control[[BEST, NODES]]
             nodes = max(1, self._visits // problem.num_items)
             reason = search(self._tree, self._choice, nodes, best.stop)
-            best.nodes += int(control[trees.NODES] - before[1])
-            if control[trees.BEST] > before[0]:
+            best.nodes += int(control[NODES] - before[1])
+            if control[BEST] > before[0]:
                 place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
                 packed = self._choice < problem.num_knapsacks
                 place[self._tree.item[packed]] = self._choice[packed]
                 best.improve(place)
-            if reason == trees.FINISHED:
+            if reason == FINISHED:
                 best.lower(best.profit, "search item by item")
                 return
             _refill(best, self._seed)

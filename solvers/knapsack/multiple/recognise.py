@@ -18,10 +18,9 @@ import scipy.sparse as sp
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.knapsack.integral import floor_of, whole, whole_weights
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple.items import MultipleKnapsack
-from solvers.knapsack.recognise import Box, whole_box
+from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
 
 NONE = -1
 """Stands for a column, item or row that is not there."""

@@ -1,4 +1,4 @@
-// Depth-first search item by item: the loop of tree.py.
+// Depth-first search item by item: the loop of pattern_search.py.
 #include "native/bindings.h"
 #include "subset_sum.h"
 
@@ -147,7 +147,7 @@ NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, value, choice, room, con
 NATIVE_MODULE(knapsack_multiple_tree) {
     using namespace knapsack::multiple;
     native::expose(module, "search", &search, "tree", "best", "nodes", "stop");
-    native::constants(module, "solvers.knapsack.multiple.tree",
+    native::constants(module, "solvers.knapsack.multiple.pattern_search",
                       {{"DEPTH", DEPTH},
                        {"PROFIT", PROFIT},
                        {"BEST", BEST},

@@ -1,11 +1,10 @@
 """Exact solution of multiple-choice knapsack problems: one item of each class, one capacity.
 
-``recognise`` finds them among models (``rows`` tells classes from the capacity), and ``items`` has
-the problem and its answer. ``normal_form`` drops what is dominated, ``relaxation`` bounds by the
-hulls of the classes and ``congruence`` by what profits are possible at all, ``start`` chooses a
-first selection. ``core_order`` says in what order classes are decided, ``core_search`` is dynamic
-programming over undominated states, class by class, and ``solve`` all of it. ``engine`` is the
-entry point.
+``recognise`` finds them among models, and ``items`` has the problem and its answer. ``normal_form``
+drops what is dominated, ``relaxation`` bounds by the hulls of the classes and by what profits are
+possible at all, and chooses a first selection. ``core_order`` says in what order classes are
+decided, ``core_search`` is dynamic programming over undominated states, class by class, and
+``engine`` all of it.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from solvers.knapsack.multiple_choice.items import MultipleChoice, Selection
 from solvers.knapsack.multiple_choice.recognise import recognise_multiple_choice
 
 if TYPE_CHECKING:
-    from solvers.knapsack.multiple_choice.solve import solve_multiple_choice
+    from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
 
 __all__ = ["MultipleChoice", "Selection", "recognise_multiple_choice", "solve_multiple_choice"]
 
-_ENGINE = {"solve_multiple_choice": "solvers.knapsack.multiple_choice.solve"}
+_ENGINE = {"solve_multiple_choice": "solvers.knapsack.multiple_choice.engine"}
 """Names that load the engine, with its loops; whoever only recognises a model needs none of it."""
 
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from solvers.knapsack.dp.states import States
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.multiple_choice.relaxation import Relaxation
@@ -21,6 +23,9 @@ from solvers.native.knapsack_multiple_choice_core_order import alternate
 NONE = -1
 """Where a class has no next step, or no last one."""
 
+BROAD = 1.0 + 1e-14
+"""Factor that makes a bound computed in double precision too large rather than too small."""
+
 
 class Core(NamedTuple):
     """What the search reads.
@@ -28,7 +33,7 @@ class Core(NamedTuple):
     ``sequence`` (m,) are the classes in the order in which they enter the core. The steepest step
     that may come in and the least steep that may go out, of classes from place t of it on, are
     ``up_profit[t]`` and so on, (m + 1,): (spare_gain, 1) and (1, 0) where there is none.
-    ``spare_gain`` is what weight left over counts in bounds (see ``congruence``).
+    ``spare_gain`` is what weight left over counts in bounds (see ``relaxation``).
     """
 
     profit: IntArray
@@ -79,3 +84,31 @@ def core_of(choice: MultipleChoice, relaxation: Relaxation, spare_gain: int = 0)
         relaxation.weight_before,
         spare_gain,
     )
+
+
+def outside_steps(core: Core, place: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the steps that bound what classes from a place of the sequence on can do."""
+    return (
+        (int(core.up_profit[place]), int(core.up_weight[place])),
+        (int(core.down_profit[place]), int(core.down_weight[place])),
+    )
+
+
+def state_bounds(
+    core: Core, place: int, capacity: int, states: States, count: int
+) -> npt.NDArray[np.float64]:
+    """Return the bound of each of the first states of a list, in double precision."""
+    up, down = outside_steps(core, place)
+    spare = (capacity - states.weight[:count]).astype(np.float64)
+    gain = spare * (up[0] / up[1])
+    loss = spare * (down[0] / down[1]) if down[1] else np.full(count, -np.inf)
+    return np.asarray(states.profit[:count] + np.where(spare >= 0, gain, loss), dtype=np.float64)
+
+
+def less_promising(bound: npt.NDArray[np.float64], staying: int) -> npt.NDArray[np.bool_]:
+    """Return flags of all but about so many of the states, those with the smallest bounds."""
+    leaving = bound.size - staying
+    later = bound < np.partition(bound, leaving)[leaving]
+    if not later.any():  # many of the same bound
+        return np.arange(bound.size) >= staying
+    return np.asarray(later)

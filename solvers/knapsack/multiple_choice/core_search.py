@@ -14,18 +14,26 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.history import History
-from solvers.knapsack.dp.states import chosen_states, copy_states, empty_states, larger_lists
-from solvers.knapsack.dp.waiting import Part, WaitingList
+from solvers.knapsack.dp.states import (
+    History,
+    Part,
+    WaitingList,
+    chosen_states,
+    copy_states,
+    empty_states,
+    larger_lists,
+)
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple_choice.bounds import (
+from solvers.knapsack.multiple_choice.core_order import (
     BROAD,
+    Core,
     less_promising,
     outside_steps,
     state_bounds,
 )
-from solvers.knapsack.multiple_choice.congruence import Congruence
-from solvers.knapsack.multiple_choice.control import (
+from solvers.knapsack.multiple_choice.pairs import find_pair
+from solvers.knapsack.multiple_choice.relaxation import Congruence
+from solvers.knapsack.multiple_choice.stages import (
     ANCESTOR,
     BEST_ITEM,
     BEST_STAGE,
@@ -48,10 +56,9 @@ from solvers.knapsack.multiple_choice.control import (
     SWAPPED,
     TARGET,
     VISITED,
+    Stages,
+    empty_stages,
 )
-from solvers.knapsack.multiple_choice.core_order import Core
-from solvers.knapsack.multiple_choice.pairs import find_pair
-from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
 from solvers.native.knapsack_multiple_choice_pairs import copy_promising
 from solvers.native.knapsack_multiple_choice_stages import advance
 

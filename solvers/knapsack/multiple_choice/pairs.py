@@ -16,9 +16,16 @@ import numpy as np
 
 from solvers.knapsack.dp.states import States, empty_states
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple_choice.control import CONTROLS, HISTORY_BITS, ITEMS, SHIFT, STAGE
 from solvers.knapsack.multiple_choice.core_order import Core
-from solvers.knapsack.multiple_choice.stages import Stages, empty_stages
+from solvers.knapsack.multiple_choice.stages import (
+    CONTROLS,
+    HISTORY_BITS,
+    ITEMS,
+    SHIFT,
+    STAGE,
+    Stages,
+    empty_stages,
+)
 from solvers.native.knapsack_multiple_choice_pairs import best_pair
 from solvers.native.knapsack_multiple_choice_stages import (
     bits_for,

@@ -1,22 +1,40 @@
-"""The linear relaxation: steps along the hull of each class, and the break solution.
+"""The linear relaxation, what profits are possible at all, and a selection to begin with.
 
 In a linear programme only the items on the upper hull of a class's profits over its weights count
 (Sinha and Zoltners, "The multiple-choice knapsack problem", 1979). A step goes from one of them to
 the next heavier, and steps of a class rise ever less steeply. Taking the steps of all classes in
 order of steepness is the relaxation's optimum for every capacity; the first step that does not fit
 is the break step, and all before it are the break solution.
+
+Weight and profit of every selection are sums of the items' pairs (weight, profit), which lie on a
+lattice. Where that is not all pairs of whole numbers, there is a modulus g and a factor a with
+``profit = a * weight`` modulo g for every selection; strongly correlated problems, where each step
+is worth its weight and a constant more, have that constant as g and a = 1. A profit p at weight
+w <= capacity then satisfies p - a w = 0 modulo g, and if no step is less steep than a, p is at most
+the largest number up to the relaxation's value that is a * capacity modulo g: p - a w is at most
+the relaxation's value less a * capacity, because the relaxation loses at least a for each unit of
+weight that it does without.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.knapsack.items import IntArray
+from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.native.knapsack_efficiency import relaxed
-from solvers.native.knapsack_multiple_choice_relaxation import hull_steps, settle
+from solvers.native.knapsack_multiple_choice_relaxation import (
+    best_exchange,
+    fill,
+    hull_steps,
+    settle,
+)
+
+FEW = 64
+"""Items looked at one by one, after which most problems are known to have no modulus but 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,3 +85,86 @@ def relax(choice: MultipleChoice) -> Relaxation:
     return Relaxation(
         profit, weight, group, item, profit_before, weight_before, place, break_item, bound
     )
+
+
+@dataclass(frozen=True)
+class Congruence:
+    """An optimum is bounded by numbers that are ``residue`` modulo ``modulus``.
+
+    Bounds that are rounded like that have to count ``factor`` for each unit of weight left over.
+    """
+
+    modulus: int = 1
+    residue: int = 0
+    factor: int = 0
+
+    def rounded_down(self, bound: int) -> int:
+        """Return the largest number up to ``bound`` that bounds a profit."""
+        return bound - (bound - self.residue) % self.modulus
+
+
+def congruence(choice: MultipleChoice, relaxation: Relaxation) -> Congruence:
+    """Return the congruence of a problem in normal form; modulus 1 where there is none."""
+    unit, factor, modulus = 0, 0, 0
+    start = np.minimum(FEW, choice.num_items)
+    pairs = zip(choice.weight[:start].tolist(), choice.profit[:start].tolist(), strict=True)
+    for weight, profit in pairs:
+        unit, factor, modulus = _with_pair(unit, factor, modulus, weight, profit)
+        if modulus == 1:
+            return Congruence()
+    if unit != 1 or factor * int(choice.weight.max(initial=0)) >= LARGEST:
+        return Congruence()
+    rest = np.gcd.reduce(choice.profit - factor * choice.weight)
+    modulus = math.gcd(modulus, int(rest))
+    factor %= max(modulus, 1)
+    # steps are sorted: the last is the least steep
+    steep = int(relaxation.profit[-1]) >= factor * int(relaxation.weight[-1])
+    if modulus < 2 or not steep:
+        return Congruence()
+    return Congruence(modulus, factor * choice.capacity % modulus, factor)
+
+
+def _with_pair(
+    unit: int, factor: int, modulus: int, weight: int, profit: int
+) -> tuple[int, int, int]:
+    """Add a pair to the lattice that (unit, factor) and (0, modulus) generate."""
+    while weight:
+        times = unit // weight
+        unit, factor, weight, profit = (
+            weight,
+            profit,
+            unit - times * weight,
+            factor - times * profit,
+        )
+    modulus = math.gcd(modulus, profit)
+    return unit, factor % modulus if modulus else factor, modulus
+
+
+def first_selection(choice: MultipleChoice, relaxation: Relaxation) -> tuple[int, IntArray]:
+    """Return the profit and the items of a good selection of a problem in normal form.
+
+    Steps behind the break step are taken where they fit, or one item of the break solution is
+    exchanged for the most valuable of its class that fits; the better of the two is returned, after
+    one such exchange.
+    """
+    chosen = relaxation.break_item.copy()
+    b = relaxation.break_step
+    weight, profit = int(relaxation.weight_before[b]), int(relaxation.profit_before[b])
+    alone = _exchanged(choice, chosen, profit, weight)
+    steps = relaxation.profit[b:], relaxation.weight[b:], relaxation.group[b:], relaxation.item[b:]
+    weight, profit = fill(*steps, choice.capacity, chosen, weight, profit)
+    filled = _exchanged(choice, chosen, profit, weight)
+    return filled if filled[0] >= alone[0] else alone
+
+
+def _exchanged(
+    choice: MultipleChoice, chosen: IntArray, profit: int, weight: int
+) -> tuple[int, IntArray]:
+    """Return profit and items after the best exchange of one item."""
+    arguments = choice.profit, choice.weight, choice.first, choice.capacity - weight, chosen
+    group, item = best_exchange(*arguments)
+    if item < 0:
+        return profit, chosen.copy()
+    changed = chosen.copy()
+    changed[group] = item
+    return profit + int(choice.profit[item] - choice.profit[chosen[group]]), changed

@@ -258,7 +258,7 @@ NATIVE_MODULE(knapsack_multiple_choice_stages) {
     native::expose(module, "expand", &expand_lists, "core", "now", "count", "then", "stages",
                    "group", "kept", "pruned", "capacity", "up", "down", "control");
     native::expose(module, "bits_for", &bits_for, "count");
-    native::constants(module, "solvers.knapsack.multiple_choice.control",
+    native::constants(module, "solvers.knapsack.multiple_choice.stages",
                       {{"HISTORY_BITS", HISTORY_BITS},
                        {"COUNT", COUNT},
                        {"PLACE", PLACE},

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from solvers.core.device import Device, cpu
 from solvers.core.errors import EngineError
 from solvers.knapsack.efficiency import SAFE_PRODUCT, Ordered
-from solvers.native.knapsack_greedy import pack_greedily
+from solvers.native.knapsack_heuristics import pack_greedily
 from solvers.papers.knapsack_branch_and_bound.history import History
 from solvers.papers.knapsack_branch_and_bound.nodes import LONGEST, SPARE, Nodes, word_type
 

@@ -15,7 +15,7 @@ from solvers.knapsack import rounds
 from solvers.knapsack.dp.core import FIRST_ROOM, CoreSearch, copies_to_flags, flags_to_copies
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
-from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
 from solvers.native.knapsack_efficiency import settle

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.knapsack.dp import heavy_first
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.heavy_first import search_heavy_first
-from solvers.knapsack.dp.heavy_first_stages import set_suffix, suffixes
+from solvers.knapsack.dp.heavy_first import search_heavy_first, set_suffix, suffixes
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import Knapsack

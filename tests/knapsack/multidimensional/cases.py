@@ -8,8 +8,7 @@ import numpy as np
 
 from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, LANES
-from solvers.knapsack.multidimensional.parallel_tempering import NONE
-from solvers.knapsack.multidimensional.scaled import Setting, scaled
+from solvers.knapsack.multidimensional.parallel_tempering import NONE, Setting, scaled
 from tests.knapsack.multidimensional.instances import drawn
 
 SETTINGS = (Setting(0.9, 1.0, 1.0, 5.0, 100), Setting(0.8, 4.0, 2.0, 10.0, 100))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
-from solvers.knapsack.multidimensional import solve, solve_multidimensional, trees, worker_pool
+from solvers.knapsack.multidimensional import solve, solve_multidimensional, tree, worker_pool
 from solvers.knapsack.multidimensional import tree_search as searches
 from tests.knapsack.looks import Looks
 from tests.knapsack.multidimensional.instances import best_profit, drawn
@@ -21,7 +21,7 @@ def hasty():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker_pool, "FIRST_WORK", 1)
         patch.setattr(worker_pool, "MOST_WORK", 1)
-        patch.setattr(trees, "LEAST_NODES", 1)
+        patch.setattr(tree, "LEAST_NODES", 1)
         patch.setattr(searches, "CORES", ())
         patch.setattr(searches, "TABU_WORK", 0)
         yield

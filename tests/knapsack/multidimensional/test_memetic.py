@@ -11,16 +11,15 @@ from solvers.core.device import cpu
 from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
 from solvers.knapsack.multidimensional import memetic as memetics
-from solvers.knapsack.multidimensional.elite_pool import MOST_ELITES, Elites
-from solvers.knapsack.multidimensional.greedy import greedy
 from solvers.knapsack.multidimensional.items import RelaxedKnapsack
-from solvers.knapsack.multidimensional.memetic import MemeticSearch
+from solvers.knapsack.multidimensional.memetic import MOST_ELITES, Elites, MemeticSearch
 from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
 from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.primal_heuristics import (
     MEMETIC_SEARCHES,
     PATIENCE,
     PrimalHeuristics,
+    greedy,
 )
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.instances import best_profit, drawn

@@ -14,8 +14,11 @@ from solvers.knapsack.multidimensional.parallel_tempering import (
     NONE,
     TRIALS,
     ParallelTempering,
+    exponential_draws,
+    flags_of,
+    scaled,
+    words_of,
 )
-from solvers.knapsack.multidimensional.scaled import exponential_draws, flags_of, scaled, words_of
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.multidimensional.instances import best_profit, drawn

@@ -11,10 +11,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.knapsack.multiple import pattern_search as searches
 from solvers.knapsack.multiple import solve_multiple
-from solvers.knapsack.multiple import tree as trees
-from solvers.knapsack.multiple.best import Best
 from solvers.knapsack.multiple.engine import solve
-from solvers.knapsack.multiple.items import NOWHERE
+from solvers.knapsack.multiple.items import NOWHERE, Best
 from solvers.native.knapsack_multiple_split import improve
 from solvers.native.knapsack_multiple_tree import search
 from tests.knapsack.looks import Looks
@@ -78,13 +76,13 @@ def test_compiled_loops_end_where_they_are_told_to():
     numbers = problem.profit, problem.weight, problem.capacity
     assert improve(*numbers, place, 10**9, 100, 1, stop) == 0
     assert (place == NOWHERE).all()
-    tree, choice = trees.make_tree(problem, 0), np.zeros(16, dtype=np.int64)
-    assert search(tree, choice, 1000, stop) == trees.PAUSED
-    assert tree.control[trees.NODES] == 0
+    tree, choice = searches.make_tree(problem, 0), np.zeros(16, dtype=np.int64)
+    assert search(tree, choice, 1000, stop) == searches.PAUSED
+    assert tree.control[searches.NODES] == 0
     stop[0] = 0
     assert improve(*numbers, place, 10**9, 100, 1, stop) == problem.profit_of(place) > 0
     search(tree, choice, 1000, stop)
-    assert tree.control[trees.NODES] == 1000
+    assert tree.control[searches.NODES] == 1000
 
 
 def test_who_was_told_to_end_is_over_for_good():

@@ -72,7 +72,7 @@ def test_each_search_finds_the_best_without_the_others(problem, which):
         if which != "patterns":
             patch.setattr(searches, "MOST_PRICED", 0)
         if which == "relaxation":
-            patch.setattr(searches.trees, "MOST_CELLS", 0)
+            patch.setattr(searches, "MOST_CELLS", 0)
         packing = solve_multiple(problem)
     check(problem, packing)
     assert packing.is_optimal

@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.knapsack.alarm import alarm
+from solvers.knapsack.answers import alarm
 from solvers.knapsack.dp.states import empty_states
 from solvers.knapsack.multiple_choice import core_search, solve_multiple_choice, stages
-from solvers.knapsack.multiple_choice.congruence import Congruence
-from solvers.knapsack.multiple_choice.control import CONTROLS, COUNT, PLACE, STAGE, STOP, STOPPED
 from solvers.knapsack.multiple_choice.core_order import core_of
 from solvers.knapsack.multiple_choice.core_search import MultipleChoiceSearch
 from solvers.knapsack.multiple_choice.engine import solve
 from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
-from solvers.knapsack.multiple_choice.relaxation import relax
-from solvers.knapsack.multiple_choice.start import first_selection
+from solvers.knapsack.multiple_choice.relaxation import Congruence, first_selection, relax
+from solvers.knapsack.multiple_choice.stages import CONTROLS, COUNT, PLACE, STAGE, STOP, STOPPED
 from solvers.native.knapsack_multiple_choice_stages import expand
 from tests.knapsack.looks import Looks
 from tests.knapsack.multiple_choice.instances import KINDS, dense_profit, instance, model_of

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
-from solvers.knapsack.multiple_choice.congruence import Congruence, congruence
 from solvers.knapsack.multiple_choice.core_order import core_of
 from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
-from solvers.knapsack.multiple_choice.relaxation import relax
+from solvers.knapsack.multiple_choice.relaxation import Congruence, congruence, relax
 from tests.knapsack.multiple_choice.instances import KINDS, instance, model_of
 
 

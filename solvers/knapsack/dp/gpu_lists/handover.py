@@ -1,4 +1,4 @@
-"""What a search on the CPU sees of a GPU: a place where its list can go on when it is long."""
+"""When a list of states goes to a GPU, and what a search on the CPU sees of it there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,31 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.core.device import Device
-from solvers.knapsack.dp.gpu_lists.choose import LONG_LIST, device_for
+from solvers.core.device import Device, find_device
 from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
+
+LONG_LIST = 100_000
+"""States from which a list is long: one core takes two milliseconds for a stage then, an H200 25
+microseconds (``benchmarks.knapsack_lists``), and bringing CuPy, kernels and list there takes as
+long as hundreds of stages."""
+
+
+def device_for(wanted: str) -> Device | None:
+    """Return the GPU for long lists, or None where they stay with the CPU.
+
+    ``wanted`` is the option ``device``.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there.
+    """
+    if wanted == "cpu":
+        return None
+    device = find_device(wanted)
+    return None if device.kind == "cpu" else device
 
 
 class Handover:
@@ -22,7 +42,7 @@ class Handover:
     Parameters
     ----------
     wanted : str
-        The option ``device``; see :func:`~solvers.knapsack.dp.gpu_lists.choose.device_for`.
+        The option ``device``; see :func:`~solvers.knapsack.dp.gpu_lists.handover.device_for`.
     say : callable
         Told in a sentence where the GPU is given up.
     """

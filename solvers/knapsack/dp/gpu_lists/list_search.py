@@ -11,16 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.knapsack.dp.gpu_lists.bounds import middle_bound, see_sides
-from solvers.knapsack.dp.gpu_lists.history import DeviceHistory
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
-from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, GpuLists
-from solvers.knapsack.dp.history import ItemStages
-from solvers.knapsack.dp.waiting import Part, WaitingList
+from solvers.knapsack.dp.gpu_lists.kernels.stages import Field, Mode, Reason
+from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, DeviceHistory, GpuLists
+from solvers.knapsack.dp.states import ItemStages, Part, WaitingList
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
+
+SAMPLES, SAMPLE = 64, 512
+"""Places of a list, and states at each of them, from which its middle bound is taken."""
 
 FIRST_ROOM = 2**22
 """States for which there is room at the beginning: 235 MB on both sides."""
@@ -31,11 +32,45 @@ GROWTH = 4
 WORK = 10**10
 """States between two looks at the clock: a tenth of a second or two."""
 
-PLACE = [Field.LEFT, Field.RIGHT, Field.STAGE]
-"""What a part that waits has of its own in the array that controls the search."""
-
 MEMORY_SHARE, HISTORY_SHARE = 0.5, 0.25
 """Parts of the free memory for lists, and for the histories of stages that are over."""
+
+
+def see_sides(lists: GpuLists, items: Ordered) -> None:
+    """Note in control what bounds the states of the list now, from its next items."""
+    left, right = lists[Field.LEFT], lists[Field.RIGHT]
+    comes, goes = (0, 1), (1, 0)
+    if right < items.num_items:
+        comes = int(items.profit[right]), int(items.weight[right])
+    if left >= 0:
+        goes = int(items.profit[left]), int(items.weight[left])
+    lists[Field.COMES_PROFIT], lists[Field.COMES_WEIGHT] = comes
+    lists[Field.GOES_PROFIT], lists[Field.GOES_WEIGHT] = goes
+
+
+def middle_bound(lists: GpuLists, items: Ordered) -> int:
+    """Return about the median of the states' bounds, from a sample; sides have been seen."""
+    count, to_host = lists[Field.COUNT], lists.device.to_host
+    bounds = []
+    for first in np.linspace(0, max(count - SAMPLE, 0), SAMPLES).astype(int).tolist():
+        part = lists.view(first, min(SAMPLE, count - first))
+        bounds.append(_bounds(lists, items, to_host(part.profit), to_host(part.weight)))
+    return int(np.median(np.concatenate(bounds)))
+
+
+def _bounds(
+    lists: GpuLists, items: Ordered, profit: npt.NDArray[np.int64], weight: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the bounds of states in double precision."""
+    spare = (items.capacity - weight).astype(np.float64)
+    gain = spare * (lists[Field.COMES_PROFIT] / lists[Field.COMES_WEIGHT])
+    out = lists[Field.GOES_WEIGHT]
+    loss = spare * (lists[Field.GOES_PROFIT] / out) if out else np.full(spare.size, -np.inf)
+    return np.asarray(profit + np.where(spare >= 0, gain, loss), dtype=np.float64)
+
+
+PLACE = [Field.LEFT, Field.RIGHT, Field.STAGE]
+"""What a part that waits has of its own in the array that controls the search."""
 
 
 @dataclass(frozen=True, eq=False)

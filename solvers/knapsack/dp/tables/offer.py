@@ -19,14 +19,16 @@ from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.dp.tables.dense import (
     MOST_BYTES,
     Segment,
+    fill_sums,
     fill_table,
+    fits,
     following,
     profit_type,
     segments,
+    unit_profit,
 )
 from solvers.knapsack.dp.tables.plan import Plan, make_plan
 from solvers.knapsack.dp.tables.reduce import Changes, Types, find_changes, find_types
-from solvers.knapsack.dp.tables.sums import fill_sums, fits, unit_profit
 from solvers.knapsack.efficiency import Ordered
 
 STATE = 11.0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device, cpu
 from solvers.knapsack.dp.gpu_lists import memory
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Reason
+from solvers.knapsack.dp.gpu_lists.kernels.stages import Field, Reason
 from solvers.knapsack.dp.gpu_lists.memory import GpuLists
 from solvers.knapsack.dp.states import States
 

@@ -10,7 +10,7 @@ from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import handover, list_search, memory
 from solvers.knapsack.dp.gpu_lists.handover import Handover
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode
+from solvers.knapsack.dp.gpu_lists.kernels.stages import Field, Mode
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.dp.gpu_lists.cases import (

@@ -11,7 +11,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import engine
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.gpu_lists import choose, handover, list_search, memory
+from solvers.knapsack.dp.gpu_lists import handover, list_search, memory
 from solvers.knapsack.dp.gpu_lists.handover import Handover
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.emulator.gpu import EmulatedGpu
@@ -19,6 +19,7 @@ from tests.knapsack.brute import instance
 from tests.knapsack.dp.gpu_lists.test_search import go_on, ordered, poor_start
 
 GPU = EmulatedGpu("cuda", "a GPU", memory_free=2**28)
+DEVICE_FOR = handover.device_for
 
 
 class Place(Handover):
@@ -150,15 +151,15 @@ def test_solving_with_a_gpu_gives_a_packing():
 
 
 def test_lists_stay_with_the_cpu_where_there_is_no_gpu(monkeypatch):
-    assert choose.device_for("cpu") is None
+    assert DEVICE_FOR("cpu") is None
     monkeypatch.setattr("solvers.core.device._gpus", lambda: ())
-    assert choose.device_for("auto") is None
+    assert DEVICE_FOR("auto") is None
     with pytest.raises(DeviceError, match="no NVIDIA GPU"):
-        choose.device_for("cuda")
+        DEVICE_FOR("cuda")
 
 
 def test_a_gpu_is_asked_for_only_where_a_list_is_long(monkeypatch):
-    monkeypatch.setattr(handover, "device_for", choose.device_for)
+    monkeypatch.setattr(handover, "device_for", DEVICE_FOR)
     monkeypatch.setattr("solvers.core.device._gpus", lambda: ())
     place = Handover("cuda", print)
     assert not place.takes(99)

@@ -8,11 +8,11 @@ import pytest
 from solvers.core.device import cpu
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.gpu_lists import list_search, memory
-from solvers.knapsack.dp.gpu_lists.history import Budget
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field
+from solvers.knapsack.dp.gpu_lists.kernels.stages import Field
 from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
+from solvers.knapsack.dp.gpu_lists.memory import Budget
 from solvers.knapsack.efficiency import by_efficiency
-from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.normal_form import normal_form
 from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.brute import instance

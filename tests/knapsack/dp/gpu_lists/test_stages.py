@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.knapsack.dp import states
-from solvers.knapsack.dp.gpu_lists.kernels.fields import Field, Mode, Reason
-from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY
+from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY, Field, Mode, Reason
 from solvers.knapsack.dp.states import States
 from solvers.native.knapsack_dp_states import merge
 from tests.emulator import Emulated, needs_compiler

@@ -9,7 +9,7 @@ from solvers.knapsack.dp.tables.dense import Tabled
 from solvers.knapsack.dp.tables.plan import Plan, make_plan
 from solvers.knapsack.dp.tables.reduce import find_changes, find_types
 from solvers.knapsack.efficiency import Ordered, by_efficiency
-from solvers.knapsack.greedy import first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
 

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from solvers.knapsack.dp.tables import dense, sums
-from solvers.knapsack.dp.tables.dense import fill_table, profit_type, segments
+from solvers.knapsack.dp.tables import dense
+from solvers.knapsack.dp.tables.dense import (
+    fill_sums,
+    fill_table,
+    profit_type,
+    segments,
+    unit_profit,
+)
 from solvers.knapsack.dp.tables.plan import make_plan
 from solvers.knapsack.dp.tables.reduce import find_changes, find_types
-from solvers.knapsack.dp.tables.sums import fill_sums, unit_profit
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.items import Knapsack
 from solvers.knapsack.normal_form import normal_form
@@ -108,9 +113,9 @@ def test_sums_stop_where_the_bound_is_reached() -> None:
     words[0] = 1
     stage = np.full(plan.width, -1, dtype=np.int32)
     wanted = 5000 - plan.base
-    end = sums.mark(words, stage, plan.weight, plan.low, plan.high, 0, plan.num_stages, wanted)
+    end = dense.mark(words, stage, plan.weight, plan.low, plan.high, 0, plan.num_stages, wanted)
     assert 0 < end < plan.num_stages
-    assert sums.highest(words, wanted) == wanted
+    assert dense.highest(words, wanted) == wanted
     check(items, plan, 4000, 5000, fill_sums(plan, 4000, 5000, never))
 
 
@@ -133,7 +138,7 @@ def test_huge_capacities_are_refused() -> None:
     items = by_efficiency(Knapsack.binary(weight + 5, weight, int(weight.sum()) // 2))
     plan = planned(items, int(items.profit_before[items.break_item]) - 2**29)
     assert segments(plan, items.dantzig_bound) is None
-    assert not sums.fits(plan)
+    assert not dense.fits(plan)
     assert not fill_table(plan, 0, items.dantzig_bound, never).is_complete
 
 
@@ -151,7 +156,7 @@ def test_common_divisors_and_many_copies_make_tables_small() -> None:
 def test_time_is_up(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a table had made: no packing is claimed, and only true bounds."""
     monkeypatch.setattr(dense, "MOST_FOLLOWING", 1)
-    monkeypatch.setattr(sums, "CALL_WORDS", 1)
+    monkeypatch.setattr(dense, "CALL_WORDS", 1)
     problem = instance("subset sum", 40, 300, 0)
     items, _ = ordered(problem)
     best = reference(normal_form(problem).knapsack)

@@ -1,4 +1,4 @@
-// Places in control, as fields.py has them, and the size of tiles; for the device and the CPU.
+// Places in control, as stages.py has them, and the size of tiles; for the device and the CPU.
 #pragma once
 
 constexpr int STAGES = 64, LANES = 32, THREADS = 256, WARPS = THREADS / LANES, EACH = 7,

@@ -232,6 +232,6 @@ NATIVE_MODULE(knapsack_dp_gpu_lists_stages) {
                    "threads");
     native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
                       {{"THREADS", THREADS}, {"EACH", EACH}, {"TILE", TILE}});
-    native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.fields",
+    native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
                       {{"CONTROL_SIZE", CONTROL_SIZE}, {"TICKET_LINE", TICKET}});
 }

@@ -1,4 +1,4 @@
-// The best of all pairs from two sorted lists, by going through both once.
+// Good packings: greedily, and the best pair of exchanges or of differences.
 #include <vector>
 
 #include "native/bindings.h"
@@ -8,6 +8,21 @@ namespace {
 
 using native::Span;
 using Integers = Span<const std::int64_t>;
+
+/// Flag everything that fits, in order; return the profit.
+std::int64_t pack_greedily(Span<const std::int64_t> profit, Span<const std::int64_t> weight,
+                           std::int64_t capacity, Span<bool> flags) {
+    native::check_length("weight", weight.size(), profit.size());
+    native::check_length("flags", flags.size(), profit.size());
+    std::int64_t total = 0;
+    for (std::int64_t j = 0; j < profit.size(); ++j)
+        if (weight[j] <= capacity) {
+            flags[j] = true;
+            capacity -= weight[j];
+            total += profit[j];
+        }
+    return total;
+}
 
 /// For each place of a list, the place of the highest profit up to there.
 std::vector<std::int64_t> highest_so_far(Integers profits) {
@@ -68,8 +83,10 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t> closest_sum(Integers first,
 } // namespace
 } // namespace knapsack
 
-NATIVE_MODULE(knapsack_exchanges) {
+NATIVE_MODULE(knapsack_heuristics) {
     using namespace knapsack;
+    native::expose(module, "pack_greedily", &pack_greedily, "profit", "weight", "capacity",
+                   "flags");
     native::expose(module, "best_pair", &best_pair, "weight", "profit", "weights", "profits",
                    "room");
     native::expose(module, "closest_sum", &closest_sum, "first", "second", "room");

@@ -1,8 +1,13 @@
-"""From the lightest item upwards, cluster by cluster, for a profit that is asked for.
+"""Items whose weights come in clusters: from the lightest cluster upwards, exactly.
 
-A first pass lists what heavier clusters can add, and with it a bound that knows of the gaps between
-sums. Packings are looked for near that bound first: the higher the profit that is asked for, the
-shorter the lists. Where none reaches it, the bound falls, and less is asked for.
+The weights of hard instances like those of Jooken, Leyman and De Causmaecker ("A new class of hard
+problem instances for the 0-1 knapsack problem", 2022) lie in a few narrow ranges far apart. What
+sums they have is then a matter of how many items of each range are packed, and the linear
+relaxation, which packs parts of items, knows nothing of the gaps between these sums.
+
+A first pass lists what heavier clusters can add (``cluster_lists``), and with it a bound that knows
+of the gaps between sums. Packings are looked for near that bound first: the higher the profit that
+is asked for, the shorter the lists. Where none reaches it, the bound falls, and less is asked for.
 """
 
 from __future__ import annotations
@@ -13,11 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.clusters.climb import Climb, Rising
-from solvers.knapsack.dp.clusters.completions import NOTHING, Completions, Lists
-from solvers.knapsack.dp.clusters.detect import find_clusters
+from solvers.knapsack.dp.cluster_lists import NOTHING, Climb, Completions, Lists, Rising
 from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.efficiency import Ordered
+from solvers.knapsack.items import IntArray
+
+LEAST_JUMP = 16.0
+"""How many times as wide as the widest gap within clusters the narrowest between them has to be.
+Uniform weights have gaps that differ by less from one to the next in size."""
+
+FEWEST_ITEMS = 16
+"""Items below which a few gaps say nothing."""
+
+MOST_CLUSTERS = 64
+"""Clusters beyond which numbers of items of each say too little."""
 
 MOST_STATES = 4_000_000
 """States of a list: to merge it with its copy takes less than a tenth of a second, in which nobody
@@ -39,6 +53,32 @@ FIRST_STEP = 1 / 2
 FARTHER, NEARER = 4, 4
 """How many times as far the next one is if there is none, and how many times nearer if lists have
 no room."""
+
+
+def find_clusters(weight: IntArray) -> IntArray | None:
+    """Return the first place of each cluster, and the number of items behind the last one's.
+
+    Parameters
+    ----------
+    weight : (n,) int64 array
+        In rising order.
+
+    Returns
+    -------
+    (k + 1,) int64 array or None
+        None where there are no two clusters: sizes of gaps rise without a jump.
+    """
+    if weight.size < FEWEST_ITEMS:
+        return None
+    gap = np.diff(weight).astype(np.float64) + 1.0
+    sizes = np.sort(gap)
+    jump = sizes[1:] / sizes[:-1]
+    widest = int(np.argmax(jump))
+    cuts = np.flatnonzero(gap > sizes[widest]) + 1
+    if jump[widest] < LEAST_JUMP or cuts.size + 1 > MOST_CLUSTERS:
+        return None
+    found: IntArray = np.concatenate([[0], cuts, [weight.size]]).astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -156,14 +156,14 @@ std::int64_t advance(const States &now, std::int64_t count, const States &then,
 } // namespace
 } // namespace knapsack
 
-NATIVE_MODULE(knapsack_dp_heavy_first_stages) {
+NATIVE_MODULE(knapsack_dp_heavy_first) {
     using namespace knapsack;
     native::expose(module, "advance", &advance, "now", "count", "then", "profit_step",
                    "weight_step", "bit", "capacity", "known", "control", "most");
     native::constants(
         module, "solvers.knapsack.dp.states",
         {{"PROFIT", PROFIT}, {"HISTORY", HISTORY}, {"ANCESTOR", ANCESTOR}, {"VISITED", VISITED}});
-    native::constants(module, "solvers.knapsack.dp.heavy_first_stages",
+    native::constants(module, "solvers.knapsack.dp.heavy_first",
                       {{"SUFFIX", SUFFIX},
                        {"PLACES", PLACES},
                        {"NEXT", NEXT},

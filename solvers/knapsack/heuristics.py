@@ -1,14 +1,21 @@
-"""Packings of given counts whose weight comes as close to the capacity as possible.
+"""Good packings, to prune with: greedy ones, by two exchanges, and of given counts.
 
-From the heaviest window of neighbouring items that fits, single exchanges within a group bring the
-weight up, each time by the largest difference that still fits; then pairs of exchanges, found by
-adding up two sorted lists of differences, hit the capacity exactly if anything does: two lists of
-16 thousand differences have 270 million sums.
+The greedy ones take linear time. Two exchanges near the break item change the break solution: each
+takes at most one item out and puts at most one in. Those within a set of items are sorted by
+weight, so that the best pair from two sets is found by going through both lists once (Horowitz and
+Sahni's two lists, 1974, with exchanges for elements).
+
+Packings of given counts come as close to the capacity as possible. From the heaviest window of
+neighbouring items that fits, single exchanges within a group bring the weight up, each time by the
+largest difference that still fits; then pairs of exchanges, found by adding up two sorted lists of
+differences, hit the capacity exactly if anything does: two lists of 16 thousand differences have
+270 million sums.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +23,86 @@ import numpy.typing as npt
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.intercepts import Lines
 from solvers.knapsack.items import IntArray
-from solvers.native.knapsack_exchanges import closest_sum
+from solvers.native.knapsack_heuristics import best_pair, closest_sum, pack_greedily
 
 EXCHANGES = 16
 """Single exchanges; each leaves a small part of the weight that was missing."""
+
+
+def first_packing(items: Ordered) -> tuple[int, Any]:
+    """Return profit and (n,) flags of the best of a few packings near the break solution.
+
+    They are the greedy packing, and the break solution with one item put in, or with the break item
+    put in and one taken out (Martello and Toth, "Knapsack Problems", 1990, section 2.4).
+    """
+    flags = np.zeros(items.num_items, dtype=np.bool_)
+    profit = pack_greedily(items.profit, items.weight, items.capacity, flags)
+    b, room = items.break_item, items.capacity - int(items.weight_before[items.break_item])
+    base = int(items.profit_before[b])
+    if b == items.num_items:
+        return base, flags
+    fitting = np.flatnonzero(items.weight[b:] <= room)
+    if fitting.size:
+        best = b + int(fitting[np.argmax(items.profit[b:][fitting])])
+        if base + int(items.profit[best]) > profit:
+            profit = base + int(items.profit[best])
+            flags[:] = np.arange(items.num_items) < b
+            flags[best] = True
+    lacking = int(items.weight[b]) - room
+    enough = np.flatnonzero(items.weight[:b] >= lacking)
+    if enough.size:
+        out = int(enough[np.argmin(items.profit[:b][enough])])
+        swapped = base + int(items.profit[b]) - int(items.profit[out])
+        if swapped > profit:
+            profit = swapped
+            flags[:] = np.arange(items.num_items) <= b
+            flags[out] = False
+    return profit, flags
+
+
+def two_exchanges(items: Ordered, side: int) -> tuple[int, npt.NDArray[np.bool_]]:
+    """Return profit and flags of the best packing by two exchanges.
+
+    Parameters
+    ----------
+    items : Ordered
+        With a break item.
+    side : int
+        Items to the left of the break item, and to the right, in each of two sets.
+    """
+    b = items.break_item
+    left = np.arange(max(0, b - 2 * side), b)[::-1]
+    right = np.arange(b, min(items.num_items, b + 2 * side))
+    one, other = (left[::2], right[::2]), (left[1::2], right[1::2])
+    first, second = _exchanges(items, *one), _exchanges(items, *other)
+    room = items.capacity - int(items.weight_before[b])
+    i, j, gain = best_pair(first[0], first[1], second[0], second[1], room)
+    flags = np.arange(items.num_items) < b
+    for (out, into), place in ((one, first[2][i]), (other, second[2][j])):
+        taken, put = divmod(int(place), into.size + 1)
+        if taken < out.size:
+            flags[out[taken]] = False
+        if put < into.size:
+            flags[into[put]] = True
+    return int(items.profit_before[b]) + gain, flags
+
+
+def _exchanges(
+    items: Ordered, out: IntArray, into: IntArray
+) -> tuple[IntArray, IntArray, npt.NDArray[np.intp]]:
+    """Return weight and profit of every exchange, sorted by weight, and which one it is."""
+    weight = _changes(items.weight, out, into)
+    profit = _changes(items.profit, out, into)
+    order = np.argsort(weight, kind="stable")
+    return weight[order], profit[order], order
+
+
+def _changes(values: IntArray, out: IntArray, into: IntArray) -> IntArray:
+    """Return the change of a sum by each exchange; the last ones out and in mean none."""
+    less = np.append(values[out], 0)
+    more = np.append(values[into], 0)
+    change: IntArray = more[None, :] - less[:, None]
+    return change.ravel()
 
 
 @dataclass(frozen=True, eq=False)

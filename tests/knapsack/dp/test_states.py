@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.knapsack.dp.history import History, ItemStages, item_stages
-from solvers.knapsack.dp.states import empty_states
+from solvers.knapsack.dp.states import History, ItemStages, empty_states, item_stages
 from solvers.knapsack.multiple_choice.stages import Stages
 
 BITS, ITEMS = 2, 4

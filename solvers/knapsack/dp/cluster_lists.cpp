@@ -142,7 +142,7 @@ std::int64_t add_to_packings(const States &now, std::int64_t count, const States
 } // namespace
 } // namespace knapsack
 
-NATIVE_MODULE(knapsack_dp_clusters_stages) {
+NATIVE_MODULE(knapsack_dp_cluster_lists) {
     using namespace knapsack;
     native::expose(module, "add_to_completions", &add_to_completions, "weight", "profit", "count",
                    "then_weight", "then_profit", "weight_step", "profit_step", "capacity", "target",

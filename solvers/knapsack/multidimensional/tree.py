@@ -1,0 +1,170 @@
+"""Trees of the search: one for each number of items packed, grown a while at a time and cut in two.
+
+The relaxation packs some number of items and a fraction. Asking for a whole number k of them cuts
+it off, and each k has its own duals, bound and reduced costs (Vimont, Boussier, Vasquez, "Reduced
+costs propagation in an efficient implicit enumeration for the 01 multidimensional knapsack
+problem", 2008, section 3). Only the few k whose bound exceeds the best packing are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.progress import Progress
+from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
+from solvers.knapsack.multidimensional.node import (
+    AT_UPPER,
+    CUT_OFF,
+    DEPTH,
+    FINISHED,
+    NODES,
+    UNDECIDED,
+    Int8Array,
+    Levels,
+    Node,
+    Rows,
+    copy_node,
+    make_levels,
+    make_rows,
+    node_at,
+    root_node,
+)
+from solvers.native.knapsack_multidimensional_tree import decide_item, explore, reoptimise
+
+PASSES, FREE_ITEMS = 4, 40
+"""Passes over the free items of a node and its basis, and how many items are free in the mean."""
+
+LEAST_NODES = 20
+"""Nodes by which a tree grows at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblems:
+    """The sub-problems that are open: rows (the last one counts items) and a node for each."""
+
+    rows: Rows
+    nodes: tuple[Node, ...]
+
+
+def largest_count(problem: MultidimensionalKnapsack) -> int:
+    """Return how many items the row that allows fewest has room for, lightest first."""
+    weights = np.cumsum(np.sort(problem.weight, axis=1), axis=1)
+    return int((weights <= problem.capacity[:, None]).sum(axis=1).min())
+
+
+def by_count(
+    problem: MultidimensionalKnapsack, target: int, progress: Progress
+) -> Subproblems | None:
+    """Return the sub-problems that may hold a packing worth ``target``, the best bound first.
+
+    None where ``progress`` says stop before all are known.
+    """
+    weight = np.vstack([problem.weight, np.ones((1, problem.num_items), dtype=np.int64)])
+    rows = make_rows(problem.profit, weight, equations=1)
+    free = make_rows(problem.profit, problem.weight)
+    start = root_node(free, problem.capacity)
+    if reoptimise(free, start, target) == CUT_OFF:
+        return Subproblems(rows, ())
+    most = largest_count(problem)
+    middle = min(int((start.place[: problem.num_items] == AT_UPPER).sum()), most)
+    found = []
+    for step, first in ((1, middle), (-1, middle - 1)):
+        count = first
+        node = root_node(rows, np.append(problem.capacity, count))
+        while 0 <= count <= most:
+            if progress.should_stop() is not None:
+                return None
+            status = reoptimise(rows, node, target)
+            if status != CUT_OFF:
+                found.append(node)
+            elif node.bound[0] < target and node.dual[-1] * step <= 0.0:
+                break  # the same duals cut off all that are farther away
+            count += step
+            node = _next_count(rows, node, step)
+    found.sort(key=lambda node: -float(node.bound[0]))
+    return Subproblems(rows, tuple(found))
+
+
+def _next_count(rows: Rows, node: Node, step: int) -> Node:
+    """Return the node for ``step`` items more, with the basis of this one: a few pivots away."""
+    further = copy_node(node)
+    further.residual[-1] += step
+    further.side[-1] += step * rows.scale[-1]
+    return further
+
+
+def core_threshold(node: Node, size: int) -> float:
+    """Return the reduced cost that leaves about ``size`` items free."""
+    costs = np.sort(np.abs(node.reduced))
+    return float(costs[min(size, costs.size - 1)])
+
+
+class Tree:
+    """A search below a node; its levels get their memory when it grows for the first time."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.levels: Levels | None = None
+        self.is_done = False
+
+    @property
+    def bound(self) -> float:
+        """A bound on what the tree may still find."""
+        bound = float(self.node.bound[0])
+        if self.levels is None:
+            return bound
+        depth = int(self.node.counts[DEPTH])
+        is_open = self.levels.other[:depth] != UNDECIDED
+        return float(self.levels.bound[:depth, 0].max(where=is_open, initial=bound))
+
+    @property
+    def nodes(self) -> int:
+        """Nodes treated so far."""
+        return int(self.node.counts[NODES])
+
+
+def steps_per_node(rows: Rows) -> int:
+    """Return the elementary steps of a node: a few passes over its free items and its basis."""
+    m = int(rows.scale.size)
+    return PASSES * m * (m + FREE_ITEMS)
+
+
+def run_tree(rows: Rows, tree: Tree, target: int, work: int, stop: Int8Array) -> BoolArray | None:
+    """Grow a tree for so many elementary steps.
+
+    Return a packing worth ``target`` or more, if one was found.
+    """
+    if tree.levels is None:
+        tree.levels = make_levels(tree.node)
+    nodes = max(work // steps_per_node(rows), LEAST_NODES)
+    best = np.array([target], dtype=np.int64)
+    packing: Int8Array = np.zeros(rows.profit.size, dtype=np.int8)
+    status = explore(rows, tree.node, tree.levels, best, packing, nodes, stop)
+    tree.is_done = status == FINISHED
+    return packing.astype(np.bool_) if best[0] > target else None
+
+
+def split(rows: Rows, trees: list[Tree], target: int) -> Tree | None:
+    """Cut the highest open branch off the tree with the best bound that has one."""
+    best, place = -np.inf, (-1, -1)
+    for number, tree in enumerate(trees):
+        if tree.levels is None:
+            continue
+        depth = int(tree.node.counts[DEPTH])
+        bounds = tree.levels.bound[:depth, 0]
+        is_open = (tree.levels.other[:depth] != UNDECIDED) & (bounds >= target)
+        highest = int(np.argmax(is_open)) if depth else 0
+        if depth and is_open[highest] and bounds[highest] > best:
+            best, place = float(bounds[highest]), (number, highest)
+    number, level = place
+    if number < 0:
+        return None
+    tree = trees[number]
+    assert tree.levels is not None  # it has an open level
+    node = node_at(tree.node, tree.levels, level)
+    node.counts[NODES] = node.counts[DEPTH] = 0
+    decide_item(rows, node, int(tree.levels.item[level]), int(tree.levels.other[level]))
+    tree.levels.other[level] = UNDECIDED
+    return Tree(node)
