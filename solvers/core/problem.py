@@ -227,8 +227,7 @@ class Problem:
     @cached_property
     def entries(self) -> SparseRows:
         """A, on the arrays of ``matrix``, for whom SciPy would be loaded in vain."""
-        A = self.matrix
-        return SparseRows(A.data, A.indices, A.indptr, A.shape)
+        return SparseRows.of(self.matrix)
 
     def __getattr__(self, name: str) -> Any:
         """Make ``matrix`` of the entries when it is first asked for."""

@@ -1,4 +1,7 @@
-"""A sparse matrix by rows, without SciPy: small models are solved before that is loaded."""
+"""A sparse matrix by rows, without SciPy: small models are solved before that is loaded.
+
+The columns of a matrix are the rows of its transpose, so one type serves both.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+
+    from solvers.core.device import Device
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -28,12 +33,15 @@ and whose products take a third of the time."""
 class SparseRows:
     """A matrix (m, n) by rows, with the names that SciPy has for its parts.
 
+    Compiled loops take it as ``native::SparseRows``. On a device it only holds the arrays.
+
     Parameters
     ----------
     data : (nnz,) float64
     indices : (nnz,) int
         Columns, ascending in each row.
     indptr : (m + 1,) int
+        Row i's entries are ``indptr[i]:indptr[i + 1]`` of the other two.
     shape : (int, int)
     """
 
@@ -43,6 +51,12 @@ class SparseRows:
     shape: tuple[int, int]
 
     ndim = 2
+
+    @classmethod
+    def of(cls, matrix: sp.csr_array | sp.csc_array) -> SparseRows:
+        """Return a SciPy matrix by rows, or the transpose of one by columns, on the same arrays."""
+        rows, columns = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+        return cls(matrix.data, matrix.indices, matrix.indptr, (rows, columns))
 
     @classmethod
     def of_table(cls, table: npt.NDArray[Any]) -> SparseRows:
@@ -59,10 +73,27 @@ class SparseRows:
         """Number of entries."""
         return int(self.data.size)
 
+    @property
+    def lengths(self) -> npt.NDArray[Any]:
+        """Number of entries of each row (m,)."""
+        return np.diff(self.indptr)
+
+    def __getitem__(self, i: int) -> tuple[npt.NDArray[Any], FloatArray]:
+        """Return the columns and the coefficients of row i."""
+        own = slice(self.indptr[i], self.indptr[i + 1])
+        return self.indices[own], self.data[own]
+
+    def count(self, marked: BoolArray) -> npt.NDArray[np.int64]:
+        """Return how many of the entries marked (nnz,) each row has, (m,)."""
+        before = np.zeros(marked.size + 1, dtype=np.int64)
+        np.cumsum(marked, out=before[1:])
+        counts: npt.NDArray[np.int64] = np.diff(before[self.indptr])
+        return counts
+
     @cached_property
     def row(self) -> npt.NDArray[Any]:
         """Row of each entry (nnz,)."""
-        return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        return np.repeat(np.arange(self.shape[0]), self.lengths)
 
     @cached_property
     def csr(self) -> sp.csr_array:
@@ -82,12 +113,30 @@ class SparseRows:
     def row_sizes(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
         smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
-        filled = np.flatnonzero(np.diff(self.indptr))
+        filled = np.flatnonzero(self.lengths)
         if filled.size:
             size, begins = np.abs(self.data), self.indptr[filled]
             smallest[filled] = np.minimum.reduceat(size, begins)
             largest[filled] = np.maximum.reduceat(size, begins)
         return smallest, largest
+
+    @property
+    def largest(self) -> FloatArray:
+        """The largest magnitude in each row (m,); zero where it has no entry."""
+        return self.row_sizes[1]
+
+    def cast(self, value: npt.DTypeLike) -> SparseRows:
+        """Return the matrix as C++ and kernels read it: read-only, its indices in 32 bits.
+
+        Arrays that are of these types already are shared.
+        """
+        indices, indptr = _sealed(self.indices, np.int32), _sealed(self.indptr, np.int32)
+        return SparseRows(_sealed(self.data, value), indices, indptr, self.shape)
+
+    def on(self, device: Device) -> SparseRows:
+        """Return the matrix with its arrays on a device."""
+        there = device.to_device
+        return SparseRows(there(self.data), there(self.indices), there(self.indptr), self.shape)
 
     def times(self, x: FloatArray) -> FloatArray:
         """Return A x (m,); each row is summed in its order."""
@@ -143,6 +192,13 @@ class SparseRows:
         as_short = indices.astype(np.int32, copy=data is self.data)
         data = data.copy() if data is self.data else data
         return SparseRows(data, as_short, _starts(row, self.shape[0]), self.shape)
+
+
+def _sealed(array: npt.NDArray[Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of a type that cannot be written to, a view where it is of that type."""
+    view = np.ascontiguousarray(array, dtype=kind).view()
+    view.flags.writeable = False
+    return view
 
 
 def _sums(places: npt.NDArray[Any], terms: FloatArray, size: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The mixed-integer problem as the heuristics read it: by rows and by columns, in plain arrays."""
+"""The mixed-integer problem as the heuristics read it: by rows and by columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import EngineError
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]
@@ -36,13 +37,8 @@ class MipModel:
         Infinite where there is no side.
     is_integer : (n,) uint8
         1 for integer columns.
-    row_start : (m+1,) int32
-        Row i's entries are ``row_start[i]:row_start[i+1]`` of ``row_column`` and ``row_value``.
-    row_column, row_value : (nnz,) int32, float64
-    column_start : (n+1,) int32
-        Column j's entries are ``column_start[j]:column_start[j+1]`` of ``column_row`` and
-        ``column_value``.
-    column_row, column_value : (nnz,) int32, float64
+    rows, columns : SparseRows
+        A (m, n), and its transpose (n, m); indices have 32 bits.
     """
 
     problem: Problem
@@ -52,12 +48,8 @@ class MipModel:
     row_lower: FloatArray
     row_upper: FloatArray
     is_integer: ByteArray
-    row_start: IndexArray
-    row_column: IndexArray
-    row_value: FloatArray
-    column_start: IndexArray
-    column_row: IndexArray
-    column_value: FloatArray
+    rows: SparseRows
+    columns: SparseRows
 
     @classmethod
     def of(cls, problem: Problem) -> MipModel:
@@ -73,7 +65,6 @@ class MipModel:
                 f"The model has {problem.num_nonzeros} nonzeros; the heuristics count them with "
                 "32 bits. Use method='highs'."
             )
-        by_row, by_column = problem.matrix, problem.matrix_csc
         lower, upper = problem.lower.copy(), problem.upper.copy()
         whole = problem.integrality
         lower[whole] = np.ceil(lower[whole] - INTEGRALITY_TOLERANCE)
@@ -86,12 +77,8 @@ class MipModel:
             row_lower=problem.row_lower,
             row_upper=problem.row_upper,
             is_integer=whole.astype(np.uint8),
-            row_start=np.ascontiguousarray(by_row.indptr, dtype=np.int32),
-            row_column=np.ascontiguousarray(by_row.indices, dtype=np.int32),
-            row_value=np.ascontiguousarray(by_row.data, dtype=np.float64),
-            column_start=np.ascontiguousarray(by_column.indptr, dtype=np.int32),
-            column_row=np.ascontiguousarray(by_column.indices, dtype=np.int32),
-            column_value=np.ascontiguousarray(by_column.data, dtype=np.float64),
+            rows=problem.entries.cast(np.float64),
+            columns=SparseRows.of(problem.matrix_csc).cast(np.float64),
         )
 
     @property
@@ -107,7 +94,7 @@ class MipModel:
     @property
     def num_nonzeros(self) -> int:
         """Number of entries of A."""
-        return int(self.row_value.size)
+        return self.rows.nnz
 
     @cached_property
     def integers(self) -> IndexArray:
@@ -119,6 +106,20 @@ class MipModel:
         """Whether each column (n,) is an integer between 0 and 1 with both values allowed."""
         binary: BoolArray = (self.is_integer == 1) & (self.lower == 0.0) & (self.upper == 1.0)
         return binary
+
+    @cached_property
+    def locks(self) -> tuple[IndexArray, IndexArray]:
+        """How many sides of rows each column (n,) may break when it grows, and when it shrinks."""
+        lower, upper = (
+            np.repeat(np.isfinite(side), self.rows.lengths)
+            for side in (self.row_lower, self.row_upper)
+        )
+        rising = self.rows.data > 0.0
+        up, down = (
+            np.bincount(self.rows.indices[breaks], minlength=self.num_columns).astype(np.int32)
+            for breaks in (np.where(rising, upper, lower), np.where(rising, lower, upper))
+        )
+        return up, down
 
     @property
     def offset(self) -> float:

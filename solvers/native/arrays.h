@@ -84,6 +84,15 @@ template <class T> class Grid {
     std::array<std::int64_t, 2> shape_{0, 0};
 };
 
+/// A sparse matrix by rows, as solvers/core/rows.py has it: entries of row i stand from indptr[i]
+/// on, before indptr[i + 1].
+template <class Index> struct SparseRows {
+    Span<const Index> indptr, indices;
+    Span<const double> data;
+
+    Index length(std::int64_t i) const { return indptr[i + 1] - indptr[i]; }
+};
+
 /// A contiguous array of three dimensions.
 template <class T> class Cube {
   public:

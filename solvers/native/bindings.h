@@ -116,6 +116,14 @@ inline void check_length(const char *name, std::int64_t found, std::int64_t want
         refuse_length(name, found, wanted);
 }
 
+/// Refuse a matrix that has not so many rows, or fewer entries than its rows say.
+template <class Index>
+void check_rows(const char *name, const SparseRows<Index> &rows, std::int64_t count) {
+    check_length(name, rows.indptr.size(), count + 1);
+    check_length(name, rows.indices.size(), rows.indptr[count]);
+    check_length(name, rows.data.size(), rows.indptr[count]);
+}
+
 using Binder = void (*)(nb::module_ &);
 
 /// Adds a submodule to the list that module.cpp goes through.
@@ -240,6 +248,9 @@ struct type_caster<Structure> {
             std::make_tuple(NATIVE_EACH(NATIVE_MEMBER, structure, __VA_ARGS__));                   \
         using Casters = std::tuple<NATIVE_EACH(NATIVE_CASTER, structure, __VA_ARGS__)>;            \
     };
+
+NATIVE_STRUCT(native::SparseRows<std::int32_t>, indptr, indices, data)
+NATIVE_STRUCT(native::SparseRows<std::int64_t>, indptr, indices, data)
 
 /// Define what a submodule of solvers.native holds; ``module`` is it.
 #define NATIVE_MODULE(name)                                                                        \

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -24,11 +26,6 @@ def random_matrix(shape: tuple[int, int], seed: int, density: float = 0.3) -> sp
     return sp.csr_array(table)
 
 
-def as_rows(matrix: sp.csr_array) -> SparseRows:
-    """Return the same matrix on the same arrays."""
-    return SparseRows(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
-
-
 def bits(values: npt.NDArray[np.float64]) -> list[bytes]:
     """Return what tells even zeros of different sign apart."""
     assert values.dtype == np.float64
@@ -46,8 +43,8 @@ def test_products_have_the_bits_of_scipy(
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=shape[1]), rng.normal(size=shape[0])
     x[::5], y[::5] = -0.0, 0.0
-    assert bits(as_rows(matrix).times(x)) == bits(matrix @ x)
-    assert bits(as_rows(matrix).transposed_times(y)) == bits(matrix.T @ y)
+    assert bits(SparseRows.of(matrix).times(x)) == bits(matrix @ x)
+    assert bits(SparseRows.of(matrix).transposed_times(y)) == bits(matrix.T @ y)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -110,7 +107,7 @@ def test_the_canonical_form_of_one_row(
 
 def test_the_canonical_form_shares_nothing_with_what_was_given() -> None:
     for given in (random_matrix((6, 6), 0), sp.csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))):
-        found = as_rows(given)
+        found = SparseRows.of(given)
         made = found.canonical()
         for mine, theirs in ((made.data, found.data), (made.indices, found.indices)):
             assert not np.shares_memory(mine, theirs)
@@ -129,7 +126,7 @@ def test_a_table_becomes_its_entries(shape: tuple[int, int]) -> None:
 
 
 def test_scipy_gets_the_same_arrays() -> None:
-    found = as_rows(random_matrix((9, 8), 3))
+    found = SparseRows.of(random_matrix((9, 8), 3))
     assert np.shares_memory(found.csr.data, found.data)
     assert found.csr is found.csr
     np.testing.assert_array_equal(found.csr.indices, found.indices)
@@ -145,3 +142,31 @@ def test_a_problem_has_one_matrix_in_two_forms(shape: tuple[int, int]) -> None:
         np.testing.assert_array_equal(problem.matrix.toarray(), table)
         assert np.shares_memory(problem.matrix.data, problem.entries.data) or not table.any()
         assert problem.matrix.has_canonical_format
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_rows_and_columns_are_those_of_the_table(shape: tuple[int, int]) -> None:
+    matrix = random_matrix(shape, 1)
+    table = matrix.toarray()
+    for lines, dense in ((SparseRows.of(matrix), table), (SparseRows.of(matrix.tocsc()), table.T)):
+        marked = np.random.default_rng(2).random(lines.nnz) < 0.5
+        counts = lines.count(marked)
+        assert lines.shape == dense.shape
+        np.testing.assert_array_equal(lines.lengths, np.count_nonzero(dense, axis=1))
+        np.testing.assert_array_equal(lines.largest, np.abs(dense).max(axis=1, initial=0.0))
+        for i, line in enumerate(dense):
+            indices, data = lines[i]
+            np.testing.assert_array_equal(indices, np.flatnonzero(line))
+            np.testing.assert_array_equal(data, line[indices])
+            assert counts[i] == marked[lines.indptr[i] : lines.indptr[i + 1]].sum()
+
+
+def test_what_loops_read_is_shared_where_it_can_be_and_not_written_to() -> None:
+    given = SparseRows.of(random_matrix((7, 5), 0))
+    cast = given.cast(np.float64)
+    assert np.shares_memory(cast.data, given.data)
+    single = replace(given, indptr=given.indptr.astype(np.int64)).cast(np.float32)
+    assert (single.data.dtype, single.indptr.dtype) == (np.float32, np.int32)
+    for array in (cast.data, cast.indices, cast.indptr, single.data):
+        assert not array.flags.writeable
+    assert given.data.flags.writeable

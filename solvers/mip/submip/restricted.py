@@ -61,15 +61,15 @@ def restrict(model: MipModel, sub: SubMip) -> Restricted | None:
     elastic = np.zeros(model.num_rows, dtype=bool)
     elastic[sub.elastic] = True
     extra = [_shortened(row, free, base) for row in _extra_rows(model, sub)]
-    kept = free[model.row_column] & (np.abs(model.row_value) > SMALLEST_ENTRY)
-    lengths = np.diff(np.concatenate([[0], np.cumsum(kept)])[model.row_start])
+    kept = free[model.rows.indices] & (np.abs(model.rows.data) > SMALLEST_ENTRY)
+    lengths = model.rows.count(kept)
     decided = model.activity(base)
     low, high = model.row_lower - decided, model.row_upper - decided
     fails = _fails(low, high) & (lengths == 0) & ~elastic
     if fails.any() or any(not row.columns.size and _row_fails(row) for row in extra):
         return None
     keep = ((lengths > 0) | elastic) & (np.isfinite(low) | np.isfinite(high))
-    entries = np.flatnonzero(kept & np.repeat(keep, np.diff(model.row_start)))
+    entries = np.flatnonzero(kept & np.repeat(keep, model.rows.lengths))
     new_number = (np.cumsum(free) - 1).astype(np.int32)
     columns = np.flatnonzero(free).astype(np.int32)
     cost = model.cost if sub.cost is None else sub.cost
@@ -83,8 +83,8 @@ def restrict(model: MipModel, sub: SubMip) -> Restricted | None:
         row_upper=high[keep],
         entries=(
             np.repeat(np.arange(keep.sum(), dtype=np.int32), lengths[keep]),
-            new_number[model.row_column[entries]],
-            model.row_value[entries],
+            new_number[model.rows.indices[entries]],
+            model.rows.data[entries],
         ),
     )
     parts = _with_rows(parts, [row for row in extra if row.columns.size], new_number)

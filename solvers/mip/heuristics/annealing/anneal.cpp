@@ -5,9 +5,8 @@
 
 #include "trials.h"
 
-NATIVE_STRUCT(mip::annealing::State, column_start, column_row, column_value, start, column, value,
-              table, lower, upper, weight, activity, delta, stamp, touched, holder, current, best,
-              numbers, random)
+NATIVE_STRUCT(mip::annealing::State, by_column, start, column, value, table, lower, upper, weight,
+              activity, delta, stamp, touched, holder, current, best, numbers, random)
 
 namespace mip::annealing {
 namespace {

@@ -182,16 +182,13 @@ def _state_of(model: MipModel, groups: Groups, home: FloatArray, seed: int) -> S
     base = home.copy()
     base[groups.column] = 0.0
     fixed = model.activity(base)
-    size = np.zeros(m)
-    np.maximum.at(size, np.repeat(np.arange(m), np.diff(model.row_start)), np.abs(model.row_value))
+    size = model.rows.largest
     weight = 1.0 / np.where(size > 0.0, size, 1.0)
     weight[groups.is_kept] = 0.0
-    longest = int(np.max(np.diff(model.column_start), initial=0))
+    longest = int(np.max(model.columns.lengths, initial=0))
     word = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]) or 1
     return State(
-        column_start=model.column_start,
-        column_row=model.column_row,
-        column_value=model.column_value,
+        by_column=model.columns,
         start=groups.start,
         column=groups.column,
         value=groups.value,

@@ -84,17 +84,16 @@ def packings(model: MipModel, is_open: BoolArray) -> IndexArray:
 
 def _counting(model: MipModel, is_open: BoolArray, wanted: BoolArray) -> IndexArray:
     """Return the wanted rows in which open binaries count to one, the longest first."""
-    size = np.diff(model.row_start)
-    row = np.repeat(np.arange(model.num_rows), size)
-    fixed = np.where(is_open, 0.0, model.lower)[model.row_column] * model.row_value
-    mine = is_open[model.row_column]
-    is_fixed = (model.lower == model.upper)[model.row_column]
-    fits = (mine & (model.row_value == 1.0)) | is_fixed
-    bad = np.bincount(row[~fits], minlength=model.num_rows)
+    row = np.repeat(np.arange(model.num_rows), model.rows.lengths)
+    fixed = np.where(is_open, 0.0, model.lower)[model.rows.indices] * model.rows.data
+    mine = is_open[model.rows.indices]
+    is_fixed = (model.lower == model.upper)[model.rows.indices]
+    fits = (mine & (model.rows.data == 1.0)) | is_fixed
+    bad = model.rows.count(~fits)
     with np.errstate(invalid="ignore"):
         beside = np.bincount(row[is_fixed], fixed[is_fixed], minlength=model.num_rows)
         low, right = model.row_lower - beside, model.row_upper - beside
-    count = np.bincount(row[mine], minlength=model.num_rows)
+    count = model.rows.count(mine)
     says_one = (right == 1.0) & ((low == 1.0) | (low <= 0.0))
     rows = np.flatnonzero(wanted & says_one & (bad == 0) & (count > 1))
     found: IndexArray = rows[np.argsort(-count[rows], kind="stable")].astype(np.int32)
@@ -111,7 +110,7 @@ def disjoint(
     number = np.full(model.num_columns, -1, dtype=np.int32)
     chosen: list[int] = []
     for i in rows.tolist():
-        columns = model.row_column[model.row_start[i] : model.row_start[i + 1]]
+        columns = model.rows[i][0]
         columns = columns[is_open[columns]]
         if (number[columns] >= 0).any():
             continue

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "native/arrays.h"
+#include "mip/model.h"
 
 namespace mip::annealing {
 
@@ -14,8 +14,7 @@ using native::Span;
 constexpr std::int64_t ENERGY = 0, WORK = 1, MOVES = 2, STAMP = 3;
 
 struct State {
-    Span<const std::int32_t> column_start, column_row;
-    Span<const double> column_value;
+    SparseRows by_column;
     Span<const std::int32_t> start, column, value;
     Grid<const std::int32_t> table;
     Span<const double> lower, upper, weight;

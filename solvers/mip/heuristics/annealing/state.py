@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray
 
 ENERGY, WORK, MOVES, STAMP = range(4)
@@ -25,9 +26,7 @@ class State(NamedTuple):
     has its number; ``holder`` (v,) says which group has a value.
     """
 
-    column_start: IndexArray
-    column_row: IndexArray
-    column_value: FloatArray
+    by_column: SparseRows
     start: IndexArray
     column: IndexArray
     value: IndexArray

@@ -43,16 +43,16 @@ inline Trial draw_trial(const State &state) {
 /// Add a column's entries to the trial's changes; returns how many rows it touches now.
 inline std::int64_t add(const State &state, std::int64_t j, double sign, std::int64_t number,
                         std::int64_t count) {
-    const std::int64_t first = state.column_start[j], last = state.column_start[j + 1];
+    const std::int64_t first = state.by_column.indptr[j], last = state.by_column.indptr[j + 1];
     for (std::int64_t k = first; k < last; ++k) {
-        const std::int32_t i = state.column_row[k];
+        const std::int32_t i = state.by_column.indices[k];
         if (state.stamp[i] != number) {
             state.stamp[i] = number;
             state.delta[i] = 0.0;
             state.touched[count] = i;
             ++count;
         }
-        state.delta[i] += sign * state.column_value[k];
+        state.delta[i] += sign * state.by_column.data[k];
     }
     state.numbers[WORK] += static_cast<double>(last - first);
     return count;
@@ -105,8 +105,8 @@ inline void sum_activities(const State &state) {
         const std::int64_t j = state.current[g];
         if (state.value[j] >= 0)
             state.holder[state.value[j]] = static_cast<std::int32_t>(g);
-        for (std::int64_t k = state.column_start[j]; k < state.column_start[j + 1]; ++k)
-            state.activity[state.column_row[k]] += state.column_value[k];
+        for (std::int64_t k = state.by_column.indptr[j]; k < state.by_column.indptr[j + 1]; ++k)
+            state.activity[state.by_column.indices[k]] += state.by_column.data[k];
     }
 }
 
@@ -124,7 +124,7 @@ inline void check(const State &state, std::int64_t numbers) {
     native::check_length("stamp", state.stamp.size(), m);
     native::check_length("start", state.start.size(), groups + 1);
     native::check_length("best", state.best.size(), groups);
-    native::check_length("column_row", state.column_row.size(), state.column_value.size());
+    native::check_rows("by_column", state.by_column, state.by_column.indptr.size() - 1);
     native::check_length("numbers", state.numbers.size(), numbers);
     native::check_length("random", state.random.size(), 1);
 }

@@ -2,7 +2,7 @@
 //
 // A row's distances to its two sides stand side by side, so that a look at it touches one line of
 // the cache. Everything is a plain loop in the order of the model.
-#include "native/bindings.h"
+#include "mip/model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,21 +13,6 @@ using native::Grid;
 using native::INF;
 using native::Span;
 
-struct Model {
-    Span<const double> cost, lower, upper;
-    Span<const std::uint8_t> is_integer;
-    Span<const std::int32_t> row_start, row_column;
-    Span<const double> row_value;
-    Span<const std::int32_t> column_start, column_row;
-    Span<const double> column_value;
-};
-
-} // namespace mip::constructive
-
-NATIVE_STRUCT(mip::constructive::Model, cost, lower, upper, is_integer, row_start, row_column,
-              row_value, column_start, column_row, column_value)
-
-namespace mip::constructive {
 namespace {
 
 /// Columns of a row that are compared for one step: in a long row the best of so many is nearly the
@@ -67,9 +52,9 @@ struct Sweep {
 /// By how many more rows are violated after a step of a column, or worse than before.
 std::int64_t effect(const Model &model, const Grid<double> &distance, std::int64_t j, double step) {
     std::int64_t balance = 0;
-    for (std::int64_t p = model.column_start[j]; p < model.column_start[j + 1]; ++p) {
-        const std::int64_t i = model.column_row[p];
-        const double change = model.column_value[p] * step, size = std::abs(change);
+    for (std::int64_t p = model.columns.indptr[j]; p < model.columns.indptr[j + 1]; ++p) {
+        const std::int64_t i = model.columns.indices[p];
+        const double change = model.columns.data[p] * step, size = std::abs(change);
         const std::int64_t side = change < 0.0 ? 0 : 1;
         const double toward = distance(i, side), away = distance(i, 1 - side);
         balance += toward - size < -ROW_TOLERANCE * std::max(1.0, size);
@@ -82,9 +67,9 @@ std::int64_t effect(const Model &model, const Grid<double> &distance, std::int64
 void take_step(const Model &model, const Grid<double> &distance, const Span<double> &x,
                std::int64_t j, double step) {
     x[j] += step;
-    for (std::int64_t p = model.column_start[j]; p < model.column_start[j + 1]; ++p) {
-        const std::int64_t i = model.column_row[p];
-        const double change = model.column_value[p] * step;
+    for (std::int64_t p = model.columns.indptr[j]; p < model.columns.indptr[j + 1]; ++p) {
+        const std::int64_t i = model.columns.indices[p];
+        const double change = model.columns.data[p] * step;
         distance(i, 0) += change;
         distance(i, 1) -= change;
     }
@@ -93,8 +78,8 @@ void take_step(const Model &model, const Grid<double> &distance, const Span<doub
 /// How far entry p's column may go to bring its row ``need`` nearer to a side; 0 for not at all.
 double step_of(const Sweep &sweep, std::int64_t p, std::int64_t side, double need) {
     const Model &model = sweep.model;
-    const std::int64_t j = model.row_column[p];
-    const double a = model.row_value[p];
+    const std::int64_t j = model.rows.indices[p];
+    const double a = model.rows.data[p];
     if (std::abs(a) < SMALLEST)
         return 0.0;
     const bool rises = (a > 0.0) == (side == 0);
@@ -111,11 +96,11 @@ double step_of(const Sweep &sweep, std::int64_t p, std::int64_t side, double nee
 /// Take the better one of two steps: fewer rows violated, then a lower price.
 void compare(const Sweep &sweep, std::int64_t p, double step, double need, Step &best) {
     const Model &model = sweep.model;
-    const std::int64_t j = model.row_column[p];
+    const std::int64_t j = model.rows.indices[p];
     const std::int64_t balance = effect(model, sweep.distance, j, step);
     const double size = std::abs(step);
     const double price =
-        model.cost[j] * step / std::min(1.0, std::abs(model.row_value[p]) * size / need);
+        model.cost[j] * step / std::min(1.0, std::abs(model.rows.data[p]) * size / need);
     if (balance < best.balance || (balance == best.balance && price < best.price))
         best = {j, step, balance, price};
 }
@@ -123,7 +108,7 @@ void compare(const Sweep &sweep, std::int64_t p, double step, double need, Step 
 /// Mend row i, if it is violated; returns the entries visited, some more than ``allowed`` at most.
 std::int64_t mend_row(const Sweep &sweep, std::int64_t i, std::int64_t most, std::int64_t allowed) {
     const Model &model = sweep.model;
-    const std::int64_t begin = model.row_start[i], length = model.row_start[i + 1] - begin;
+    const std::int64_t begin = model.rows.indptr[i], length = model.rows.indptr[i + 1] - begin;
     std::int64_t place = i * STRIDE % std::max<std::int64_t>(1, length);
     std::int64_t left = length, work = 0;
     while (left > 0 && work <= allowed) {
@@ -141,8 +126,8 @@ std::int64_t mend_row(const Sweep &sweep, std::int64_t i, std::int64_t most, std
                 continue;
             ++seen;
             compare(sweep, p, step, need, best);
-            const std::int64_t j = model.row_column[p];
-            work += model.column_start[j + 1] - model.column_start[j];
+            const std::int64_t j = model.rows.indices[p];
+            work += model.columns.indptr[j + 1] - model.columns.indptr[j];
         }
         if (best.column >= 0) {
             take_step(model, sweep.distance, sweep.x, best.column, best.size);
@@ -153,16 +138,10 @@ std::int64_t mend_row(const Sweep &sweep, std::int64_t i, std::int64_t most, std
 }
 
 void check(const Model &model, const Grid<double> &distance, const Span<double> &x) {
-    const std::int64_t n = x.size(), m = distance.shape(0);
+    check_shapes(model);
+    native::check_length("distance", distance.shape(0), model.row_lower.size());
     native::check_length("distance", distance.shape(1), 2);
-    native::check_length("cost", model.cost.size(), n);
-    native::check_length("lower", model.lower.size(), n);
-    native::check_length("upper", model.upper.size(), n);
-    native::check_length("is_integer", model.is_integer.size(), n);
-    native::check_length("column_start", model.column_start.size(), n + 1);
-    native::check_length("column_row", model.column_row.size(), model.column_value.size());
-    native::check_length("row_start", model.row_start.size(), m + 1);
-    native::check_length("row_column", model.row_column.size(), model.row_value.size());
+    native::check_length("x", x.size(), model.cost.size());
 }
 
 /// Mend what is violated from row ``first`` on; returns the next row and the entries visited.
@@ -180,7 +159,7 @@ std::tuple<std::int64_t, std::int64_t> mend_rows(const Model &model, Grid<double
     native::check_length("moved", moved.size(), x.size());
     const Sweep sweep{model, distance, x, moved};
     std::int64_t work = 0, i = first;
-    for (; i < distance.shape(0) && work <= allowed; ++i) {
+    for (; i < model.row_lower.size() && work <= allowed; ++i) {
         if (i % POLLED == 0)
             native::poll();
         work += mend_row(sweep, i, most, allowed - work);
@@ -198,12 +177,12 @@ void give_back(const Model &model, Grid<double> distance, Span<double> x,
         const std::int64_t j = order[place];
         const bool falls = model.cost[j] > 0.0;
         double room = falls ? x[j] - model.lower[j] : model.upper[j] - x[j];
-        for (std::int64_t p = model.column_start[j]; p < model.column_start[j + 1]; ++p) {
-            const double a = model.column_value[p];
+        for (std::int64_t p = model.columns.indptr[j]; p < model.columns.indptr[j + 1]; ++p) {
+            const double a = model.columns.data[p];
             if (a == 0.0)
                 continue;
             const std::int64_t side = (a > 0.0) == falls ? 0 : 1;
-            const double left = distance(model.column_row[p], side);
+            const double left = distance(model.columns.indices[p], side);
             room = std::min(room, std::max(0.0, left) / std::abs(a));
         }
         if (model.is_integer[j] == 1)

@@ -79,7 +79,7 @@ class Attempt:
         while True:
             domain.reserve()
             status = dive_leniently(
-                domain.matrix,
+                domain.model,
                 domain.box,
                 self.guide,
                 search,
@@ -101,7 +101,7 @@ class Attempt:
 
     def settle(self) -> int:
         """Check and mend the box where all integers are fixed; return how many rows stay broken."""
-        matrix, search = self.domain.matrix, self.search
+        matrix, search = self.domain.model, self.search
         self.domain.reserve()
         box, cap = self.domain.box, self.domain.cap
         if self.is_complete:
@@ -115,7 +115,7 @@ class Attempt:
         """Shift columns of the box until nothing is broken; whether that worked."""
         box, search = self.domain.box, self.search
         mended = repair(
-            self.domain.matrix,
+            self.domain.model,
             box,
             search.root,
             self.walk,

@@ -6,7 +6,6 @@ namespace mip::fix_and_propagate {
 namespace {
 
 using domain::Box;
-using domain::Matrix;
 using native::check_length;
 using native::Grid;
 using native::Span;
@@ -37,9 +36,9 @@ void slack_consumption(const Matrix &matrix, const Box &box, Span<const std::int
     for (std::int64_t place = 0; place < columns.size(); ++place) {
         const std::int64_t j = columns[place];
         double total = 0.0;
-        for (std::int64_t p = matrix.column_start[j]; p < matrix.column_start[j + 1]; ++p) {
-            const double slack = slack_of(rows, matrix.column_row[p]);
-            const double taken = matrix.column_value[p] / std::max(SMALLEST_SLACK, slack);
+        for (std::int64_t p = matrix.columns.indptr[j]; p < matrix.columns.indptr[j + 1]; ++p) {
+            const double slack = slack_of(rows, matrix.columns.indices[p]);
+            const double taken = matrix.columns.data[p] / std::max(SMALLEST_SLACK, slack);
             total += taken * taken;
         }
         consumption[place] = std::sqrt(total);

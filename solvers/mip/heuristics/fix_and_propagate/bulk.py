@@ -180,7 +180,7 @@ class _Rounding:
         low, high = self.domain.box.bounds
         self.open = self.open[low[self.open] < high[self.open]]
         consumption = np.empty(self.open.size)
-        slack_consumption(self.domain.matrix, self.domain.box, self.open, consumption)
+        slack_consumption(self.domain.model, self.domain.box, self.open, consumption)
         self.open = self.open[np.argsort(-consumption, kind="stable")]
         self._cursor = 0
         self._is_sorted = True
@@ -219,7 +219,7 @@ class _Rounding:
     ) -> bool:
         domain = self.domain
         domain.reserve()
-        return fix_bulk(domain.matrix, domain.box, columns, values, low, high, domain.cap, lenient)
+        return fix_bulk(domain.model, domain.box, columns, values, low, high, domain.cap, lenient)
 
     def _round_one(self, j: int, first: float, second: float) -> None:
         """Fix a column to the first consistent value of its draws and their neighbours."""
@@ -239,7 +239,7 @@ class _Rounding:
         self.domain.mark()
         self.domain.reserve()
         domain = self.domain
-        fixed = decide(domain.matrix, domain.box, j, value, value, domain.cap, LENIENT)
+        fixed = decide(domain.model, domain.box, j, value, value, domain.cap, LENIENT)
         if not fixed and self.repairing:
             self.repairing = self._repair()
 

@@ -155,15 +155,13 @@ def _fix_integers(attempt: Attempt, strategy: Strategy) -> None:
 def _search(attempt: Attempt, rule: int, mode: int) -> bool:
     """Dive depth-first; whether that has fixed all columns."""
     domain, search = attempt.domain, attempt.search
-    limit = domain.work + max(
-        SMALLEST_SEARCH, SEARCH_PER_NONZERO * int(domain.matrix.row_value.size)
-    )
+    limit = domain.work + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * domain.model.num_nonzeros)
     nodes = search.order.size + MORE_NODES
     status = RUNNING
     while status != GAVE_UP and domain.work < limit:
         domain.reserve()
         status = search_depth_first(
-            domain.matrix,
+            domain.model,
             domain.box,
             attempt.guide,
             search,

@@ -54,10 +54,10 @@ inline void loosen(const Matrix &matrix, const Box &box, native::Grid<const doub
         if (box.bounds(side, j) != root(side, j))
             domain::set_bound(matrix, box, j, side, root(side, j));
     }
-    for (std::int64_t p = matrix.column_start[j]; p < matrix.column_start[j + 1]; ++p) {
-        const std::int64_t i = matrix.column_row[p];
+    for (std::int64_t p = matrix.columns.indptr[j]; p < matrix.columns.indptr[j + 1]; ++p) {
+        const std::int64_t i = matrix.columns.indices[p];
         const double widest =
-            std::abs(matrix.column_value[p]) * (box.bounds(1, j) - box.bounds(0, j));
+            std::abs(matrix.columns.data[p]) * (box.bounds(1, j) - box.bounds(0, j));
         if (widest > rows(i, domain::WIDEST)) {
             domain::record(box, 2 * matrix.is_integer.size() + i, rows(i, domain::WIDEST));
             rows(i, domain::WIDEST) = widest;

@@ -7,7 +7,6 @@
 namespace mip::fix_and_propagate {
 
 using domain::Box;
-using domain::Matrix;
 using domain::Rows;
 
 /// Columns of the broken row that are tried, from a random place on.
@@ -99,9 +98,9 @@ inline std::int64_t apply_shift(const Matrix &matrix, const Box &box, const Walk
         record(box, side * matrix.is_integer.size() + j, box.bounds(side, j));
         box.bounds(side, j) += shift;
     }
-    for (std::int64_t p = matrix.column_start[j]; p < matrix.column_start[j + 1]; ++p) {
-        const std::int64_t i = matrix.column_row[p];
-        const double change = matrix.column_value[p] * shift;
+    for (std::int64_t p = matrix.columns.indptr[j]; p < matrix.columns.indptr[j + 1]; ++p) {
+        const std::int64_t i = matrix.columns.indices[p];
+        const double change = matrix.columns.data[p] * shift;
         rows(i, SMALLEST) += change;
         rows(i, LARGEST) += change;
         if (rows(i, NOISE) >= 0.0) {
@@ -113,7 +112,7 @@ inline std::int64_t apply_shift(const Matrix &matrix, const Box &box, const Walk
         }
         size = note_row(box, walk, i, size);
     }
-    box.counts[WORK] += matrix.column_start[j + 1] - matrix.column_start[j];
+    box.counts[WORK] += matrix.columns.indptr[j + 1] - matrix.columns.indptr[j];
     return size;
 }
 
@@ -147,11 +146,11 @@ struct Shift {
 inline void weigh(const Matrix &matrix, const Box &box, Shift &shift) {
     const Rows rows(box);
     shift.damage = 0.0;
-    for (std::int64_t q = matrix.column_start[shift.column];
-         q < matrix.column_start[shift.column + 1]; ++q) {
-        const std::int64_t k = matrix.column_row[q];
+    for (std::int64_t q = matrix.columns.indptr[shift.column];
+         q < matrix.columns.indptr[shift.column + 1]; ++q) {
+        const std::int64_t k = matrix.columns.indices[q];
         const double before = violation_after(rows, k, 0.0);
-        const double after = violation_after(rows, k, matrix.column_value[q] * shift.by);
+        const double after = violation_after(rows, k, matrix.columns.data[q] * shift.by);
         shift.damage += std::max(0.0, after - before);
         shift.count += static_cast<int>(after > 0.0) - static_cast<int>(before > 0.0);
     }
@@ -162,8 +161,8 @@ inline void weigh(const Matrix &matrix, const Box &box, Shift &shift) {
 inline Shift shift_at(const Matrix &matrix, const Box &box, native::Grid<const double> root,
                       const Walk &walk, std::int64_t i, std::int64_t p, double before) {
     const Rows rows(box);
-    const std::int64_t j = matrix.row_column[p];
-    const double a = matrix.row_value[p], low = box.bounds(0, j), high = box.bounds(1, j);
+    const std::int64_t j = matrix.rows.indices[p];
+    const double a = matrix.rows.data[p], low = box.bounds(0, j), high = box.bounds(1, j);
     if (walk.clock[0] - walk.last[j] < TABU || !(low > -native::INF && high < native::INF) ||
         std::abs(a) < domain::NOISE_LIMIT)
         return {};
@@ -177,7 +176,7 @@ inline Shift shift_at(const Matrix &matrix, const Box &box, native::Grid<const d
 /// Choose a column of a broken row and its shift; column -1 if none helps.
 inline Shift pick_shift(const Matrix &matrix, const Box &box, native::Grid<const double> root,
                         const Walk &walk, RandomState random, std::int64_t i) {
-    const std::int64_t first = matrix.row_start[i], length = matrix.row_start[i + 1] - first;
+    const std::int64_t first = matrix.rows.indptr[i], length = matrix.rows.indptr[i + 1] - first;
     const std::int64_t offset = length > MAX_CANDIDATES ? below(random, length) : 0;
     const double before = violation_after(Rows(box), i, 0.0);
     std::int64_t work = 0, seen = 0;
@@ -188,7 +187,7 @@ inline Shift pick_shift(const Matrix &matrix, const Box &box, native::Grid<const
         if (found.column < 0)
             continue;
         weigh(matrix, box, found);
-        work += matrix.column_start[found.column + 1] - matrix.column_start[found.column];
+        work += matrix.columns.indptr[found.column + 1] - matrix.columns.indptr[found.column];
         ++seen;
         if (below(random, seen) == 0)
             chosen = found;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.core.problem import BoolArray
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel
 
 LONG_ROW = 200
@@ -26,7 +27,7 @@ def near_rows(
     The columns of the last layer that is met are taken at random, and so are those that cannot be
     reached. Every entry of the matrix is visited a few times at the most.
     """
-    columns = _members(model.row_start, model.row_column, np.unique(rows))
+    columns = _members(model.rows, np.unique(rows))
     return _grown(model, columns, wanted, count, rng)
 
 
@@ -40,7 +41,7 @@ def near_columns(
 def _grown(
     model: MipModel, layer: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
 ) -> IndexArray:
-    lengths = np.diff(model.row_start)
+    lengths = model.rows.lengths
     seen_row = lengths >= max(LONG_ROW, LONG_SHARE * model.num_columns)
     seen = np.zeros(model.num_columns, dtype=bool)
     taken: list[IndexArray] = []
@@ -52,10 +53,10 @@ def _grown(
             useful = rng.permutation(useful)[:room]
         taken.append(useful.astype(np.int32))
         room -= useful.size
-        rows = _members(model.column_start, model.column_row, layer)
+        rows = _members(model.columns, layer)
         rows = rows[~seen_row[rows]]
         seen_row[rows] = True
-        around = _members(model.row_start, model.row_column, rows)
+        around = _members(model.rows, rows)
         layer = around[~seen[around]]
     if room > 0:
         others = np.flatnonzero(wanted & ~seen).astype(np.int32)
@@ -63,12 +64,12 @@ def _grown(
     return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
 
 
-def _members(start: IndexArray, index: IndexArray, chosen: IndexArray) -> IndexArray:
-    """Return the distinct indices stored for the chosen rows (or columns), rising."""
-    begins = start[chosen].astype(np.int64)
-    lengths = start[chosen + 1] - begins
+def _members(matrix: SparseRows, chosen: IndexArray) -> IndexArray:
+    """Return the distinct indices of the chosen rows of a matrix, rising."""
+    begins = matrix.indptr[chosen].astype(np.int64)
+    lengths = matrix.indptr[chosen + 1] - begins
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     places = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
-    members: IndexArray = np.unique(index[places])
+    members: IndexArray = np.unique(matrix.indices[places])
     return members

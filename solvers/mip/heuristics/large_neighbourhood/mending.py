@@ -93,7 +93,8 @@ class Mending:
         self._infeasible_points = infeasible_points
         empty = np.empty(0, dtype=np.int32)
         self._implied = empty if implied is None else implied
-        self._row_size = _row_sizes(model)
+        largest = model.rows.largest  # by which sub-MIPs divide a violation
+        self._row_size = np.where(largest > 0.0, largest, 1.0)
         self._patients: list[_Patient] = []
         self._lock = threading.Lock()
         self.is_getting_on = True
@@ -230,11 +231,3 @@ class Mending:
             patient.is_hopeless = patient.free <= FEWEST_FREE
             patient.too_many = patient.free
             patient.free = max(FEWEST_FREE, SHRINKAGE * patient.free)
-
-
-def _row_sizes(model: MipModel) -> FloatArray:
-    """Return the largest coefficient of each row (m,), by which sub-MIPs divide a violation."""
-    row = np.repeat(np.arange(model.num_rows), np.diff(model.row_start))
-    size = np.zeros(model.num_rows)
-    np.maximum.at(size, row, np.abs(model.row_value))
-    return np.where(size > 0.0, size, 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel
 
 LARGEST_COEFFICIENT = 1e6
@@ -62,12 +63,11 @@ def widened(
 
     Those with the smallest coefficients: multiples of ten alone do not add up to one.
     """
-    matrix, chosen = equations.matrix, [columns]
+    matrix, chosen = SparseRows.of(equations.matrix), [columns]
     is_new = ~np.isin(equations.columns, columns)
     for i in missed:
-        own = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        places = matrix.indices[own]
-        order = np.lexsort((rng.random(places.size), np.abs(matrix.data[own])))
+        places, values = matrix[i]
+        order = np.lexsort((rng.random(places.size), np.abs(values)))
         places = places[order]
         chosen.append(equations.columns[places[is_new[places]][:ADDED]])
     wider: IndexArray = np.unique(np.concatenate(chosen)).astype(np.int32)
@@ -77,16 +77,14 @@ def widened(
 def find_equations(model: MipModel, lower: FloatArray, upper: FloatArray) -> Equations:
     """Return the equations of whole numbers of a model within bounds (n,)."""
     free = lower < upper
-    whole = np.abs(model.row_value) <= LARGEST_COEFFICIENT
-    whole &= model.row_value == np.round(model.row_value)
-    whole &= model.is_integer[model.row_column] == 1
-    entries = np.concatenate([[0], np.cumsum(whole)])
-    count = np.diff(model.row_start)
-    all_whole = np.diff(entries[model.row_start]) == count
-    opened = np.concatenate([[0], np.cumsum(free[model.row_column])])
+    whole = np.abs(model.rows.data) <= LARGEST_COEFFICIENT
+    whole &= model.rows.data == np.round(model.rows.data)
+    whole &= model.is_integer[model.rows.indices] == 1
+    all_whole = model.rows.count(~whole) == 0
+    is_open = model.rows.count(free[model.rows.indices]) > 0
     with np.errstate(invalid="ignore"):
         sides = (model.row_lower == model.row_upper) & (np.abs(model.row_lower) <= LARGEST_SIDE)
-    exact = sides & all_whole & (np.diff(opened[model.row_start]) > 0)
+    exact = sides & all_whole & is_open
     rows = np.flatnonzero(exact).astype(np.int32)
     matrix = model.problem.matrix[rows]
     fixed = np.where(free, 0.0, lower)

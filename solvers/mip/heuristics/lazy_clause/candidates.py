@@ -66,7 +66,7 @@ class Candidates:
         self._submit = submit
         continuous = model.is_integer == 0
         self._settle = settle if continuous.any() else None
-        self._continuous_entries = int(np.count_nonzero(continuous[model.row_column]))
+        self._continuous_entries = int(np.count_nonzero(continuous[model.rows.indices]))
 
     def judge(self, budget: Budget) -> Verdict:
         """Submit the point at which the search stands, and learn from what comes of it."""

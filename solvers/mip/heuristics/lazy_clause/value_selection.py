@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.diving.batched.orders import count_locks
 from solvers.mip.heuristics.lazy_clause.state import MOST_FIXED, State
 from solvers.mip.model import MipModel
 
@@ -86,7 +85,7 @@ def trivial_points(model: MipModel) -> tuple[FloatArray, ...]:
     The ends that the objective wants; all upper; all lower; and those with fewer rows in the way.
     An infinite end gives way to the other one, or to zero.
     """
-    up_locks, down_locks = count_locks(model)
+    up_locks, down_locks = model.locks
     everywhere = np.ones(model.num_columns, dtype=bool)
     return (
         _ends(model, model.cost < 0.0),

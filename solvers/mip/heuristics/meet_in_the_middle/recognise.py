@@ -77,7 +77,7 @@ def find_sums(model: MipModel, lower: FloatArray, upper: FloatArray) -> Sums | N
     """Return the sums that a model consists of within bounds (n,); None if it is another kind."""
     if not 0 < model.num_rows <= MOST_ROWS or np.any(model.row_lower != model.row_upper):
         return None
-    if not _is_whole(model.row_value) or not _is_whole(model.row_lower):
+    if not _is_whole(model.rows.data) or not _is_whole(model.row_lower):
         return None
     is_open = lower < upper
     is_slack = _slack_columns(model) & is_open
@@ -110,9 +110,9 @@ def _is_whole(values: FloatArray) -> bool:
 
 def _slack_columns(model: MipModel) -> npt.NDArray[np.bool_]:
     """Return which columns (n,) stand in one row, with a coefficient of one, and cost something."""
-    first = np.minimum(model.column_start[:-1], max(0, model.num_nonzeros - 1))
-    is_single = np.diff(model.column_start) == 1
-    is_unit = np.abs(model.column_value[first]) == 1.0
+    first = np.minimum(model.columns.indptr[:-1], max(0, model.num_nonzeros - 1))
+    is_single = model.columns.lengths == 1
+    is_unit = np.abs(model.columns.data[first]) == 1.0
     slack: npt.NDArray[np.bool_] = is_single & is_unit & (model.cost > 0.0)
     return slack
 
@@ -120,12 +120,12 @@ def _slack_columns(model: MipModel) -> npt.NDArray[np.bool_]:
 def _slacks(
     model: MipModel, columns: npt.NDArray[np.intp], lower: FloatArray, upper: FloatArray
 ) -> tuple[Slack, ...]:
-    first = model.column_start[columns]
+    first = model.columns.indptr[columns]
     return tuple(
         Slack(
             int(j),
-            int(model.column_row[at]),
-            int(model.column_value[at]),
+            int(model.columns.indices[at]),
+            int(model.columns.data[at]),
             float(model.cost[j]),
             float(np.floor(upper[j] - lower[j])),
         )
@@ -137,6 +137,6 @@ def _dense(model: MipModel, columns: IndexArray) -> WholeArray:
     """Return the coefficients (r, k) of some columns."""
     matrix = np.zeros((model.num_rows, columns.size), dtype=np.int64)
     for place, j in enumerate(columns):
-        entries = slice(model.column_start[j], model.column_start[j + 1])
-        matrix[model.column_row[entries], place] = model.column_value[entries]
+        rows, values = model.columns[j]
+        matrix[rows, place] = values
     return matrix

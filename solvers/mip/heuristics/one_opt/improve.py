@@ -83,7 +83,7 @@ def improve(
 def _descend(walk: Walk, budget: Budget, seed: int) -> None:
     """Alternate between single columns and pairs until as many rounds of pairs as tell failed."""
     generator = np.random.default_rng(seed)
-    longest = int(np.max(np.diff(walk.model.row_start), initial=0))
+    longest = int(np.max(walk.model.rows.lengths, initial=0))
     patience = min(MISSES, -(-longest // PARTNERS))
     misses = 0
     _one_opt(walk, budget)
@@ -137,7 +137,7 @@ def _slices(
 ) -> Iterator[IndexArray]:
     """Cut columns into parts of about a slice's work each, until the budget is spent."""
     model = walk.model
-    lengths = model.column_start[columns + 1] - model.column_start[columns]
+    lengths = model.columns.indptr[columns + 1] - model.columns.indptr[columns]
     mean = model.num_nonzeros / max(1, model.num_columns)
     work = np.cumsum(lengths + partners * (lengths + mean) + 1.0)
     slice_ = DEVICE_SLICE if walk.on_device else SLICE
@@ -152,5 +152,5 @@ def _slices(
 
 def _partners(model: MipModel) -> float:
     """Return how many partners a column of an average entry has, as far as they are tried."""
-    lengths = np.diff(model.row_start).astype(np.float64)
+    lengths = model.rows.lengths.astype(np.float64)
     return float(np.sum(lengths * np.minimum(lengths, PARTNERS)) / max(1.0, lengths.sum()))

@@ -37,8 +37,8 @@ class Walk:
         self.activity = model.activity(self.x)
         self.changed: ByteArray = np.zeros(model.num_rows, dtype=np.uint8)
         self._device = None if device is None else device.device
-        self._matrix, self._sides, self._columns = _static(model)
-        self._there = _static(model if device is None else device)
+        self._is_integer = model.is_integer.astype(np.int32)
+        self._there = _static(model, self._is_integer) if device is None else _static(device)
         scale = abs(model.objective_at(self.x))
         self.least_gain = max(STEADY, RELATIVE_GAIN * scale)
         """Moves that gain no more than this are not made."""
@@ -83,18 +83,20 @@ class Walk:
 
     def shift(self, columns: IndexArray) -> tuple[int, float]:
         """Move columns in this order; return moves of integer columns, and the gain of all."""
-        return apply_shifts(columns, self.least_gain, *self._state())
+        return apply_shifts(columns, self.least_gain, self.model, self._is_integer, self)
 
     def shift_pairs(
         self, columns: IndexArray, partner: IndexArray, partner_step: FloatArray
     ) -> tuple[int, float]:
         """Move pairs in this order; return moves with integer columns, and the gain of all."""
-        return apply_pairs(columns, partner, partner_step, self.least_gain, *self._state())
+        return apply_pairs(
+            columns, partner, partner_step, self.least_gain, self.model, self._is_integer, self
+        )
 
     def touched_columns(self) -> BoolArray:
         """Return the columns (n,) of rows changed since the last call."""
         wanted = np.zeros(self.model.num_columns, dtype=np.uint8)
-        columns_of(self.changed, self.model.row_start, self.model.row_column, wanted)
+        columns_of(self.changed, self.model, wanted)
         self.changed[:] = 0
         return wanted.astype(np.bool_)
 
@@ -104,14 +106,6 @@ class Walk:
         activity, x = self._put(self.activity), self._put(self.x)
         return (*sides, activity, cost, lower, upper, x, is_integer)
 
-    def _state(self) -> tuple[Any, ...]:
-        """Return what moves are made on, from the matrix by columns on."""
-        cost, lower, upper, is_integer = self._columns
-        return (
-            *self._matrix[3:], *self._sides, self.activity, cost, lower, upper, self.x,
-            is_integer, self.changed,
-        )  # fmt: skip
-
     def _put(self, array: Any) -> Any:
         return array if self._device is None else self._device.to_device(array)
 
@@ -119,10 +113,13 @@ class Walk:
         return array if self._device is None else self._device.to_host(array)
 
 
-def _static(at: MipModel | DeviceModel) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """Return matrix, sides and columns of a model where it lies."""
+def _static(
+    at: MipModel | DeviceModel, is_integer: Any = None
+) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """Return matrix, sides and columns of a model where it lies, for the kernels."""
+    rows, columns = at.rows, at.columns
     matrix = (
-        at.row_start, at.row_column, at.row_value, at.column_start, at.column_row, at.column_value,
+        rows.indptr, rows.indices, rows.data, columns.indptr, columns.indices, columns.data,
     )  # fmt: skip
-    is_integer = at.is_integer if isinstance(at, DeviceModel) else at.is_integer.astype(np.int32)
-    return matrix, (at.row_lower, at.row_upper), (at.cost, at.lower, at.upper, is_integer)
+    whole = at.is_integer if is_integer is None else is_integer
+    return matrix, (at.row_lower, at.row_upper), (at.cost, at.lower, at.upper, whole)

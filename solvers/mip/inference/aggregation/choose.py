@@ -27,9 +27,9 @@ def may_go(model: MipModel, *, integers: bool) -> BoolArray:
 
     ``integers`` says whether integer columns are asked for, or continuous ones.
     """
-    equation = np.repeat(model.row_lower == model.row_upper, np.diff(model.row_start))
+    equation = np.repeat(model.row_lower == model.row_upper, model.rows.lengths)
     in_equation = np.zeros(model.num_columns, dtype=bool)
-    in_equation[model.row_column[equation]] = True
+    in_equation[model.rows.indices[equation]] = True
     least_range = 1.0 if integers else 0.0
     wide = model.upper - model.lower > least_range
     eligible: BoolArray = in_equation & wide & ((model.is_integer == 1) == integers)

@@ -143,20 +143,15 @@ class _System:
 
     def _fill_heap(self) -> None:
         model = self._model
-        start, rows = model.column_start, model.column_row
         for j in np.flatnonzero(self._may_go).tolist():
-            self._holders[j] = set(rows[start[j] : start[j + 1]].tolist())
-        holding = np.concatenate([[0], np.cumsum(self._may_go[model.row_column])])
-        count = holding[model.row_start[1:]] - holding[model.row_start[:-1]]
+            self._holders[j] = set(model.columns[j][0].tolist())
+        count = model.rows.count(self._may_go[model.rows.indices])
         for i in np.flatnonzero((count > 0) & (self._low == self._high)).tolist():
             self._submit(i)
 
     def _row(self, i: int) -> Row:
         changed = self._changed.get(i)
-        if changed is not None:
-            return changed
-        part = slice(self._model.row_start[i], self._model.row_start[i + 1])
-        return self._model.row_column[part], self._model.row_value[part]
+        return self._model.rows[i] if changed is None else changed
 
     def _is_equation(self, i: int) -> bool:
         return bool(self._low[i] == self._high[i])

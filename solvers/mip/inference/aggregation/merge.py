@@ -27,10 +27,9 @@ def changed_matrix(model: MipModel, changed: Mapping[int, Row]) -> sp.csr_array:
     """Return the matrix (m, n) of a model with other rows in place of some."""
     same = np.ones(model.num_rows, dtype=bool)
     same[list(changed)] = False
-    lengths = np.diff(model.row_start)
-    stays = np.repeat(same, lengths)
-    rows = [np.repeat(np.arange(model.num_rows), lengths)[stays]]
-    columns, values = [model.row_column[stays]], [model.row_value[stays]]
+    row = model.rows.row
+    stays = same[row]
+    rows, columns, values = [row[stays]], [model.rows.indices[stays]], [model.rows.data[stays]]
     for i, (row_columns, row_values) in changed.items():
         rows.append(np.full(row_columns.size, i))
         columns.append(row_columns)

@@ -28,8 +28,7 @@ def find_cliques(model: MipModel, limit: int = MEMBER_LIMIT) -> Cliques:
     limit : int
         Most literals in all cliques together; once they are reached, later rows are not read.
     """
-    binary = model.is_binary.astype(np.uint8)
-    in_rows = int(np.count_nonzero(model.is_binary[model.row_column]))
+    in_rows = int(np.count_nonzero(model.is_binary[model.rows.indices]))
     sides = np.isfinite(model.row_lower).astype(int) + np.isfinite(model.row_upper)
     capacity = min(limit, in_rows * int(np.max(sides, initial=0)))
     most = int(min(sides.sum(), capacity // 2))
@@ -37,10 +36,7 @@ def find_cliques(model: MipModel, limit: int = MEMBER_LIMIT) -> Cliques:
     member = np.empty(capacity, dtype=np.int32)
     is_equality = np.empty(most, dtype=np.uint8)
     row = np.empty(most, dtype=np.int32)
-    count = collect(
-        model.row_start, model.row_column, model.row_value, model.row_lower, model.row_upper,
-        model.lower, model.upper, binary, start, member, is_equality, row,
-    )  # fmt: skip
+    count = collect(model, start, member, is_equality, row)
     return clique_table(
         start[: count + 1],
         member[: start[count]].copy(),

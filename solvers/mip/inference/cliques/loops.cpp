@@ -1,6 +1,5 @@
 // The long loops of the clique table.
 #include "mip/model.h"
-#include "native/bindings.h"
 
 #include <vector>
 
@@ -17,18 +16,6 @@ constexpr double ROUNDING = 1e-11;
 /// ends: it is to cost about as much as building the table.
 constexpr std::int64_t PAIRS_PER_MEMBER = 20;
 
-/// A model by rows, and which columns are binary.
-struct Rows {
-    Span<const std::int32_t> start;
-    Span<const std::int32_t> column;
-    Span<const double> value;
-    Span<const double> row_lower;
-    Span<const double> row_upper;
-    Span<const double> lower;
-    Span<const double> upper;
-    Span<const std::uint8_t> binary;
-};
-
 /// The binary terms of a row as weights of literals, and scratch for sorting them.
 struct Terms {
     std::vector<double> weight;
@@ -44,22 +31,27 @@ struct Terms {
     explicit Terms(std::size_t longest) : weight(longest), literal(longest), falling(longest) {}
 };
 
+/// Whether a column is an integer between 0 and 1 with both values allowed.
+bool is_binary(const Model &model, std::int64_t j) {
+    return model.is_integer[j] == 1 && model.lower[j] == 0.0 && model.upper[j] == 1.0;
+}
+
 /// Read ``sign * row``.
-void read_row(const Rows &rows, std::int64_t i, double sign, Terms &terms) {
+void read_row(const Model &model, std::int64_t i, double sign, Terms &terms) {
     terms.count = 0;
     terms.smallest = terms.others = terms.size = 0.0;
-    for (std::int64_t entry = rows.start[i]; entry < rows.start[i + 1]; ++entry) {
-        const std::int32_t j = rows.column[entry];
-        const double a = sign * rows.value[entry];
-        if (rows.binary[j]) {
+    for (std::int64_t entry = model.rows.indptr[i]; entry < model.rows.indptr[i + 1]; ++entry) {
+        const std::int32_t j = model.rows.indices[entry];
+        const double a = sign * model.rows.data[entry];
+        if (is_binary(model, j)) {
             terms.weight[terms.count] = std::abs(a);
             terms.literal[terms.count] = 2 * j + (a > 0.0 ? 1 : 0);
             ++terms.count;
             terms.smallest += std::min(a, 0.0);
             terms.size += std::abs(a);
         } else if (a != 0.0) {
-            const double low = a > 0.0 ? a * rows.lower[j] : a * rows.upper[j];
-            const double high = a > 0.0 ? a * rows.upper[j] : a * rows.lower[j];
+            const double low = a > 0.0 ? a * model.lower[j] : a * model.upper[j];
+            const double high = a > 0.0 ? a * model.upper[j] : a * model.lower[j];
             if (std::isinf(low)) {
                 terms.count = 0;
                 return;
@@ -133,12 +125,12 @@ struct Found {
 };
 
 /// Add the clique that ``sign * row`` implies, if any; false where there is no room for it.
-bool add_clique(const Rows &rows, std::int64_t i, double sign, Terms &terms, Found &found) {
-    const double side = sign > 0.0 ? rows.row_upper[i] : -rows.row_lower[i];
-    const double other = sign > 0.0 ? rows.row_lower[i] : -rows.row_upper[i];
-    if (std::isinf(side) || rows.start[i + 1] - rows.start[i] < 2)
+bool add_clique(const Model &model, std::int64_t i, double sign, Terms &terms, Found &found) {
+    const double side = sign > 0.0 ? model.row_upper[i] : -model.row_lower[i];
+    const double other = sign > 0.0 ? model.row_lower[i] : -model.row_upper[i];
+    if (std::isinf(side) || model.rows.indptr[i + 1] - model.rows.indptr[i] < 2)
         return true;
-    read_row(rows, i, sign, terms);
+    read_row(model, i, sign, terms);
     if (terms.count < 2)
         return true;
     const double slop = FEASIBILITY_TOLERANCE + ROUNDING * (terms.size + std::abs(side));
@@ -161,31 +153,21 @@ bool add_clique(const Rows &rows, std::int64_t i, double sign, Terms &terms, Fou
 }
 
 /// Write the cliques of all rows while there is room in ``member``; return their number.
-std::int64_t collect(Span<const std::int32_t> row_start, Span<const std::int32_t> row_column,
-                     Span<const double> row_value, Span<const double> row_lower,
-                     Span<const double> row_upper, Span<const double> lower,
-                     Span<const double> upper, Span<const std::uint8_t> binary,
-                     Span<std::int32_t> start, Span<std::int32_t> member,
+std::int64_t collect(const Model &model, Span<std::int32_t> start, Span<std::int32_t> member,
                      Span<std::uint8_t> is_equality, Span<std::int32_t> row) {
-    const std::int64_t m = row_lower.size(), n = binary.size();
-    check_length("row_start", row_start.size(), m + 1);
-    check_length("row_column", row_column.size(), row_start[m]);
-    check_length("row_value", row_value.size(), row_start[m]);
-    check_length("row_upper", row_upper.size(), m);
-    check_length("lower", lower.size(), n);
-    check_length("upper", upper.size(), n);
+    const std::int64_t m = model.row_lower.size();
+    check_shapes(model);
     check_length("start", start.size(), is_equality.size() + 1);
     check_length("row", row.size(), is_equality.size());
     std::int32_t longest = 0;
     for (std::int64_t i = 0; i < m; ++i)
-        longest = std::max(longest, row_start[i + 1] - row_start[i]);
-    const Rows rows{row_start, row_column, row_value, row_lower, row_upper, lower, upper, binary};
+        longest = std::max(longest, model.rows.length(i));
     Terms terms(longest);
     Found found{start, member, is_equality, row};
     for (std::int64_t i = 0; i < m; ++i) {
         if (i % 1024 == 0)
             native::poll();
-        if (!add_clique(rows, i, 1.0, terms, found) || !add_clique(rows, i, -1.0, terms, found))
+        if (!add_clique(model, i, 1.0, terms, found) || !add_clique(model, i, -1.0, terms, found))
             break;
     }
     return found.cliques;
@@ -307,9 +289,7 @@ void undominated(Span<const std::int32_t> start, Span<const std::int32_t> member
 
 NATIVE_MODULE(mip_inference_cliques) {
     using namespace mip::cliques;
-    native::expose(module, "collect", &collect, "row_start", "row_column", "row_value", "row_lower",
-                   "row_upper", "lower", "upper", "binary", "start", "member", "is_equality",
-                   "row");
+    native::expose(module, "collect", &collect, "model", "start", "member", "is_equality", "row");
     native::expose(module, "by_literal", &by_literal, "start", "member", "literal_start",
                    "literal_clique");
     native::expose(module, "undominated", &undominated, "start", "member", "is_equality",

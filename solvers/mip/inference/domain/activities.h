@@ -39,9 +39,9 @@ inline bool may_act(Rows rows, std::int64_t i, int which) {
 inline void sum_row(const Matrix &matrix, const Box &box, std::int64_t i) {
     const Rows rows(box);
     double activity[2] = {0.0, 0.0}, infinite[2] = {0.0, 0.0};
-    for (std::int64_t p = matrix.row_start[i]; p < matrix.row_start[i + 1]; ++p) {
-        const std::int64_t j = matrix.row_column[p];
-        const double a = matrix.row_value[p];
+    for (std::int64_t p = matrix.rows.indptr[i]; p < matrix.rows.indptr[i + 1]; ++p) {
+        const std::int64_t j = matrix.rows.indices[p];
+        const double a = matrix.rows.data[p];
         for (int side = 0; side < 2; ++side) {
             const int which = a > 0.0 ? side : 1 - side;
             const double bound = box.bounds(side, j);
@@ -56,7 +56,7 @@ inline void sum_row(const Matrix &matrix, const Box &box, std::int64_t i) {
         rows(i, INFINITE + which) = infinite[which];
     }
     rows(i, NOISE) = std::min(rows(i, NOISE), 0.0);
-    box.counts[WORK] += matrix.row_start[i + 1] - matrix.row_start[i];
+    box.counts[WORK] += matrix.rows.indptr[i + 1] - matrix.rows.indptr[i];
 }
 
 /// Sum all activities and find the widest term of each row.
@@ -65,11 +65,11 @@ inline void sum_all(const Matrix &matrix, const Box &box) {
     for (std::int64_t i = 0; i < rows.count(); ++i) {
         sum_row(matrix, box, i);
         double widest = 0.0;
-        for (std::int64_t p = matrix.row_start[i]; p < matrix.row_start[i + 1]; ++p) {
-            const std::int64_t j = matrix.row_column[p];
+        for (std::int64_t p = matrix.rows.indptr[i]; p < matrix.rows.indptr[i + 1]; ++p) {
+            const std::int64_t j = matrix.rows.indices[p];
             const double width = box.bounds(1, j) - box.bounds(0, j);
-            if (width > 0.0 && matrix.row_value[p] != 0.0)
-                widest = std::max(widest, std::abs(matrix.row_value[p]) * width);
+            if (width > 0.0 && matrix.rows.data[p] != 0.0)
+                widest = std::max(widest, std::abs(matrix.rows.data[p]) * width);
         }
         rows(i, WIDEST) = widest;
     }
@@ -79,12 +79,12 @@ inline void sum_all(const Matrix &matrix, const Box &box) {
 inline double rest_of_row(const Matrix &matrix, const Box &box, std::int64_t i,
                           std::int64_t without, int which) {
     double total = 0.0;
-    for (std::int64_t p = matrix.row_start[i]; p < matrix.row_start[i + 1]; ++p) {
-        const double a = matrix.row_value[p];
+    for (std::int64_t p = matrix.rows.indptr[i]; p < matrix.rows.indptr[i + 1]; ++p) {
+        const double a = matrix.rows.data[p];
         if (p != without)
-            total += a * box.bounds(a > 0.0 ? which : 1 - which, matrix.row_column[p]);
+            total += a * box.bounds(a > 0.0 ? which : 1 - which, matrix.rows.indices[p]);
     }
-    box.counts[WORK] += matrix.row_start[i + 1] - matrix.row_start[i];
+    box.counts[WORK] += matrix.rows.indptr[i + 1] - matrix.rows.indptr[i];
     return total;
 }
 

@@ -40,9 +40,9 @@ inline void move_bound(const Matrix &matrix, const Box &box, std::int64_t j, int
     const Rows rows(box);
     const auto queue = box.queue;
     const auto queued = box.queued;
-    const auto column_row = matrix.column_row;
-    const auto column_value = matrix.column_value;
-    const std::int64_t first = matrix.column_start[j], last = matrix.column_start[j + 1];
+    const auto indices = matrix.columns.indices;
+    const auto data = matrix.columns.data;
+    const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     const double old = box.bounds(side, j);
     box.bounds(side, j) = replacement;
     double step = 0.0, count = 0.0;
@@ -56,9 +56,9 @@ inline void move_bound(const Matrix &matrix, const Box &box, std::int64_t j, int
     }
     std::int64_t end = box.counts[QUEUE_HEAD] + box.counts[QUEUE_SIZE];
     for (std::int64_t p = first; p < last; ++p) {
-        const std::int64_t i = column_row[p];
-        const int which = column_value[p] > 0.0 ? side : 1 - side;
-        const double change = column_value[p] * step;
+        const std::int64_t i = indices[p];
+        const int which = data[p] > 0.0 ? side : 1 - side;
+        const double change = data[p] * step;
         rows(i, which) += change;
         rows(i, INFINITE + which) += count;
         if (rows(i, NOISE) >= 0.0)

@@ -4,6 +4,7 @@
 namespace {
 
 using namespace mip::domain;
+using mip::Matrix;
 using native::check_length;
 
 void sum_all_rows(const Matrix &matrix, const Box &box) {

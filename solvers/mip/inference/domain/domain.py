@@ -13,10 +13,8 @@ from solvers.mip.inference.domain.state import (
     TRAIL,
     WORK,
     Box,
-    Matrix,
     copied,
     empty_box,
-    matrix_of,
     reserved,
 )
 from solvers.mip.model import IndexArray, MipModel
@@ -40,20 +38,20 @@ SMALLEST_CAP = 100_000
 class Domain:
     """Bounds of every column with the activities of every row, a trail and a queue of rows.
 
-    Each change is propagated at once. ``matrix`` and ``box`` are for loops in C++
+    Each change is propagated at once. ``model`` and ``box`` are for loops in C++
     (``propagate.h``), which have to find room on the trail: :meth:`reserve`.
 
     Parameters
     ----------
-    matrix : Matrix
+    model : MipModel
     box : Box
         Owned by the domain from here on.
     """
 
-    def __init__(self, matrix: Matrix, box: Box) -> None:
-        self.matrix = matrix
+    def __init__(self, model: MipModel, box: Box) -> None:
+        self.model = model
         self.box = box
-        self.cap = max(SMALLEST_CAP, CAP_PER_NONZERO * matrix.row_value.size)
+        self.cap = max(SMALLEST_CAP, CAP_PER_NONZERO * model.num_nonzeros)
 
     @classmethod
     def of(cls, model: MipModel, widened: float = 0.0) -> Domain:
@@ -61,9 +59,9 @@ class Domain:
 
         ``widened`` moves the sides of all rows outward, relative to ``max(1, |side|)``.
         """
-        matrix, box = matrix_of(model), empty_box(model, widened)
-        sum_all(matrix, box)
-        return cls(matrix, box)
+        box = empty_box(model, widened)
+        sum_all(model, box)
+        return cls(model, box)
 
     @property
     def lower(self) -> FloatArray:
@@ -102,7 +100,7 @@ class Domain:
             wake_all(self.box)
         else:
             wake(self.box, np.ascontiguousarray(rows, dtype=np.int32))
-        return propagate(self.matrix, self.box, self.cap, STRICT)
+        return propagate(self.model, self.box, self.cap, STRICT)
 
     def fix(self, j: int, value: float) -> bool:
         """Fix a column and propagate; False if that leaves no point."""
@@ -114,7 +112,7 @@ class Domain:
         Bounds of integer columns have to be whole.
         """
         self.reserve()
-        return decide(self.matrix, self.box, int(j), float(low), float(high), self.cap, STRICT)
+        return decide(self.model, self.box, int(j), float(low), float(high), self.cap, STRICT)
 
     def mark(self) -> int:
         """Return a place to come back to."""
@@ -122,7 +120,7 @@ class Domain:
 
     def undo(self, place: int) -> None:
         """Go back to what :meth:`mark` returned ``place`` for; bounds are the same bit for bit."""
-        undo(self.matrix, self.box, place)
+        undo(self.model, self.box, place)
 
     def forget(self) -> None:
         """Make the present box the one that is never undone: all marks lose their meaning."""
@@ -134,8 +132,8 @@ class Domain:
         self.box = reserved(self.box)
 
     def copy(self) -> Domain:
-        """Return an independent domain with the same bounds and trail; the matrix is shared."""
-        other = Domain(self.matrix, copied(self.box))
+        """Return an independent domain with the same bounds and trail; the model is shared."""
+        other = Domain(self.model, copied(self.box))
         other.cap = self.cap
         return other
 

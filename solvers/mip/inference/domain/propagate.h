@@ -35,8 +35,8 @@ inline constexpr std::int64_t VISITS_PER_POLL = 64;
 inline void imply(const Matrix &matrix, const Box &box, std::int64_t i, std::int64_t p, int which,
                   double &low, double &high) {
     const Rows rows(box);
-    const std::int64_t j = matrix.row_column[p];
-    const double a = matrix.row_value[p], old_low = box.bounds(0, j), old_high = box.bounds(1, j);
+    const std::int64_t j = matrix.rows.indices[p];
+    const double a = matrix.rows.data[p], old_low = box.bounds(0, j), old_high = box.bounds(1, j);
     const double sign = 1.0 - 2.0 * which;
     const double side = sign * rows(i, UPPER + which), activity = sign * rows(i, which);
     const double count = rows(i, INFINITE + which);
@@ -68,9 +68,9 @@ inline bool tighten_row(const Matrix &matrix, const Box &box, std::int64_t i, in
     const Rows rows(box);
     bool consistent = true;
     double widest = 0.0;
-    for (std::int64_t p = matrix.row_start[i]; p < matrix.row_start[i + 1]; ++p) {
-        const std::int64_t j = matrix.row_column[p];
-        const double a = std::abs(matrix.row_value[p]);
+    for (std::int64_t p = matrix.rows.indptr[i]; p < matrix.rows.indptr[i + 1]; ++p) {
+        const std::int64_t j = matrix.rows.indices[p];
+        const double a = std::abs(matrix.rows.data[p]);
         const double low = box.bounds(0, j), high = box.bounds(1, j);
         double width = a * (high - low);
         if (!(width > 0.0) || a < SMALLEST_COEFFICIENT)
@@ -108,7 +108,7 @@ inline bool visit_row(const Matrix &matrix, const Box &box, std::int64_t i, bool
     const int to_which = may_act(rows, i, 1) ? 2 : 1;
     if (from_which == to_which)
         return true;
-    box.counts[WORK] += matrix.row_start[i + 1] - matrix.row_start[i];
+    box.counts[WORK] += matrix.rows.indptr[i + 1] - matrix.rows.indptr[i];
     return tighten_row(matrix, box, i, from_which, to_which, lenient);
 }
 

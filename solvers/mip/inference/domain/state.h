@@ -1,7 +1,7 @@
 // The arrays that propagation works on, as state.py lays them out.
 #pragma once
 
-#include "native/bindings.h"
+#include "mip/model.h"
 
 namespace mip::domain {
 
@@ -12,17 +12,6 @@ inline constexpr int QUEUE_HEAD = 0, QUEUE_SIZE = 1, TRAIL = 2, LEVEL = 3, INFEA
 /// Places in a row of Box::rows.
 inline constexpr int SMALLEST = 0, LARGEST = 1, INFINITE = 2, UPPER = 4, LOWER = 5, WIDEST = 6,
                      NOISE = 7, ROW_SIZE = 8;
-
-/// What never changes: the entries, by rows and by columns, and which columns are integer.
-struct Matrix {
-    native::Span<const std::int32_t> row_start;
-    native::Span<const std::int32_t> row_column;
-    native::Span<const double> row_value;
-    native::Span<const std::int32_t> column_start;
-    native::Span<const std::int32_t> column_row;
-    native::Span<const double> column_value;
-    native::Span<const std::uint8_t> is_integer;
-};
 
 /// Bounds of the n columns, and the activities of the m rows that follow from them.
 struct Box {
@@ -67,17 +56,9 @@ inline void check_shapes(const Box &box) {
 inline void check_shapes(const Matrix &matrix, const Box &box) {
     const std::int64_t m = box.rows.shape(0), n = box.bounds.shape(1);
     check_shapes(box);
-    native::check_length("row_start", matrix.row_start.size(), m + 1);
-    native::check_length("row_column", matrix.row_column.size(), matrix.row_start[m]);
-    native::check_length("row_value", matrix.row_value.size(), matrix.row_start[m]);
-    native::check_length("column_start", matrix.column_start.size(), n + 1);
-    native::check_length("column_row", matrix.column_row.size(), matrix.column_start[n]);
-    native::check_length("column_value", matrix.column_value.size(), matrix.column_start[n]);
-    native::check_length("is_integer", matrix.is_integer.size(), n);
+    mip::check_shapes(matrix, m, n);
 }
 
 } // namespace mip::domain
 
-NATIVE_STRUCT(mip::domain::Matrix, row_start, row_column, row_value, column_start, column_row,
-              column_value, is_integer)
 NATIVE_STRUCT(mip::domain::Box, bounds, rows, queue, queued, trail_code, trail_old, stamp, counts)

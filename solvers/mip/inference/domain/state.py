@@ -1,6 +1,6 @@
-"""The arrays that propagation works on: the matrix, and one box with all that hangs on it.
+"""The arrays that propagation works on beside the model: one box with all that hangs on it.
 
-Both are tuples of arrays, laid out as ``state.h`` has them, so that a whole dive can run without
+It is a tuple of arrays, laid out as ``state.h`` has them, so that a whole dive can run without
 Python. Whoever calls its loops makes room on the trail before, with :func:`reserved`.
 """
 
@@ -51,21 +51,6 @@ ROW_SIZE = 8
 """Numbers for each row: one line of the cache."""
 
 
-class Matrix(NamedTuple):
-    """What never changes: the entries, by rows and by columns, and which columns are integer.
-
-    Names and shapes are those of ``MipModel``. All arrays are read-only.
-    """
-
-    row_start: IndexArray
-    row_column: IndexArray
-    row_value: FloatArray
-    column_start: IndexArray
-    column_row: IndexArray
-    column_value: FloatArray
-    is_integer: ByteArray
-
-
 class Box(NamedTuple):
     """Bounds of the n columns, and the activities of the m rows that follow from them.
 
@@ -93,20 +78,6 @@ class Box(NamedTuple):
     trail_old: FloatArray
     stamp: IndexArray
     counts: CountArray
-
-
-def matrix_of(model: MipModel) -> Matrix:
-    """Return the entries of a model."""
-    arrays = (
-        model.row_start,
-        model.row_column,
-        model.row_value,
-        model.column_start,
-        model.column_row,
-        model.column_value,
-        model.is_integer,
-    )
-    return Matrix._make(_sealed(array) for array in arrays)
 
 
 def empty_box(model: MipModel, widened: float = 0.0) -> Box:
@@ -159,22 +130,13 @@ def copied(box: Box) -> Box:
     return Box._make(array.copy() for array in box)
 
 
-def _sealed(array: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written to."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
 def _scale(side: FloatArray) -> FloatArray:
     return np.where(np.isfinite(side), np.maximum(1.0, np.abs(side)), 0.0)
 
 
 def _is_exact(model: MipModel) -> BoolArray:
     """Whether each row (m,) has whole coefficients of integer columns only: its sums are exact."""
-    whole = (model.row_value == np.round(model.row_value)) & (
-        model.is_integer[model.row_column] == 1
-    )
-    row = np.repeat(np.arange(model.num_rows), np.diff(model.row_start))
-    exact: BoolArray = np.bincount(row[~whole], minlength=model.num_rows) == 0
+    value = model.rows.data
+    broken = (value != np.round(value)) | (model.is_integer[model.rows.indices] == 0)
+    exact: BoolArray = model.rows.count(broken) == 0
     return exact

@@ -5,7 +5,6 @@ namespace mip::probing {
 namespace {
 
 using domain::Box;
-using domain::Matrix;
 using native::check_length;
 using native::Span;
 

@@ -41,18 +41,11 @@ def prioritised(model: MipModel, rule: Priority = Priority.NEIGHBOURS, seed: int
     free = np.isinf(model.lower[columns]) & np.isinf(model.upper[columns])
     if rule is Priority.NEIGHBOURS:
         score = np.empty(columns.size, dtype=np.int64)
-        neighbours(
-            columns, model.row_start, model.row_column, model.is_integer,
-            model.column_start, model.column_row, score,
-        )  # fmt: skip
+        neighbours(columns, model, score)
         keys: tuple[np.ndarray, ...] = (-score, free)
     else:
         violated = np.empty(columns.size, dtype=np.int64)
         excess, slack = np.empty(columns.size), np.empty(columns.size)
-        conflicts(
-            columns, model.row_start, model.row_column, model.row_value, model.row_lower,
-            model.row_upper, model.column_start, model.column_row, model.column_value,
-            model.lower, model.upper, violated, excess, slack,
-        )  # fmt: skip
+        conflicts(columns, model, violated, excess, slack)
         keys = (slack, -excess, -violated, free)
     return np.ascontiguousarray(columns[np.lexsort(keys)], dtype=np.int32)

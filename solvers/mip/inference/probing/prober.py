@@ -167,7 +167,7 @@ class DomainProber:
         consistent = domain.tighten(j, low, high)
         if consistent:
             at = collect(
-                domain.matrix, domain.box, place, j, at, self._column, self._low, self._high
+                domain.model, domain.box, place, j, at, self._column, self._low, self._high
             )
         domain.undo(place)
         return at if consistent else -1

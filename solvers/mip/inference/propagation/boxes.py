@@ -108,7 +108,7 @@ class BatchBoxes:
 
     def wake(self, lanes: int = ALL) -> None:
         """Have all rows looked at in these lanes at the next propagation."""
-        rows = (self.model.num_rows, self.model.row_start, self.row_changed, self.row_list)
+        rows = (self.model.num_rows, self.model.rows.indptr, self.row_changed, self.row_list)
         BATCH["batch_wake"](signed(lanes), *rows, self.control)
 
     def tighten(
@@ -215,8 +215,8 @@ class BatchBoxes:
     def _run_on_cpu(self, count: int) -> None:
         here, places = self.model, self.places
         sizes = (here.num_rows, here.num_columns, places.binaries)
-        by_column = (places.column, here.column_start, here.column_row)
-        by_row = (here.row_start, places.row_split, places.row_place, places.row_weight)
+        by_column = (places.column, here.columns.indptr, here.columns.indices)
+        by_row = (here.rows.indptr, places.row_split, places.row_place, places.row_weight)
         sides = (places.row_largest, here.row_lower, here.row_upper, places.whole)
         changes = (self.row_changed, self.row_list, self.column_changed, self.column_list)
         BATCH.twin.rounds(
@@ -228,11 +228,11 @@ class BatchBoxes:
         here, places = self.model, self.places
         sizes = (here.num_rows, here.num_columns, places.binaries)
         changes = (self.row_changed, self.row_list, self.column_changed, self.column_list)
-        by_column = (places.column, here.column_start, here.column_row)
+        by_column = (places.column, here.columns.indptr, here.columns.indices)
         long_columns = (places.long_columns, int(places.long_columns.size))
-        by_row = (here.row_start, places.row_split, places.row_place, places.row_weight)
+        by_row = (here.rows.indptr, places.row_split, places.row_place, places.row_weight)
         sides = (places.row_largest, here.row_lower, here.row_upper, places.whole)
-        columns = (*sizes, *by_column, *long_columns, here.row_start, *changes, *self._boxes)
+        columns = (*sizes, *by_column, *long_columns, here.rows.indptr, *changes, *self._boxes)
         rows = (*sizes, *by_row, *sides, *changes, *self._boxes)
         return (*columns, self.control), (*rows, self.control)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel
 
 BLOCK = 256
@@ -69,8 +70,7 @@ class DeviceModel:
     cost, lower, upper : (n,) float64
     row_lower, row_upper : (m,) float64
     is_integer : (n,) int32
-    row_start, row_column, row_value : (m+1,) int32, (nnz,) int32, (nnz,) float64
-    column_start, column_row, column_value : (n+1,) int32, (nnz,) int32, (nnz,) float64
+    rows, columns : SparseRows
     plan : RowPlan
     """
 
@@ -82,12 +82,8 @@ class DeviceModel:
     row_lower: Any
     row_upper: Any
     is_integer: Any
-    row_start: Any
-    row_column: Any
-    row_value: Any
-    column_start: Any
-    column_row: Any
-    column_value: Any
+    rows: SparseRows
+    columns: SparseRows
     plan: RowPlan
 
     @classmethod
@@ -106,13 +102,9 @@ class DeviceModel:
             row_lower=there(model.row_lower),
             row_upper=there(model.row_upper),
             is_integer=there(model.is_integer.astype(np.int32)),
-            row_start=there(model.row_start),
-            row_column=there(model.row_column),
-            row_value=there(model.row_value),
-            column_start=there(model.column_start),
-            column_row=there(model.column_row),
-            column_value=there(model.column_value),
-            plan=plan_rows(model.row_start, device),
+            rows=model.rows.on(device),
+            columns=model.columns.on(device),
+            plan=plan_rows(model.rows.indptr, device),
         )
         device.synchronize()
         return laid_out

@@ -70,9 +70,9 @@ def places_of(device_model: DeviceModel) -> Places:
     of_column = np.empty_like(column)
     of_column[column] = np.arange(column.size, dtype=np.int32)
     binaries = int(np.count_nonzero(is_binary))
-    lengths = np.diff(model.column_start)[column]
+    lengths = model.columns.lengths[column]
     split, position = _binary_first(model, is_binary)
-    place, weight = of_column[model.row_column], model.row_value
+    place, weight = of_column[model.rows.indices], model.rows.data
     if position is not None:
         place, weight = _moved(place, position), _moved(weight, position)
     return Places(
@@ -90,13 +90,13 @@ def places_of(device_model: DeviceModel) -> Places:
 
 def _binary_first(model: MipModel, is_binary: BoolArray) -> tuple[IndexArray, IndexArray | None]:
     """Return where binary entries end in each row, and where each entry goes (None: it stays)."""
-    binary = is_binary[model.row_column]
+    binary = is_binary[model.rows.indices]
     before = np.concatenate([[0], np.cumsum(binary)])  # binary entries before each entry
-    starts = model.row_start[:-1].astype(np.int64)
-    split = starts + before[model.row_start[1:]] - before[starts]
+    starts = model.rows.indptr[:-1].astype(np.int64)
+    split = starts + before[model.rows.indptr[1:]] - before[starts]
     if binary.all() or not binary.any():
         return split.astype(np.int32), None
-    lengths = np.diff(model.row_start)
+    lengths = model.rows.lengths
     entry = np.arange(binary.size)
     binary_rank = before[:-1] - np.repeat(before[starts], lengths)
     first = np.repeat(starts, lengths)
@@ -113,8 +113,8 @@ def _moved(values: Any, position: IndexArray) -> Any:
 
 def _largest(model: MipModel, is_binary: BoolArray) -> FloatArray:
     largest = np.zeros(model.num_rows)
-    filled = np.diff(model.row_start) > 0
+    filled = model.rows.lengths > 0
     if filled.any():
-        sizes = np.where(is_binary[model.row_column], np.abs(model.row_value), 0.0)
-        largest[filled] = np.maximum.reduceat(sizes, model.row_start[:-1][filled])
+        sizes = np.where(is_binary[model.rows.indices], np.abs(model.rows.data), 0.0)
+        largest[filled] = np.maximum.reduceat(sizes, model.rows.indptr[:-1][filled])
     return largest

@@ -124,8 +124,14 @@ class Propagator:
 
     def _run_on_cpu(self) -> None:
         here, plan = self._model, self._model.plan
-        by_row = (here.row_start, here.row_column, here.row_value, here.row_lower, here.row_upper)
-        by_column = (here.column_start, here.column_row, here.is_integer)
+        by_row = (
+            here.rows.indptr,
+            here.rows.indices,
+            here.rows.data,
+            here.row_lower,
+            here.row_upper,
+        )
+        by_column = (here.columns.indptr, here.columns.indices, here.is_integer)
         heavy = (plan.parts, plan.heavy, self.partial, self.partial_infinite)
         changes = (self.row_changed, self.column_changed, self.control)
         bounds = (self.bounds, self.following)
@@ -141,15 +147,21 @@ class Propagator:
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         """Return the arguments of a round's kernels, in the order of their launches."""
         here, plan = self._model, self._model.plan
-        matrix = (here.row_column, here.row_value, here.row_lower, here.row_upper, here.is_integer)
+        matrix = (
+            here.rows.indices,
+            here.rows.data,
+            here.row_lower,
+            here.row_upper,
+            here.is_integer,
+        )
         changes = (self.row_changed, self.column_changed, self.control)
         boxes = (here.num_rows, self.bounds, self.following, *changes)
         bins = (plan.order, plan.bins, int(plan.bins.shape[0]), plan.blocks)
         partial = (self.partial, self.partial_infinite)
         read = (here.num_rows, self.bounds, self.row_changed, self.control)
-        columns = (here.num_rows, here.num_columns, here.column_start, here.column_row)
+        columns = (here.num_rows, here.num_columns, here.columns.indptr, here.columns.indices)
         return {
-            "box_rows": (here.row_start, *matrix, *bins, *boxes),
+            "box_rows": (here.rows.indptr, *matrix, *bins, *boxes),
             "box_heavy_sums": (*matrix, plan.parts, *read, *partial),
             "box_heavy_tighten": (*matrix, plan.parts, plan.heavy, *partial, *boxes),
             "box_columns": (*columns, self.bounds, self.following, *changes),

@@ -42,11 +42,11 @@ class ContinuousPart:
         """Split a model."""
         continuous = model.is_integer == 0
         columns = np.flatnonzero(continuous).astype(np.int32)
-        entries = np.flatnonzero(continuous[model.row_column])
-        row_of_entry = np.repeat(
-            np.arange(model.num_rows, dtype=np.int32), np.diff(model.row_start)
-        )[entries]
-        column, value = model.row_column[entries], model.row_value[entries]
+        entries = np.flatnonzero(continuous[model.rows.indices])
+        row_of_entry = np.repeat(np.arange(model.num_rows, dtype=np.int32), model.rows.lengths)[
+            entries
+        ]
+        column, value = model.rows.indices[entries], model.rows.data[entries]
         at_lower, at_upper = value * model.lower[column], value * model.upper[column]
         least, most = np.minimum(at_lower, at_upper), np.maximum(at_lower, at_upper)
         rows = np.unique(row_of_entry).astype(np.int32)

@@ -115,7 +115,7 @@ def test_slack_consumption_is_that_of_the_paper():
         expected = np.sqrt(((A / np.maximum(slack, 1e-6)[:, None]) ** 2).sum(axis=0))
         columns = np.arange(model.num_columns, dtype=np.int32)
         found = np.zeros(columns.size)
-        slack_consumption(domain.matrix, domain.box, columns, found)
+        slack_consumption(domain.model, domain.box, columns, found)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 

@@ -19,7 +19,7 @@ def start(model, point):
     domain = Domain.of(model)
     root = domain.box.bounds.copy()
     domain.box.bounds[:] = point
-    sum_all(domain.matrix, domain.box)
+    sum_all(domain.model, domain.box)
     domain.mark()
     domain.reserve()
     return domain, root
@@ -29,7 +29,7 @@ def mend(domain, root, *, seed=0, shifts=MAX_SHIFTS, work=10**7):
     walk = new_walk(domain.box.queue.size, root.shape[1])
     end = int(domain.box.counts[WORK]) + work
     random = seeded(seed)
-    return repair(domain.matrix, domain.box, root, walk, random, shifts, end, domain.cap), collect(
+    return repair(domain.model, domain.box, root, walk, random, shifts, end, domain.cap), collect(
         domain.box, walk
     )
 
@@ -54,7 +54,7 @@ def test_a_mended_point_is_feasible_and_none_gets_worse(seed):
     outside = (activity > model.row_upper + 1e-6) | (activity < model.row_lower - 1e-6)
     assert outside.sum() == left
     fresh = copied(domain.box)
-    sum_all(domain.matrix, fresh)
+    sum_all(domain.model, fresh)
     np.testing.assert_allclose(domain.box.rows[:, :4], fresh.rows[:, :4], atol=1e-6)
 
 
@@ -79,7 +79,7 @@ def test_intervals_go_back_to_the_root_and_are_propagated():
     model = model_of([0, 0], [[1, 1]], [4], [4], upper=[1, 10], integrality=[True, False])
     domain, root = start(model, np.array([1.0, 1.0]))
     domain.box.bounds[0, 1] = 0.0
-    sum_all(domain.matrix, domain.box)
+    sum_all(domain.model, domain.box)
     mended, left = mend(domain, root)
     assert mended
     assert left == 0

@@ -27,7 +27,7 @@ def near_point(model: MipModel, seed: int) -> InfeasiblePoint:
     x = np.zeros(small.num_columns)
     equations = np.flatnonzero(small.row_lower == small.row_upper)
     for i in equations:
-        x[rng.choice(small.row_column[small.row_start[i] : small.row_start[i + 1]])] = 1.0
+        x[rng.choice(small.rows[i][0])] = 1.0
     got: list[InfeasiblePoint] = []
     sub.infeasible_to(lambda point, rows: got.append(InfeasiblePoint(point, rows)))(x, 0)
     assert got[0].violated_rows > 0

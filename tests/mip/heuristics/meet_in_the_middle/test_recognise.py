@@ -44,7 +44,7 @@ def _with(model: MipModel, **changes: np.ndarray) -> MipModel:
 @pytest.mark.parametrize("kind", ["inequality", "fraction", "cost", "continuous", "unbounded"])
 def test_other_models_are_left_alone(kind):
     model = market_split(0, 3, 8)
-    row_upper, value, cost = model.row_upper.copy(), model.row_value.copy(), model.cost.copy()
+    row_upper, value, cost = model.row_upper.copy(), model.rows.data.copy(), model.cost.copy()
     whole, upper = model.is_integer.copy(), model.upper.copy()
     if kind == "inequality":
         row_upper[0] += 1.0
@@ -56,9 +56,8 @@ def test_other_models_are_left_alone(kind):
         whole[0] = 0
     else:
         upper[0] = np.inf
-    other = _with(
-        model, row_upper=row_upper, row_value=value, cost=cost, is_integer=whole, upper=upper
-    )
+    rows = replace(model.rows, data=value)
+    other = _with(model, row_upper=row_upper, rows=rows, cost=cost, is_integer=whole, upper=upper)
     assert find_sums(other, other.lower, other.upper) is None
 
 

@@ -87,7 +87,7 @@ def test_undo_restores_bounds_exactly_and_activities_closely(seed, continuous, i
         np.testing.assert_array_equal(box_of(domain), bounds)
         assert domain.is_infeasible == infeasible
         fresh = copied(domain.box)
-        sum_all(domain.matrix, fresh)
+        sum_all(domain.model, fresh)
         infinite = slice(INFINITE, INFINITE + 2)
         np.testing.assert_array_equal(domain.box.rows[:, infinite], fresh.rows[:, infinite])
         np.testing.assert_allclose(

@@ -55,11 +55,11 @@ def test_places_put_binary_columns_first_everywhere(model):
     assert not model.is_binary[places.column[places.binaries :]].any()
     np.testing.assert_array_equal(places.column[places.of_column], np.arange(model.num_columns))
     for i in range(model.num_rows):
-        first, last = model.row_start[i], model.row_start[i + 1]
+        first, last = model.rows.indptr[i], model.rows.indptr[i + 1]
         columns = places.column[places.row_place[first:last]]
         weights = dict(zip(columns, places.row_weight[first:last], strict=True))
         assert weights == dict(
-            zip(model.row_column[first:last], model.row_value[first:last], strict=True)
+            zip(model.rows.indices[first:last], model.rows.data[first:last], strict=True)
         )
         is_binary = model.is_binary[columns]
         assert is_binary[: places.row_split[i] - first].all()

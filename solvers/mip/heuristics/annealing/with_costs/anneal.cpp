@@ -7,11 +7,10 @@
 #include "mip/heuristics/annealing/trials.h"
 #include "state.h"
 
-NATIVE_STRUCT(mip::annealing::CostState, column_start, column_row, column_value, start, column,
-              value, table, lower, upper, weight, activity, delta, stamp, touched, holder, current,
-              best, numbers, random, cost, row_start, row_column, group, none, label, by_label,
-              of_side, slack_cost, slack_least, slack_most, slack_whole, slack_start, slack_row,
-              slack_side, slack_scale, slack_mark, excess)
+NATIVE_STRUCT(mip::annealing::CostState, by_column, start, column, value, table, lower, upper,
+              weight, activity, delta, stamp, touched, holder, current, best, numbers, random, cost,
+              by_row, group, none, label, by_label, of_side, slack_cost, slack_least, slack_most,
+              slack_whole, slack_start, slack_row, slack_side, slack_scale, slack_mark, excess)
 
 namespace mip::annealing {
 namespace {
@@ -74,13 +73,15 @@ std::int32_t of_label(const CostState &state, std::int64_t g, std::int64_t label
 /// Let another choice with a column in a row of ``j`` or of the trial's column change, too: to that
 /// column where it is not chosen, else to none. Without one the trial stays as it is.
 void ask_across(const CostState &state, Trial &trial, std::int64_t j) {
-    const std::int64_t k = state.column_start[j] < state.column_start[j + 1] ? j : trial.to;
-    const std::int64_t first = state.column_start[k], size = state.column_start[k + 1] - first;
+    const std::int64_t k = state.by_column.indptr[j] < state.by_column.indptr[j + 1] ? j : trial.to;
+    const std::int64_t first = state.by_column.indptr[k],
+                       size = state.by_column.indptr[k + 1] - first;
     if (size == 0)
         return;
-    const std::int64_t i = state.column_row[first + below(state, size)];
-    const std::int64_t begin = state.row_start[i];
-    std::int32_t back = state.row_column[begin + below(state, state.row_start[i + 1] - begin)];
+    const std::int64_t i = state.by_column.indices[first + below(state, size)];
+    const std::int64_t begin = state.by_row.indptr[i];
+    std::int32_t back =
+        state.by_row.indices[begin + below(state, state.by_row.indptr[i + 1] - begin)];
     const std::int64_t other = state.group[back];
     if (other >= 0 && state.current[other] == back)
         back = state.none[other];
@@ -130,7 +131,7 @@ Rise rise_of(const CostState &state, std::int64_t count, std::int64_t number) {
 void check_costs(const CostState &state) {
     const std::int64_t m = state.activity.size(), slacks = state.slack_cost.size();
     check(state, VIOLATED + 1);
-    native::check_length("row_start", state.row_start.size(), m + 1);
+    native::check_rows("by_row", state.by_row, m);
     native::check_length("none", state.none.size(), state.current.size());
     native::check_length("of_side", state.of_side.size(), 2 * m);
     native::check_length("slack_least", state.slack_least.size(), slacks);

@@ -63,8 +63,7 @@ def find_slacks(model: MipModel, outside: BoolArray) -> Slacks:
     found: list[tuple[int, float, IndexArray, IndexArray, FloatArray]] = []
     up, down = may_be_slack(model, 1.0), may_be_slack(model, -1.0)
     for j in np.flatnonzero(outside & (up | down)).tolist():
-        first, last = model.column_start[j], model.column_start[j + 1]
-        rows, values = model.column_row[first:last], model.column_value[first:last]
+        rows, values = model.columns[j]
         for sign, may_be in ((1.0, up[j]), (-1.0, down[j])):
             sides = np.where(sign * values > 0.0, LOWER, UPPER).astype(np.int32)
             if may_be and (of_side[rows, sides] < 0).all():
@@ -80,14 +79,12 @@ def may_be_slack(model: MipModel, sign: float) -> BoolArray:
     Down for a ``sign`` of -1. In a row of its own a slack never goes beyond what is asked for, so
     there the other side may be anywhere.
     """
-    n, row = model.num_columns, model.column_row
-    size = np.diff(model.column_start)
-    column = np.repeat(np.arange(n), size)
-    raises = sign * model.column_value > 0.0
+    row, size = model.columns.indices, model.columns.lengths
+    raises = sign * model.columns.data > 0.0
     mine = np.where(raises, model.row_lower[row], -model.row_upper[row])
     other = np.where(raises, model.row_upper[row], -model.row_lower[row])
-    hurt = np.bincount(column[np.isfinite(other)], minlength=n)
-    asks = np.bincount(column[np.isfinite(mine)], minlength=n)
+    hurt = model.columns.count(np.isfinite(other))
+    asks = model.columns.count(np.isfinite(mine))
     floor = model.lower if sign > 0.0 else -model.upper
     has_floor = np.isfinite(floor) | (asks > 0)
     harmless = (hurt == 0) | (size == 1)

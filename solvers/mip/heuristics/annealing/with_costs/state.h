@@ -10,7 +10,8 @@ constexpr std::int64_t HARD = 0, COST = 4, SUM = 5, VIOLATED = 6;
 
 struct CostState : State {
     Span<const double> cost;
-    Span<const std::int32_t> row_start, row_column, group, none, label;
+    SparseRows by_row;
+    Span<const std::int32_t> group, none, label;
     Grid<const std::int32_t> by_label, of_side;
     Span<const double> slack_cost, slack_least, slack_most;
     Span<const bool> slack_whole;

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray
 
 HARD, WORK, MOVES, STAMP, COST, SUM, VIOLATED = range(7)
@@ -27,9 +28,7 @@ class CostState(NamedTuple):
     a slack; ``excess`` (k,) is what a unit beyond the end of its bounds counts for.
     """
 
-    column_start: IndexArray
-    column_row: IndexArray
-    column_value: FloatArray
+    by_column: SparseRows
     start: IndexArray
     column: IndexArray
     value: IndexArray
@@ -47,8 +46,7 @@ class CostState(NamedTuple):
     numbers: FloatArray
     random: npt.NDArray[np.uint64]
     cost: FloatArray
-    row_start: IndexArray
-    row_column: IndexArray
+    by_row: SparseRows
     group: IndexArray
     none: IndexArray
     label: IndexArray

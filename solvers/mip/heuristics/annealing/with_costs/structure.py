@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -109,19 +109,17 @@ class Structure:
         """Return the state of a search, with weights of one for a row's largest entry."""
         m, choices, slacks = model.num_rows, self.choices, self.slacks
         empty = choices.group.size - model.num_columns
-        size = np.zeros(m)
-        of_row = np.repeat(np.arange(m), np.diff(model.row_start))
-        np.maximum.at(size, of_row, np.abs(model.row_value))
+        size = model.rows.largest
         weight = 1.0 / np.where(size > 0.0, size, 1.0)
         weight[choices.is_kept] = 0.0
-        longest = int(np.max(np.diff(model.column_start), initial=0))
+        longest = int(np.max(model.columns.lengths, initial=0))
         word = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]) or 1
         return CostState(
-            column_start=np.append(
-                model.column_start, np.full(empty, model.column_start[-1], dtype=np.int32)
-            ).astype(np.int32),
-            column_row=model.column_row,
-            column_value=model.column_value,
+            by_column=replace(
+                model.columns,
+                indptr=np.pad(model.columns.indptr, (0, empty), "edge"),
+                shape=(choices.group.size, m),
+            ),
             start=choices.start,
             column=choices.column,
             value=choices.value,
@@ -139,8 +137,7 @@ class Structure:
             numbers=np.zeros(8),
             random=np.array([word], dtype=np.uint64),
             cost=np.append(model.cost, np.zeros(empty)),
-            row_start=model.row_start,
-            row_column=model.row_column,
+            by_row=model.rows,
             group=choices.group,
             none=choices.none,
             label=self.label,
@@ -189,10 +186,10 @@ def _labels(model: MipModel, choices: Choices) -> tuple[IndexArray, IndexArray]:
     wide = np.diff(choices.start) > TWO
     if (choices.value >= 0).any() or not wide.any():
         return label, np.full((1, 1), -1, dtype=np.int32)
-    lengths = np.diff(model.row_start)
+    lengths = model.rows.lengths
     count = 0
     for i in np.argsort(-lengths, kind="stable")[:MOST_LABELS].tolist():
-        columns = model.row_column[model.row_start[i] : model.row_start[i + 1]]
+        columns = model.rows[i][0]
         columns = columns[choices.group[columns] >= 0]
         columns = columns[wide[choices.group[columns]]]
         if choices.is_kept[i] or columns.size < LEAST_LABELLED or (label[columns] >= 0).any():

@@ -37,8 +37,8 @@ class Guide:
     reference : (n,) float64 or None
         A point that values may be rounded from, such as the relaxation's.
     cliques : Cliques or None
-    up_locks, down_locks : (n,) int64
-        Sides of rows that may be violated when the column grows, or shrinks.
+    up_locks, down_locks : (n,) int32
+        Those of the model.
     """
 
     model: MipModel
@@ -46,8 +46,8 @@ class Guide:
     upper: FloatArray
     reference: FloatArray | None
     cliques: Cliques | None
-    up_locks: npt.NDArray[np.int64]
-    down_locks: npt.NDArray[np.int64]
+    up_locks: IndexArray
+    down_locks: IndexArray
 
     @classmethod
     def of(
@@ -58,30 +58,14 @@ class Guide:
         reference: FloatArray | None,
         cliques: Cliques | None,
     ) -> Guide:
-        """Count the locks of a model and gather the rest."""
-        up, down = count_locks(model)
-        return cls(model, lower, upper, reference, cliques, up, down)
+        """Gather them."""
+        return cls(model, lower, upper, reference, cliques, *model.locks)
 
     @property
     def integers(self) -> IndexArray:
         """The integer columns that the box leaves open, rising."""
         columns = self.model.integers
         return np.asarray(columns[self.lower[columns] < self.upper[columns]])
-
-
-def count_locks(model: MipModel) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the numbers of up-locks and down-locks of each column (n,)."""
-    lengths = np.diff(model.row_start)
-    has_upper = np.repeat(np.isfinite(model.row_upper), lengths)
-    has_lower = np.repeat(np.isfinite(model.row_lower), lengths)
-    rising = model.row_value > 0.0
-    up = np.where(rising, has_upper, has_lower)
-    down = np.where(rising, has_lower, has_upper)
-    columns, n = model.row_column, model.num_columns
-    return (
-        np.bincount(columns[up], minlength=n).astype(np.int64),
-        np.bincount(columns[down], minlength=n).astype(np.int64),
-    )
 
 
 def orders(guide: Guide, random: np.random.Generator) -> Iterator[tuple[str, IndexArray]]:
@@ -157,9 +141,8 @@ def slack_consumption(guide: Guide) -> FloatArray:
     is that of the side nearer to its activity's bound, where that is finite.
     """
     model = guide.model
-    lengths = np.diff(model.row_start)
-    value, column = model.row_value, model.row_column
-    row = np.repeat(np.arange(model.num_rows), lengths)
+    value, column = model.rows.data, model.rows.indices
+    row = np.repeat(np.arange(model.num_rows), model.rows.lengths)
     at_low = np.where(value > 0.0, guide.lower[column], guide.upper[column])
     at_high = np.where(value > 0.0, guide.upper[column], guide.lower[column])
     with np.errstate(invalid="ignore", over="ignore"):

@@ -45,7 +45,7 @@ class Ranking:
 
     def __init__(self, model: MipModel) -> None:
         self._guide: Guide = guide_of(model, None)
-        self._length = np.diff(model.column_start).astype(np.float64)
+        self._length = model.columns.lengths.astype(np.float64)
 
     def order(
         self,

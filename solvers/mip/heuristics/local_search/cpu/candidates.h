@@ -80,7 +80,7 @@ inline std::int64_t gather_row(const Matrix &matrix, const State &state,
     Status &status = state.status[0];
     const Row &row = state.rows[i];
     const bool equation = row.lower == row.upper;
-    const std::int64_t first = matrix.row_start[i], length = matrix.row_start[i + 1] - first;
+    const std::int64_t first = matrix.rows.indptr[i], length = matrix.rows.indptr[i + 1] - first;
     if (length == 0)
         return count;
     std::int64_t at = 0;
@@ -98,8 +98,8 @@ inline std::int64_t gather_row(const Matrix &matrix, const State &state,
         if (++at == length)
             at = 0;
         ++visited;
-        count = put_steps(matrix, state, parameters, matrix.row_column[k],
-                          gap / matrix.row_value[k], equation, pairs, count, tabu);
+        count = put_steps(matrix, state, parameters, matrix.rows.indices[k],
+                          gap / matrix.rows.data[k], equation, pairs, count, tabu);
     }
     status.work += visited;
     return count;
@@ -128,12 +128,12 @@ inline std::int64_t gather_violated(const Matrix &matrix, const State &state,
 inline std::int64_t gather_room(const Matrix &matrix, const State &state,
                                 const Parameters &parameters, std::int64_t i, double gap,
                                 std::int64_t count) {
-    const std::int64_t first = matrix.row_start[i], length = matrix.row_start[i + 1] - first;
+    const std::int64_t first = matrix.rows.indptr[i], length = matrix.rows.indptr[i + 1] - first;
     const std::int64_t scanned = std::min(length, parameters.breadth);
     std::int64_t at = draw(state.status[0], std::max<std::int64_t>(length, 1));
     for (std::int64_t visited = 0; visited < scanned; ++visited) {
-        const std::int64_t j = matrix.row_column[first + at];
-        double delta = gap / matrix.row_value[first + at];
+        const std::int64_t j = matrix.rows.indices[first + at];
+        double delta = gap / matrix.rows.data[first + at];
         at = at + 1 < length ? at + 1 : 0;
         if (state.columns[j].whole == 1)
             delta = std::trunc(delta + std::copysign(SMALLEST_STEP, delta));
@@ -194,11 +194,11 @@ inline double lift_length(const Matrix &matrix, const State &state, std::int64_t
     const bool falls = column.cost > 0.0;
     const double sign = falls ? -1.0 : 1.0;
     double length = falls ? column.x - column.lower : column.upper - column.x;
-    std::int64_t k = matrix.column_start[j];
-    const std::int64_t first = k, last = matrix.column_start[j + 1];
+    std::int64_t k = matrix.columns.indptr[j];
+    const std::int64_t first = k, last = matrix.columns.indptr[j + 1];
     for (; k < last && length >= shortest - SMALLEST_STEP; ++k) {
-        const Row &row = state.rows[matrix.column_row[k]];
-        const double effect = sign * matrix.column_value[k];
+        const Row &row = state.rows[matrix.columns.indices[k]];
+        const double effect = sign * matrix.columns.data[k];
         const double room = effect > 0.0 ? row.upper - row.activity : row.activity - row.lower;
         length = std::min(length, std::max(room, 0.0) / std::abs(effect));
     }

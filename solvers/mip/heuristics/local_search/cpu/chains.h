@@ -30,13 +30,13 @@ inline void try_link(const Matrix &matrix, const State &state, std::int64_t jump
     state.chain[status.num_chain] = {j, state.columns[j].x};
     status.num_chain += 1;
     double gain = 0.0;
-    const std::int64_t first = matrix.column_start[j], last = matrix.column_start[j + 1];
+    const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     status.work += last - first;
     for (std::int64_t k = first; k < last; ++k) {
-        const std::int64_t i = matrix.column_row[k];
+        const std::int64_t i = matrix.columns.indices[k];
         const Row &row = state.rows[i];
         Pair &origin = state.origins[i];
-        const double now = row.activity, after = now + matrix.column_value[k] * move.value;
+        const double now = row.activity, after = now + matrix.columns.data[k] * move.value;
         if (origin.place == status.chains)
             gain -= row_progress(row, jump, origin.value, now);
         else
@@ -50,12 +50,13 @@ inline void try_link(const Matrix &matrix, const State &state, std::int64_t jump
 /// The heaviest violated row of column j among those looked at, but for ``before``; -1 for none.
 inline std::int64_t heaviest_row(const Matrix &matrix, const State &state, std::int64_t j,
                                  std::int64_t before) {
-    const std::int64_t first = matrix.column_start[j], length = matrix.column_start[j + 1] - first;
+    const std::int64_t first = matrix.columns.indptr[j],
+                       length = matrix.columns.indptr[j + 1] - first;
     std::int64_t at = length > ROW_LOOKS ? draw(state.status[0], length) : 0;
     std::int64_t best = -1;
     double heaviest = -1.0;
     for (std::int64_t look = 0; look < std::min(length, ROW_LOOKS); ++look) {
-        const std::int64_t i = matrix.column_row[first + at];
+        const std::int64_t i = matrix.columns.indices[first + at];
         at = at + 1 < length ? at + 1 : 0;
         const Row &row = state.rows[i];
         if (row.place >= 0 && i != before) {

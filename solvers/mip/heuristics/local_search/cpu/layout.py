@@ -5,10 +5,7 @@ All of it is linear in the model's size and done by whole arrays.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.local_search.cpu.settings import (
@@ -24,25 +21,10 @@ from solvers.mip.heuristics.local_search.cpu.state import (
     PAIR,
     ROW,
     STATUS,
-    Matrix,
     Records,
     State,
 )
 from solvers.mip.model import MipModel
-
-Number = TypeVar("Number", bound=np.generic)
-
-
-def matrix_of(model: MipModel) -> Matrix:
-    """Return read-only views of the model's arrays, of the same types for every model."""
-    return Matrix(
-        row_start=_frozen(model.row_start),
-        row_column=_frozen(model.row_column),
-        row_value=_frozen(model.row_value),
-        column_start=_frozen(model.column_start),
-        column_row=_frozen(model.column_row),
-        column_value=_frozen(model.column_value),
-    )
 
 
 def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
@@ -50,7 +32,8 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
     m, n = model.num_rows, model.num_columns
     rows, columns = np.zeros(m, dtype=ROW), np.zeros(n, dtype=COLUMN)
     rows["lower"], rows["upper"] = model.row_lower, model.row_upper
-    rows["scale"] = _row_scales(model)
+    largest = model.rows.largest
+    rows["scale"] = 1.0 / np.where(largest > 0.0, largest, 1.0)
     rows["place"] = -1
     columns["cost"] = model.cost
     columns["whole"] = model.is_integer
@@ -58,8 +41,8 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
     status = np.zeros(1, dtype=STATUS)
     status["best"], status["target"] = np.inf, -np.inf
     status["granularity"] = granularity(model)
-    largest = float(np.max(np.abs(model.cost), initial=0.0))
-    status["objective_scale"] = 1.0 / largest if largest > 0.0 else 0.0
+    highest = float(np.max(np.abs(model.cost), initial=0.0))
+    status["objective_scale"] = 1.0 / highest if highest > 0.0 else 0.0
     status["aim"] = settings.stagger
     status["chain_chance"] = 1.0
     status["lift_part"] = 1.0
@@ -127,37 +110,21 @@ def dependent_columns(model: MipModel) -> Records:
     """
     found = np.zeros(model.num_rows, dtype=PAIR)
     found["place"] = -1
-    filled = np.flatnonzero(np.diff(model.row_start) > 0)
+    filled = np.flatnonzero(model.rows.lengths > 0)
     if filled.size == 0:
         return found
-    length = np.diff(model.column_start).astype(np.int64)
+    length = model.columns.lengths.astype(np.int64)
     barred = np.iinfo(np.int64).max
     rank = np.where(model.is_integer == 1, length + 2 * model.num_rows, length) << 31
     rank[model.upper - model.lower <= model.is_integer] = barred
     entry = np.arange(model.num_nonzeros, dtype=np.int64)
-    keys = rank[model.row_column]
+    keys = rank[model.rows.indices]
     keys[keys != barred] += entry[keys != barred]
-    best = np.minimum.reduceat(keys, model.row_start[filled])
+    best = np.minimum.reduceat(keys, model.rows.indptr[filled])
     rows, best = filled[best < barred], best[best < barred] & ((1 << 31) - 1)
-    found["place"][rows] = model.row_column[best]
-    found["value"][rows] = model.row_value[best]
+    found["place"][rows] = model.rows.indices[best]
+    found["value"][rows] = model.rows.data[best]
     return found
-
-
-def _row_scales(model: MipModel) -> FloatArray:
-    size = np.abs(model.row_value)
-    filled = np.flatnonzero(np.diff(model.row_start) > 0)
-    scale = np.ones(model.num_rows)
-    if filled.size:
-        largest = np.maximum.reduceat(size, model.row_start[filled])
-        scale[filled] = 1.0 / np.where(largest > 0.0, largest, 1.0)
-    return scale
-
-
-def _frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _scrambled(seed: int) -> int:

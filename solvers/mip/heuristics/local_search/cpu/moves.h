@@ -59,12 +59,12 @@ inline void set_value(const Matrix &matrix, const State &state, std::int64_t j, 
     const double delta = value - column.x;
     column.x = value;
     status.objective += column.cost * delta;
-    const std::int64_t first = matrix.column_start[j], last = matrix.column_start[j + 1];
+    const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     status.work += last - first;
     for (std::int64_t k = first; k < last; ++k) {
-        const std::int64_t i = matrix.column_row[k];
+        const std::int64_t i = matrix.columns.indices[k];
         Row &row = state.rows[i];
-        const double change = matrix.column_value[k] * delta - row.error;
+        const double change = matrix.columns.data[k] * delta - row.error;
         const double total = row.activity + change;
         row.error = (total - row.activity) - change;
         row.activity = total;
@@ -128,9 +128,9 @@ inline void refresh(const Matrix &matrix, const State &state) {
     for (std::int64_t i = 0; i < state.rows.size(); ++i) {
         Row &row = state.rows[i];
         double total = 0.0, error = 0.0;
-        for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+        for (std::int64_t k = matrix.rows.indptr[i]; k < matrix.rows.indptr[i + 1]; ++k) {
             const double change =
-                matrix.row_value[k] * state.columns[matrix.row_column[k]].x - error;
+                matrix.rows.data[k] * state.columns[matrix.rows.indices[k]].x - error;
             const double larger = total + change;
             error = (larger - total) - change;
             total = larger;
@@ -146,7 +146,7 @@ inline void refresh(const Matrix &matrix, const State &state) {
         objective += column.cost * column.x;
     status.objective = objective;
     status.moves_since_refresh = 0;
-    status.work += matrix.row_value.size();
+    status.work += matrix.rows.data.size();
 }
 
 /// Write the current point to one of those kept.

@@ -70,14 +70,14 @@ inline double row_progress(const Row &row, std::int64_t jump, double before, dou
 inline double progress_of(const Matrix &matrix, const State &state, std::int64_t jump,
                           std::int64_t j, double delta) {
     Status &status = state.status[0];
-    const std::int64_t first = matrix.column_start[j], last = matrix.column_start[j + 1];
+    const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     status.work += last - first;
     double progress =
         objective_progress(status, status.objective, jump, state.columns[j].cost * delta);
     for (std::int64_t k = first; k < last; ++k) {
-        const Row &row = state.rows[matrix.column_row[k]];
+        const Row &row = state.rows[matrix.columns.indices[k]];
         const double before = row.activity;
-        const double after = before + matrix.column_value[k] * delta;
+        const double after = before + matrix.columns.data[k] * delta;
         progress += row_progress(row, jump, before, after);
     }
     return progress;
@@ -90,15 +90,15 @@ inline double bonus_of(const Matrix &matrix, const State &state, std::int64_t j,
     double bonus = 0.0;
     if (change < 0.0 && status.objective + change < status.best)
         bonus = status.objective_weight;
-    const std::int64_t first = matrix.column_start[j], last = matrix.column_start[j + 1];
+    const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     status.work += last - first;
     const auto is_within = [](double lower, double upper, double activity) {
         return static_cast<double>(activity > lower) * static_cast<double>(activity < upper);
     };
     for (std::int64_t k = first; k < last; ++k) {
-        const Row &row = state.rows[matrix.column_row[k]];
+        const Row &row = state.rows[matrix.columns.indices[k]];
         const double before = row.activity;
-        const double after = before + matrix.column_value[k] * delta;
+        const double after = before + matrix.columns.data[k] * delta;
         const double lower = row.lower + VIOLATION_TOLERANCE;
         const double upper = row.upper - VIOLATION_TOLERANCE;
         const double was = is_within(lower, upper, before), now = is_within(lower, upper, after);
@@ -162,9 +162,9 @@ inline std::pair<std::int64_t, double> find_breaks(const Matrix &matrix, const S
     const Column &column = state.columns[j];
     double slope = status.objective_weight * status.objective_scale * column.cost;
     std::int64_t count = 0;
-    for (std::int64_t k = matrix.column_start[j]; k < matrix.column_start[j + 1]; ++k) {
-        const Row &row = state.rows[matrix.column_row[k]];
-        const double value = matrix.column_value[k];
+    for (std::int64_t k = matrix.columns.indptr[j]; k < matrix.columns.indptr[j + 1]; ++k) {
+        const Row &row = state.rows[matrix.columns.indices[k]];
+        const double value = matrix.columns.data[k];
         const double size = std::abs(value) * row.scale;
         const double rising = row.lower_weight * size, falling = row.upper_weight * size;
         if (row.lower > -INF) {
@@ -188,7 +188,7 @@ inline std::pair<std::int64_t, double> find_breaks(const Matrix &matrix, const S
 /// breakpoints than there is room for stay where they are.
 inline double jump_value(const Matrix &matrix, const State &state, std::int64_t j) {
     const Column &column = state.columns[j];
-    const std::int64_t length = matrix.column_start[j + 1] - matrix.column_start[j];
+    const std::int64_t length = matrix.columns.indptr[j + 1] - matrix.columns.indptr[j];
     if (2 * length > state.breaks.shape(1))
         return column.x;
     state.status[0].work += length;

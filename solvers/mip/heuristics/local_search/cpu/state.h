@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "native/arrays.h"
-#include "native/numbers.h"
+#include "mip/model.h"
 
 namespace mip::local_search {
 
@@ -43,13 +42,6 @@ struct Status {
 struct Pair {
     std::int64_t place;
     double value;
-};
-
-struct Matrix {
-    Span<const std::int32_t> row_start, row_column;
-    Span<const double> row_value;
-    Span<const std::int32_t> column_start, column_row;
-    Span<const double> column_value;
 };
 
 struct State {

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
-from solvers.mip.model import IndexArray
 
 Records = npt.NDArray[np.void]
 LongArray = npt.NDArray[np.int64]
@@ -101,17 +100,6 @@ LONGEST_CHAIN = 16
 
 BREAKPOINTS = 512
 """Places for the breakpoints of a jump; longer columns step to one row's side instead."""
-
-
-class Matrix(NamedTuple):
-    """The rows and columns of A, all arrays read-only."""
-
-    row_start: IndexArray
-    row_column: IndexArray
-    row_value: FloatArray
-    column_start: IndexArray
-    column_row: IndexArray
-    column_value: FloatArray
 
 
 class State(NamedTuple):

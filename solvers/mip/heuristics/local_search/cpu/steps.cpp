@@ -10,8 +10,6 @@
 #include "scoring.h"
 #include "state.h"
 
-NATIVE_STRUCT(mip::local_search::Matrix, row_start, row_column, row_value, column_start, column_row,
-              column_value)
 NATIVE_STRUCT(mip::local_search::State, rows, columns, status, violated, priced, bounds, kept,
               candidates, links, chain, origins, pivots, breaks)
 NATIVE_STRUCT(mip::local_search::Parameters, jump, rows, breadth, scan, satisfied_rows,
@@ -192,10 +190,7 @@ void take_step(const Matrix &matrix, const State &state, const Parameters &param
 void check(const Matrix &matrix, const State &state) {
     const std::int64_t m = state.rows.size(), n = state.columns.size();
     check_length("status", state.status.size(), 1);
-    check_length("row_start", matrix.row_start.size(), m + 1);
-    check_length("column_start", matrix.column_start.size(), n + 1);
-    check_length("row_column", matrix.row_column.size(), matrix.row_value.size());
-    check_length("column_row", matrix.column_row.size(), matrix.column_value.size());
+    check_shapes(matrix, m, n);
     check_length("violated", state.violated.size(), m);
     check_length("origins", state.origins.size(), m);
     check_length("pivots", state.pivots.size(), m);

@@ -304,5 +304,4 @@ class Walk:
 def _rows_with_continuous(model: MipModel) -> BoolArray:
     """Return which rows (m,) have a continuous column that is not fixed."""
     free = (model.is_integer == 0) & (model.lower < model.upper)
-    entries = np.concatenate([[0], np.cumsum(free[model.row_column])])
-    return np.asarray(entries[model.row_start[1:]] > entries[model.row_start[:-1]])
+    return np.asarray(model.rows.count(free[model.rows.indices]) > 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.cpu.layout import matrix_of, state_of, working_bounds
+from solvers.mip.heuristics.local_search.cpu.layout import state_of, working_bounds
 from solvers.mip.heuristics.local_search.cpu.settings import BALANCED, WalkerSettings
 from solvers.mip.heuristics.local_search.cpu.starts import perturbed, starting_point
 from solvers.mip.heuristics.local_search.cpu.state import BEST, LEAST
@@ -67,7 +67,6 @@ class Walker:
 
     def __init__(self, model: MipModel, settings: WalkerSettings = BALANCED, seed: int = 0) -> None:
         self._model = model
-        self._matrix = matrix_of(model)
         self._rng = np.random.default_rng(seed)
         self._state = state_of(model, settings, seed)
         self.settings = settings
@@ -153,7 +152,7 @@ class Walker:
         status["step"] = 0
         status["improved"] = 0
         status["least_violated"] = self._model.num_rows + 1
-        refresh(self._matrix, state)
+        refresh(self._model, state)
 
     def run(self, work: int, cutoff: float = np.inf) -> Report:
         """Walk until so many entries were visited.
@@ -177,14 +176,14 @@ class Walker:
                 break
             status["found"] = 0
             best = float(status["best"][0])
-            run_slice(self._matrix, state, self._parameters, left)
+            run_slice(self._model, state, self._parameters, left)
             if status["found"][0]:
                 x = self._checked()
             if not status["found"][0] or x is not None:
                 break
             status["done"] = 0
             aim_below(state, best)
-            refresh(self._matrix, state)
+            refresh(self._model, state)
         steps = int(status["step"][0] - status["improved"][0])
         return Report(
             found=x is not None,

@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
-from solvers.mip.model import MipModel
+from solvers.core.rows import SparseRows
+from solvers.mip.model import IndexArray, MipModel
 
 BOX = 1e8
 """Bound of columns that have none: slack is still exact to 1e-8 there, and a polish by LP can go
@@ -49,8 +50,13 @@ class Layout:
         that 32 bits hold.
     is_exact : bool
         Whether slack never drifts, because all numbers are whole.
-    arrays : dict
-        The kernels' arrays by name; ``bounds`` holds lower and upper bound of each column in turn.
+    by_row, by_column : SparseRows
+    sides, ranges, scales : real
+        Upper side and scale of each row; width of each row with two sides.
+    bounds : (2n,) real
+        Lower and upper bound of each column in turn.
+    costs, objective_columns : (n,) float64, int32
+        All costs, and the columns with one that can move.
     scale, granularity : float
         One over the largest cost (0 without costs), and the least difference of objectives.
     """
@@ -63,7 +69,14 @@ class Layout:
     objectives: int
     real: str
     is_exact: bool
-    arrays: dict[str, npt.NDArray[Any]]
+    by_row: SparseRows
+    by_column: SparseRows
+    sides: npt.NDArray[Any]
+    ranges: npt.NDArray[Any]
+    scales: npt.NDArray[Any]
+    bounds: npt.NDArray[Any]
+    costs: FloatArray
+    objective_columns: IndexArray
     scale: float
     granularity: float
 
@@ -72,8 +85,6 @@ class Layout:
         """Lay a model out; ``wide`` keeps 64 bits whatever the numbers are."""
         order, binaries, integers = _column_order(model)
         matrix, sides, ranges, inequalities = _rows(model, order)
-        by_column = matrix.tocsc()
-        by_column.sort_indices()
         lower = np.maximum(model.lower[order], -BOX)
         upper = np.minimum(model.upper[order], BOX)
         costs = model.cost[order]
@@ -81,20 +92,6 @@ class Layout:
         largest = _largest_whole(matrix, sides, ranges, lower, upper, integers)
         single = largest < LARGEST_SINGLE and not wide
         real = "float32" if single else "float64"
-        arrays = {
-            "row_start": matrix.indptr.astype(np.int32),
-            "row_column": matrix.indices.astype(np.int32),
-            "row_value": matrix.data.astype(real),
-            "sides": sides.astype(real),
-            "ranges": ranges.astype(real),
-            "scales": _scales(matrix).astype(real),
-            "column_start": by_column.indptr.astype(np.int32),
-            "column_row": by_column.indices.astype(np.int32),
-            "column_value": by_column.data.astype(real),
-            "bounds": np.column_stack((lower, upper)).ravel().astype(real),
-            "costs": np.ascontiguousarray(costs, dtype=np.float64),
-            "objective_columns": movable,
-        }
         largest_cost = float(np.max(np.abs(costs), initial=0.0))
         return cls(
             order=order,
@@ -105,7 +102,14 @@ class Layout:
             objectives=int(movable.size),
             real=real,
             is_exact=largest < LARGEST_EXACT,
-            arrays={name: np.ascontiguousarray(array) for name, array in arrays.items()},
+            by_row=SparseRows.of(matrix).cast(real),
+            by_column=SparseRows.of(matrix.tocsc()).cast(real),
+            sides=sides.astype(real),
+            ranges=ranges.astype(real),
+            scales=_scales(matrix).astype(real),
+            bounds=np.column_stack((lower, upper)).ravel().astype(real),
+            costs=costs,
+            objective_columns=movable,
             scale=1.0 / largest_cost if largest_cost > 0.0 else 0.0,
             granularity=_granularity(costs[movable], movable, integers),
         )
@@ -118,7 +122,26 @@ class Layout:
     @property
     def entries(self) -> int:
         """Number of entries of the matrix that are left."""
-        return int(self.arrays["row_value"].size)
+        return self.by_row.nnz
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The kernels' arrays by the names of their arguments, in this order."""
+        rows, columns = self.by_row, self.by_column
+        return {
+            "row_start": rows.indptr,
+            "row_column": rows.indices,
+            "row_value": rows.data,
+            "sides": self.sides,
+            "ranges": self.ranges,
+            "scales": self.scales,
+            "column_start": columns.indptr,
+            "column_row": columns.indices,
+            "column_value": columns.data,
+            "bounds": self.bounds,
+            "costs": self.costs,
+            "objective_columns": self.objective_columns,
+        }
 
     def point_of(self, values: npt.NDArray[Any]) -> FloatArray:
         """Return a walker's columns (n,) in the order of the model."""
@@ -128,7 +151,7 @@ class Layout:
 
     def values_of(self, point: FloatArray) -> npt.NDArray[Any]:
         """Return a point (n,) of the model as a walker has it: in its order, type and box."""
-        low, high = self.arrays["bounds"][0::2], self.arrays["bounds"][1::2]
+        low, high = self.bounds[0::2], self.bounds[1::2]
         values = np.nan_to_num(point[self.order], nan=0.0, posinf=BOX, neginf=-BOX)
         values[: self.integers] = np.round(values[: self.integers])
         return np.clip(values, low, high).astype(self.real)

@@ -29,9 +29,9 @@ ELSEWHERE = 4
 
 def own_starts(layout: Layout) -> list[np.ndarray]:
     """Return zero within the bounds, and the best bounds of each column by its cost."""
-    low, high = layout.arrays["bounds"][0::2], layout.arrays["bounds"][1::2]
+    low, high = layout.bounds[0::2], layout.bounds[1::2]
     zero = np.clip(np.zeros(layout.columns), low, high).astype(layout.real)
-    costs = layout.arrays["costs"]
+    costs = layout.costs
     starts = [zero]
     if layout.objectives:
         narrow = high.astype(float) - low < 1e6  # a far bound is no place to start from

@@ -24,6 +24,6 @@ def suits_grid(layout: Layout) -> bool:
     """Return whether the model has very long rows or columns, or very many columns."""
     if layout.columns > MANY_COLUMNS:
         return True
-    starts = (layout.arrays["row_start"], layout.arrays["column_start"])
-    longest = max(int(np.max(np.diff(start), initial=0)) for start in starts)
+    matrices = layout.by_row, layout.by_column
+    longest = max(int(np.max(matrix.lengths, initial=0)) for matrix in matrices)
     return longest >= LONG_LINE and layout.entries >= LONG_LINE_ENTRIES

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import RECORD, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.state import first_records
@@ -115,20 +116,20 @@ def _padded(nodes: int) -> int:
     return -(-max(nodes, 1) // LEAF_ROWS) * LEAF_ROWS
 
 
-def chunks_of(starts: Any) -> int:
+def chunks_of(lines: SparseRows) -> int:
     """Return the chunks of the longest line; 0 where every line fits one."""
-    longest = int(np.max(np.diff(starts), initial=0))
+    longest = int(np.max(lines.lengths, initial=0))
     return -(-longest // CHUNK) if longest > CHUNK else 0
 
 
 def _long_rows(layout: Layout) -> np.ndarray:
-    lengths = np.diff(layout.arrays["row_start"])
+    lengths = layout.by_row.lengths
     return np.flatnonzero(lengths > CHUNK).astype(np.int32)
 
 
 def _shared_rows(layout: Layout) -> np.ndarray:
     rows = _long_rows(layout)
-    lengths = np.diff(layout.arrays["row_start"])[rows]
+    lengths = layout.by_row.lengths[rows]
     return np.sort(rows[np.argsort(-lengths, kind="stable")[:SHARED]])
 
 
@@ -137,8 +138,8 @@ def _held(rows: np.ndarray) -> np.ndarray:
 
 
 def _partials(layout: Layout) -> int:
-    slots = 2 * SLOTS * chunks_of(layout.arrays["column_start"])
-    return max(slots, int(_long_rows(layout).size) * chunks_of(layout.arrays["row_start"]) + PIECES)
+    slots = 2 * SLOTS * chunks_of(layout.by_column)
+    return max(slots, int(_long_rows(layout).size) * chunks_of(layout.by_row) + PIECES)
 
 
 def grid_bytes(layout: Layout, teams: int) -> int:
@@ -187,7 +188,7 @@ def make_grid_wide(layout: Layout, device: Device, teams: int, seed: int) -> Gri
         shared_rows=device.to_device(_held(shared_rows)),
         long_count=int(long_rows.size),
         shared_count=int(shared_rows.size),
-        row_chunks=chunks_of(layout.arrays["row_start"]),
-        column_chunks=chunks_of(layout.arrays["column_start"]),
+        row_chunks=chunks_of(layout.by_row),
+        column_chunks=chunks_of(layout.by_column),
         teams=teams,
     )

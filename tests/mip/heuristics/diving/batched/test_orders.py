@@ -13,7 +13,6 @@ from solvers.mip.heuristics.diving.batched.lanes import (
 )
 from solvers.mip.heuristics.diving.batched.orders import (
     Guide,
-    count_locks,
     orders,
     slack_consumption,
 )
@@ -65,7 +64,7 @@ def test_orders_sort_by_what_they_are_named_after():
 
 
 def test_locks_are_counted_by_sign_and_side():
-    up, down = count_locks(small())
+    up, down = small().locks
     assert list(up) == [1, 1, 2, 1, 1, 1]
     assert list(down) == [0, 0, 0, 1, 2, 0]
 

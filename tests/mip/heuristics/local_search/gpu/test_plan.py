@@ -81,7 +81,7 @@ def test_a_full_memory_halves_the_plan_until_nothing_is_left():
 
 
 def test_blocks_walk_where_lines_are_long_or_state_is_large():
-    dense = replace(LAYOUT, arrays=LAYOUT.arrays | {"row_value": np.zeros(40 * 300)})
+    dense = replace(LAYOUT, by_row=replace(LAYOUT.by_row, data=np.zeros(40 * 300)))
     assert plan_for(dense, GPU).kernel == "walk_wide"
     large = plan_for(replace(LAYOUT, rows=400_000), GPU)
     assert (large.kernel, large.ladder) == ("walk_wide", BLOCK_LADDER[:1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, TOLERANCE, Field
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
@@ -28,10 +27,7 @@ def walk(fleet: Fleet, steps: int, name: str = "walk") -> None:
 def assert_consistent(fleet: Fleet) -> None:
     layout, arrays = fleet.layout, fleet.layout.arrays
     low, high = arrays["bounds"][0::2], arrays["bounds"][1::2]
-    matrix = sp.csr_matrix(
-        (arrays["row_value"], arrays["row_column"], arrays["row_start"]),
-        shape=(layout.rows, layout.columns),
-    )
+    matrix = layout.by_row.csr
     width = np.full(layout.rows, np.inf)
     width[layout.inequalities :] = arrays["ranges"]
     for walker, record in enumerate(fleet.records):

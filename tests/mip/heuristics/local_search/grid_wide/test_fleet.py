@@ -43,9 +43,8 @@ SMALL = Layout.of(CASES["covering"](), wide=True)
 def layout_with(columns: int, longest: int, entries: int) -> Layout:
     """Return a layout that pretends to have such sizes."""
     starts = np.linspace(longest, entries, 50).astype(np.int32)
-    arrays = SMALL.arrays | {"row_start": np.r_[0, starts].astype(np.int32)}
-    arrays |= {"row_value": np.zeros(entries, np.int8)}
-    return replace(SMALL, arrays=arrays, order=np.zeros(columns, np.int8))
+    rows = replace(SMALL.by_row, indptr=np.r_[0, starts], data=np.zeros(entries, np.int8))
+    return replace(SMALL, by_row=rows, order=np.zeros(columns, np.int8))
 
 
 @pytest.mark.parametrize(
@@ -93,15 +92,18 @@ def test_the_tree_has_32_nodes_under_each(rows, nodes):
 
 
 def test_lines_of_a_chunk_are_not_long():
-    assert chunks_of(np.array([0, CHUNK, 2 * CHUNK])) == 0
-    assert chunks_of(np.array([0, 3, CHUNK + 4])) == 2
-    assert chunks_of(np.array([0])) == 0
+    def chunks(*starts: int) -> int:
+        return chunks_of(replace(SMALL.by_row, indptr=np.array(starts)))
+
+    assert chunks(0, CHUNK, 2 * CHUNK) == 0
+    assert chunks(0, 3, CHUNK + 4) == 2
+    assert chunks(0) == 0
 
 
 def test_the_longest_rows_are_shared():
     layout = Layout.of(CASES["long line"](), wide=True)
     state = make_grid_wide(layout, cpu(), 4, 0)
-    lengths = np.diff(layout.arrays["row_start"])
+    lengths = layout.by_row.lengths
     assert state.shared_count == state.long_count == 1
     assert lengths[state.shared_rows[0]] == lengths.max()
 

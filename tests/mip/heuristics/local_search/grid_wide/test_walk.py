@@ -27,9 +27,7 @@ CARRIED = ("records", "values", "cells", "kept", "tree", "claims", "control")
 
 
 def matrix_of(layout: Layout) -> tuple[np.ndarray, ...]:
-    arrays = layout.arrays
-    rows = np.repeat(np.arange(layout.rows), np.diff(arrays["row_start"]))
-    return rows, arrays["row_column"], arrays["row_value"]
+    return layout.by_row.row, layout.by_row.indices, layout.by_row.data
 
 
 def violated_rows(layout: Layout, slack: np.ndarray) -> np.ndarray:
