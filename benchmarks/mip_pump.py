@@ -103,8 +103,8 @@ def _ways(
     """Give one pump with its own choice of projector, one with PDLP, and lockstep."""
 
     def single(submit: Submit, pool: Pool) -> Any:
-        with closing(Pump(model, submit, 0, pool=pool, root=root, device=device)) as pump:
-            return pump.run(Budget(seconds))
+        made = Pump(model, submit, 0, pool=pool, root=root, device=device)
+        return made.run(Budget(seconds))
 
     def single_by_pdlp(submit: Submit, pool: Pool) -> Any:
         projector = first_order(Augmented.of(model).problem, device, Budget(seconds))

@@ -45,11 +45,6 @@ class Prepared:
     row_scale: FloatArray | None
     empty_column: int | None
 
-    @property
-    def relaxed(self) -> Model:
-        """The linear relaxation of the model."""
-        return replace(self.model, integer=np.zeros(self.model.num_columns, dtype=np.int8))
-
     def unscaled(self, problem: Problem) -> Model:
         """Return the model with the rows of the problem that it was prepared from."""
         return replace(
@@ -95,25 +90,33 @@ def prepare(problem: Problem, integer_tolerance: float = 1e-9) -> Prepared:
         lower, upper = _integer_bounds(problem, integer_tolerance)
         crossed = np.flatnonzero(lower > upper)
         empty = int(crossed[0]) if crossed.size else None
-    A = problem.entries
+    model = replace(as_it_stands(problem), lower=lower, upper=upper)
     scale = _row_scale(problem)
-    value, row_lower, row_upper = A.data, problem.row_lower, problem.row_upper
     if scale is not None:
-        value = value * np.repeat(scale, np.diff(A.indptr))
-        row_lower, row_upper = row_lower * scale, row_upper * scale
-    model = Model(
+        model = replace(
+            model,
+            value=model.value * scale[model.row_of_entry()],
+            row_lower=model.row_lower * scale,
+            row_upper=model.row_upper * scale,
+        )
+    return Prepared(model, scale, empty)
+
+
+def as_it_stands(problem: Problem) -> Model:
+    """Return a problem's arrays, for callers whom HiGHS's own limits and tolerances suit."""
+    A = problem.entries
+    return Model(
         cost=problem.cost,
         offset=problem.offset,
-        lower=lower,
-        upper=upper,
-        row_lower=row_lower,
-        row_upper=row_upper,
+        lower=problem.lower,
+        upper=problem.upper,
+        row_lower=problem.row_lower,
+        row_upper=problem.row_upper,
         start=A.indptr.astype(np.int32, copy=False),
         index=A.indices.astype(np.int32, copy=False),
-        value=value,
+        value=A.data,
         integer=problem.integrality.astype(np.int8),
     )
-    return Prepared(model, scale, empty)
 
 
 def _integer_bounds(problem: Problem, tolerance: float) -> tuple[FloatArray, FloatArray]:

@@ -9,8 +9,6 @@ Wolter, "Iterative refinement for linear programming", 2016).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from highspy import _core
@@ -35,8 +33,7 @@ def refined(
     """
     if not session.model.value.any():
         return x, y
-    highs: Any = session.highs  # its stub file misses the basis solves
-    status, order = highs.getBasicVariables()
+    status, order = session.highs.getBasicVariables()
     if status != OK:
         return x, y
     position = np.asarray(order)
@@ -59,15 +56,14 @@ def _step(
     y: FloatArray,
 ) -> tuple[FloatArray, FloatArray] | None:
     model = session.model
-    highs: Any = session.highs
     # a basic row's activity may be anything: its logical takes up the change
     side = np.where(row_status == UPPER, model.row_upper, model.row_lower)
     nonbasic = (row_status != BASIC) & np.isfinite(side)
     miss = np.where(nonbasic, side, 0.0) - np.where(nonbasic, model.activity(x), 0.0)
     price = np.zeros(model.num_rows)
     price[columns] = model.reduced_cost(y)[position[columns]]
-    primal_status, dx = highs.getBasisSolve(miss)
-    dual_status, dy = highs.getBasisTransposeSolve(price)
+    primal_status, dx = session.highs.getBasisSolve(miss)
+    dual_status, dy = session.highs.getBasisTransposeSolve(price)
     if primal_status != OK or dual_status != OK:
         return None
     new_x = x.copy()

@@ -13,15 +13,16 @@ them: it only knows the session while somebody else holds it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from highspy import _core
 
 from solvers.core.errors import EngineError
 from solvers.highs.channel import Brief, Channel, Halt
-from solvers.highs.task import ByteArray, Ending, FloatArray, Model, Setting
+from solvers.highs.task import ByteArray, Ending, FloatArray, IndexArray, Model, Setting
 
 Status = _core.HighsModelStatus
 CALL_OK = (_core.HighsStatus.kOk, _core.HighsStatus.kWarning)
@@ -53,7 +54,7 @@ class Session:
         self.channel = channel
         self.complaints: list[str] = []
         self._failure: BaseException | None = None
-        self.highs = _core._Highs()
+        self.highs: Any = _core._Highs()  # its stub file misses some methods and has wrong types
         self._threads = int(settings.get("threads", 0))
         for name, value in settings.items():
             self.set(name, value)
@@ -70,7 +71,7 @@ class Session:
         """Solve what is loaded within the time left and return HiGHS's model status."""
         self._set_limit()
         if self._unasked and self.channel.stop() is not None:
-            self._halt()  # whoever told it to stop may have done so before the limit was set
+            self.halt()  # whoever told it to stop may have done so before the limit was set
         self.highs.run()  # says "error" where simplex breaks down; the model status says it better
         self._raise_failure()
         return self.highs.getModelStatus()
@@ -80,7 +81,7 @@ class Session:
         limit = self.highs.getRunTime() + self.channel.time_left()
         self.set("time_limit", min(limit, 1e9))
 
-    def _halt(self) -> None:
+    def halt(self) -> None:
         """Stop simplex within an iteration, from any thread: it reads its limit every time.
 
         Interior point reads its limit once and has to ask.
@@ -131,9 +132,35 @@ class Session:
         if status not in CALL_OK:
             raise EngineError(f"The reference engine cannot {doing}{self.reasons()}")
 
-    def has_taken(self, statuses: Iterable[Any]) -> bool:
-        """Whether HiGHS has taken several changes of its model."""
-        return all(status in CALL_OK for status in statuses)
+    def change(self, model: Model) -> bool:
+        """Hand over the costs, bounds, sides and offset that differ from the ones at hand.
+
+        False where another session is needed: for other coefficients, and where HiGHS refuses.
+        """
+        old, highs = self.model, self.highs
+        same_matrix = (
+            _are_same(old.start, model.start)
+            and _are_same(old.index, model.index)
+            and _are_same(old.value, model.value)
+        )
+        if not same_matrix or model.is_mip or old.num_columns != model.num_columns:
+            return False
+        taken = []
+        places = _different(old.cost, model.cost)
+        if places.size:
+            taken.append(highs.changeColsCost(places.size, places, model.cost[places]))
+        places = _different(old.lower, model.lower, old.upper, model.upper)
+        if places.size:
+            bounds = model.lower[places], model.upper[places]
+            taken.append(highs.changeColsBounds(places.size, places, *bounds))
+        places = _different(old.row_lower, model.row_lower, old.row_upper, model.row_upper)
+        if places.size:
+            bounds = model.row_lower[places], model.row_upper[places]
+            taken.append(highs.changeRowsBounds(places.size, places, *bounds))
+        if old.offset != model.offset:
+            taken.append(highs.changeObjectiveOffset(model.offset))
+        self.model = model
+        return all(status in CALL_OK for status in taken)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
@@ -151,11 +178,7 @@ class Session:
 
     def set_basis(self, column_status: ByteArray, row_status: ByteArray) -> bool:
         """Hand a basis over; HiGHS repairs one with a wrong number of basics."""
-        basis = _core.HighsBasis()
-        kinds = [_core.HighsBasisStatus(k) for k in range(5)]
-        basis.col_status = [kinds[k] for k in column_status]
-        basis.row_status = [kinds[k] for k in row_status]
-        basis.valid = True
+        basis = highs_basis(column_status, row_status)
         basis.alien = True
         return bool(self.highs.setBasis(basis) in CALL_OK)
 
@@ -191,8 +214,7 @@ class Session:
         """Return a direction (m,) in which the duals improve for ever, of either sign."""
         if not self.model.num_rows:
             return None
-        highs: Any = self.highs  # its stub file misses this method
-        _, exists, ray = highs.getDualRay()
+        _, exists, ray = self.highs.getDualRay()
         return np.array(ray, dtype=np.float64) if exists else None
 
     def _pass(self, model: Model) -> None:
@@ -227,7 +249,7 @@ class Session:
 
         session: Session = weakref.proxy(self)
         table = handlers(session)
-        self._unasked = self.channel.takes(_weakly(self._halt))
+        self._unasked = self.channel.takes(weakly(self.halt))
         if self._unasked:
             del table[int(_core.cb.HighsCallbackType.kCallbackSimplexInterrupt)]
 
@@ -239,15 +261,36 @@ class Session:
                 if into is not None:
                     into.user_interrupt = True
 
-        highs: Any = self.highs  # its stub file gives the callback the wrong types
-        self.check(highs.setCallback(on_callback, None), "take callbacks")
+        self.check(self.highs.setCallback(on_callback, None), "take callbacks")
         for kind in table:
             self.check(
                 self.highs.startCallback(_core.cb.HighsCallbackType(kind)), "start a callback"
             )
 
 
-def _weakly(halt: Halt) -> Halt:
+def highs_basis(column_status: ByteArray, row_status: ByteArray) -> Any:
+    """Return a basis as HiGHS holds one."""
+    basis = _core.HighsBasis()
+    kinds = [_core.HighsBasisStatus(k) for k in range(5)]
+    basis.col_status = [kinds[k] for k in column_status]
+    basis.row_status = [kinds[k] for k in row_status]
+    basis.valid = True
+    return basis
+
+
+def _are_same(one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> bool:
+    return one is other or np.array_equal(one, other)
+
+
+def _different(*pairs: FloatArray) -> IndexArray:
+    """Return where one of several pairs of vectors differs, which come one after the other."""
+    differs = pairs[0] != pairs[1]
+    for k in range(2, len(pairs), 2):
+        differs |= pairs[k] != pairs[k + 1]
+    return np.flatnonzero(differs).astype(np.int32)
+
+
+def weakly(halt: Halt) -> Halt:
     """Return what stops a session as long as there is one, and does not keep it."""
     method = weakref.WeakMethod(halt)
 

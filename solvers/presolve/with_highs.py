@@ -31,7 +31,7 @@ from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.rays import may_be_unbounded
-from solvers.highs.session import Session
+from solvers.highs.session import Session, highs_basis
 from solvers.highs.settings import lp_settings
 from solvers.presolve.reduction import Forward, Reduction, unchanged
 
@@ -159,7 +159,9 @@ class _WayBack:
             given.col_dual = _reduced_cost(lp, row_dual).tolist()
         given.row_value = _activity(lp, x).tolist()
         session.set("time_limit", min(self._channel.time_left(), 1e9))
-        arguments = [given] if basis is None or row_dual is None else [given, _basis(basis)]
+        arguments = [given]
+        if basis is not None and row_dual is not None:
+            arguments.append(highs_basis(basis.column_status, basis.row_status))
         session.highs.postsolve(*arguments)  # its status is "warning" for every MIP
         values, y = session.solution()
         found = session.basis() if basis is not None else None
@@ -232,15 +234,6 @@ def _activity(lp: Any, x: FloatArray) -> FloatArray:
 
 def _reduced_cost(lp: Any, row_dual: FloatArray) -> FloatArray:
     return np.asarray(np.array(lp.col_cost_) - _matrix(lp).T @ row_dual)
-
-
-def _basis(basis: Basis) -> Any:
-    kinds = [_core.HighsBasisStatus(k) for k in range(5)]
-    given = _core.HighsBasis()
-    given.col_status = [kinds[k] for k in basis.column_status]
-    given.row_status = [kinds[k] for k in basis.row_status]
-    given.valid = True
-    return given
 
 
 def _infeasible() -> Outcome:

@@ -519,7 +519,9 @@ def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch
     assert not asked
 
 
-def test_simplex_that_does_not_ask_is_stopped(in_thread):
+def test_simplex_that_does_not_ask_is_stopped(in_thread, monkeypatch):
+    monkeypatch.setattr(in_process, "LOOK_AGAIN", 1e-3)  # the model may take less than usual looks
+
     class Interrupted(Progress):
         """Interrupted at the first log line of the engine, and told of nothing else."""
 

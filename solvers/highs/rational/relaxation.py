@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from solvers.core.options import EngineOptions
 from solvers.highs.channel import Channel, Quiet
 from solvers.highs.model import Prepared
 from solvers.highs.rational.basis import RationalBasis
 from solvers.highs.rational.model import Limits, RationalModel
-from solvers.highs.session import Session, Status
-from solvers.highs.settings import lp_settings
-from solvers.highs.task import FloatArray
+from solvers.highs.task import Finding, FloatArray
+from solvers.highs.warm_lp import WarmLp
 
 ROUNDING = 1e-9
 """Part of an objective by which a bound may miss it before a dearer one is asked for."""
@@ -55,24 +52,20 @@ class Relaxation:
     """
 
     def __init__(self, prepared: Prepared, model: RationalModel, channel: Channel) -> None:
-        settings = {**lp_settings(EngineOptions(presolve=False)), "solver": "simplex"}
         self._prepared = prepared
         self._model = model
-        self._session = Session(prepared.relaxed, settings, Quiet(channel))
-        self._numbers = np.arange(prepared.model.num_columns, dtype=np.int32)
+        self._channel = Quiet(channel)
+        self._lp = WarmLp(prepared.model, channel=self._channel)
 
     def solve(self, lower: Limits, upper: Limits) -> Guess:
         """Solve the relaxation within a box."""
-        session = self._session
-        session.highs.changeColsBounds(
-            self._numbers.size, self._numbers, _doubles(lower, -np.inf), _doubles(upper, np.inf)
-        )
-        status = session.run()
-        x, y = session.solution()
-        rays = self._rays(status, lower, upper)
-        if status != Status.kOptimal or x is None or not np.isfinite(x).all():
+        self._lp.change(lower=_doubles(lower, -np.inf), upper=_doubles(upper, np.inf))
+        found = self._lp.solve(self._channel)
+        x, y = found.x, found.row_dual
+        rays = self._rays(found.finding, lower, upper)
+        if found.finding is not Finding.OPTIMAL or x is None or not np.isfinite(x).all():
             return Guess(None, -np.inf, self._duals(y), rays)
-        objective = session.model.objective_at(x)
+        objective = self._prepared.model.objective_at(x)
         return Guess(x, objective - ROUNDING * (1.0 + abs(objective)), self._duals(y), rays)
 
     def _duals(self, row_dual: FloatArray | None) -> Iterator[list[Fraction]]:
@@ -84,8 +77,8 @@ class Relaxation:
             if y is not None:
                 yield y
 
-    def _rays(self, status: Any, lower: Limits, upper: Limits) -> Iterator[list[Fraction]]:
-        ray = self._session.dual_ray() if status == Status.kInfeasible else None
+    def _rays(self, finding: Finding, lower: Limits, upper: Limits) -> Iterator[list[Fraction]]:
+        ray = self._lp.dual_ray() if finding is Finding.INFEASIBLE else None
         if ray is not None and np.isfinite(ray).all():
             y = self._rational(ray)
             yield y
@@ -100,8 +93,10 @@ class Relaxation:
         return [Fraction(value) for value in back.tolist()]
 
     def _basis(self) -> RationalBasis | None:
-        statuses = self._session.basis()
-        return None if statuses is None else RationalBasis(self._model, *statuses)
+        basis = self._lp.basis()
+        if basis is None:
+            return None
+        return RationalBasis(self._model, basis.column_status, basis.row_status)
 
 
 def _doubles(limits: Limits, missing: float) -> FloatArray:

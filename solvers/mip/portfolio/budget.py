@@ -8,6 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvers.core.outcome import StopReason
+from solvers.core.progress import Progress
+
 LOOK = 20_000.0
 """Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
 in the interpreter however small the model is, as much as so many entries."""
@@ -94,3 +97,23 @@ class Budget:
         piece = Budget(min(seconds, self.seconds_left) if self.is_timed else np.inf, work)
         piece._parent = self
         return piece
+
+
+class BudgetProgress(Progress):
+    """Stops an engine when the budget of the moment, ``present``, is over.
+
+    Engines ask by the clock, so asking does not count as work: untimed searches repeat themselves.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(budget.seconds_left)
+        self.present = budget
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the time is spent, never negative; inf without a limit."""
+        return self.present.seconds_left
+
+    def should_stop(self) -> StopReason | None:
+        """Return the reason to stop now, or None to go on."""
+        return StopReason.TIME_LIMIT if self.present.is_over() else None

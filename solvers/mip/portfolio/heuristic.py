@@ -140,7 +140,3 @@ class Heuristic(Protocol[Prepared, State]):
         ``seed`` is another one in each turn.
         """
         ...
-
-    def close(self, state: State) -> None:
-        """Give up what a state holds, when the heuristic is over."""
-        return

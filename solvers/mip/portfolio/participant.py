@@ -85,9 +85,7 @@ class Participant:
         self.is_over |= report.is_over
         if self.is_over:
             with self._lock:
-                waiting, self._waiting = self._waiting, []
-            for state in waiting:
-                self.heuristic.close(state)
+                self._waiting.clear()
 
 
 def line_up(

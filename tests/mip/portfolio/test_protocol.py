@@ -33,7 +33,6 @@ class Counter:
     context: HeuristicContext
     number: int
     turns: int = 0
-    is_closed: bool = False
 
 
 class Toy(Heuristic[HeuristicContext, Counter]):
@@ -58,9 +57,6 @@ class Toy(Heuristic[HeuristicContext, Counter]):
         state.context.submit(np.array([1.0, 1.0, 0.0, 0.0, 0.0]), self.name)
         return OVER
 
-    def close(self, state):
-        state.is_closed = True
-
 
 def take_turns(rows, context, work=1e8):
     scheduler = Scheduler(line_up(rows, context, [Place.TURN], 1.0))
@@ -82,7 +78,6 @@ def test_a_turn_goes_on_where_the_last_one_ended_until_it_is_over():
     take_turns([Row(toy, 1.0, 1.0)], context)
     (state,) = toy.states
     assert state.turns == 3
-    assert state.is_closed
     assert toy.seeds == [context.seed_of("toy", number) for number in (1, 2, 3)]
     assert context.acceptance.pool.objective == 3.0
 

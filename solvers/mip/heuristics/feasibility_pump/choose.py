@@ -70,12 +70,7 @@ class _SimplexFirst:
                 self._hand_over(budget)
         return found
 
-    def close(self) -> None:
-        """Give up what is held."""
-        self._inner.close()
-
     def _hand_over(self, budget: Budget) -> None:
-        self._inner.close()
         self._is_simplex = False
         problem = self._augmented.problem
         self._inner = first_order(problem, self._device, budget, self._threads, self._seed)

@@ -6,12 +6,10 @@ import math
 
 from solvers.core.device import Device, cpu
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import Budget, BudgetProgress
 from solvers.pdlp.warm_started import WarmStarted
 
 
@@ -39,9 +37,6 @@ class FirstOrder:
         owners = problem.num_rows + problem.num_columns
         self._iteration_work = 2 * problem.num_nonzeros + owners
         self.iterations = 0
-
-    def close(self) -> None:
-        """Nothing is held that its end would not give back."""
 
     def project(self, request: Request, budget: Budget) -> Projection:
         """Solve with other vectors, from the last point or the request's, within the budget."""
@@ -76,15 +71,3 @@ def first_order(
             raise
     device.release_memory()
     return FirstOrder(problem, cpu(), budget, threads, seed)
-
-
-class BudgetProgress(Progress):
-    """Stops a solve when the budget of the moment is spent."""
-
-    def __init__(self, budget: Budget) -> None:
-        super().__init__()
-        self.present = budget
-
-    def should_stop(self) -> StopReason | None:
-        """Return the reason to stop now, or None to go on."""
-        return StopReason.TIME_LIMIT if self.present.spent() else None

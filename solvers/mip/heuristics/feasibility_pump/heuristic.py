@@ -56,10 +56,6 @@ class FeasibilityPump(Heuristic[HeuristicContext, Pump]):
         """Let the pump go on."""
         return Report(is_over=state.run(budget).is_over)
 
-    def close(self, state: Pump) -> None:
-        """Give up the pump's projector."""
-        state.close()
-
 
 class DevicePumps(Heuristic[HeuristicContext, PumpBatch]):
     """Pumps in lockstep on the GPU."""

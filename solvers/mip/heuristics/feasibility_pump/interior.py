@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from highspy import _core
 
 from solvers import highs
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, StopReason
+from solvers.core.outcome import Basis, Outcome, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.heuristics.feasibility_pump.simplex import Basis
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import Budget, BudgetProgress
 
 
 def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[Projection, Basis | None]:
@@ -41,7 +38,8 @@ def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[Projectio
         outcome = highs.solve(problem.relaxation(), options, watch, in_child=True, retry=False)
     except EngineError:  # it is no more than an attempt
         return Projection(np.zeros(problem.num_columns), np.zeros(problem.num_rows), False), None
-    return _projection(problem, outcome), _basis(outcome)
+    has_vertex = outcome.stop_reason is StopReason.CONVERGED
+    return _projection(problem, outcome), outcome.basis if has_vertex else None
 
 
 def _projection(problem: Problem, outcome: Outcome) -> Projection:
@@ -53,27 +51,10 @@ def _projection(problem: Problem, outcome: Outcome) -> Projection:
     )
 
 
-def _basis(outcome: Outcome) -> Basis | None:
-    """Return a basis of HiGHS's, whose numbers ours are."""
-    if outcome.basis is None or outcome.stop_reason is not StopReason.CONVERGED:
-        return None
-    kinds = _core.HighsBasisStatus
-    columns, rows = outcome.basis.column_status, outcome.basis.row_status
-    return Basis([kinds(int(one)) for one in columns], [kinds(int(one)) for one in rows])
-
-
-class _Watch(Progress):
+class _Watch(BudgetProgress):
     """Keeps a budget; when it is spent, nobody waits any more."""
-
-    def __init__(self, budget: Budget) -> None:
-        super().__init__(budget.seconds_left)
-        self._budget = budget
 
     @property
     def abandoned(self) -> bool:
         """Whether nobody waits any more."""
-        return self._budget.is_over()
-
-    def should_stop(self) -> StopReason | None:
-        """Return the reason to stop now, or None to go on."""
-        return StopReason.TIME_LIMIT if self._budget.is_over() else super().should_stop()
+        return self.present.is_over()

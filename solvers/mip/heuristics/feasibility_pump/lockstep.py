@@ -10,9 +10,8 @@ from solvers.core.device import Device, cpu
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
-from solvers.mip.heuristics.feasibility_pump.first_order import BudgetProgress
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import Budget, BudgetProgress
 from solvers.pdlp.repeated import Point
 from solvers.pdlp.shared_matrix import SharedMatrix
 

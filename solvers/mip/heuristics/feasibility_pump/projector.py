@@ -52,9 +52,6 @@ class Projector(Protocol):
     def project(self, request: Request, budget: Budget) -> Projection:
         """Solve one, as far as the budget goes, and charge the budget."""
 
-    def close(self) -> None:
-        """Give up what is held; no projection may follow."""
-
 
 def projection_budget(budget: Budget) -> Budget:
     """Return what one projection may spend of a pump's budget."""

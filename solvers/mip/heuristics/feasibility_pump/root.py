@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.device import Device, cpu
+from solvers.core.outcome import Basis
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.first_order import first_order
 from solvers.mip.heuristics.feasibility_pump.interior import interior
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.heuristics.feasibility_pump.simplex import Basis, Simplex
+from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.relaxation import Relaxation
@@ -133,11 +134,8 @@ def _simplex_budget(model: MipModel, budget: Budget, by_gpu: bool) -> Budget:
 
 def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Root:
     simplex = Simplex(model.problem, seed)
-    try:
-        found = simplex.solve(budget)
-        basis = simplex.basis() if found.is_converged else None
-    finally:
-        simplex.close()
+    found = simplex.solve(budget)
+    basis = simplex.basis() if found.is_converged else None
     return _root(model, found, SIMPLEX, budget.seconds, basis)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import asdict
 
 from solvers.core.device import Device
@@ -78,7 +77,6 @@ class Pump:
         self._submit = submit
         self._manner = Manner(seed, alpha0)
         self._projector = projector
-        self._owns_projector = projector is None
         self._rounder = by_propagation(model) if rounder is None else rounder
         self._search = search
         self._pool = pool
@@ -111,12 +109,6 @@ class Pump:
             self._run(budget)
         self._seconds += budget.seconds - began
         return self.counts
-
-    def close(self) -> None:
-        """Give up what is held; no turn may follow."""
-        if self._owns_projector and self._projector is not None:
-            self._projector.close()
-            self._projector = None
 
     def _run(self, budget: Budget) -> None:
         trajectory = self._trajectory
@@ -193,8 +185,7 @@ def pump(
         alpha0=alpha0,
         log=log,
     )
-    with closing(made):
-        counts = made.run(budget)
+    counts = made.run(budget)
     if log is not None:
         log(
             f"Pump: {counts.projections} projections ({counts.converged} converged), "

@@ -77,7 +77,7 @@ def suits(model: MipModel, lower: FloatArray, upper: FloatArray) -> bool:
 
 
 class LatticeSearch:
-    """A search of one model that goes on from run to run; one run at a time. Close it in the end.
+    """A search of one model that goes on from run to run; one run at a time.
 
     Parameters
     ----------
@@ -105,10 +105,6 @@ class LatticeSearch:
         self._best = np.inf
         self.lattices = 0
 
-    def close(self) -> None:
-        """Drop what is kept between runs."""
-        self._supports.close()
-
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left to try."""
         supports = self._supports
@@ -124,10 +120,7 @@ class LatticeSearch:
                 self._begin_walk(self._lattice, supports.columns, supports.centre)
             else:
                 self._go_on(self._walk, budget)
-        if not self._is_over:
-            return Status.SPENT
-        self.close()
-        return Status.OVER
+        return Status.OVER if self._is_over else Status.SPENT
 
     def _begin_walk(self, lattice: Lattice, columns: IndexArray, centre: FloatArray) -> None:
         """Round the centre in the lattice and write the model in its coordinates."""

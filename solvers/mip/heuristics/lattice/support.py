@@ -31,7 +31,7 @@ is looked at twice explains one."""
 
 
 class Program:
-    """A linear program that is solved in as many turns as it takes; close it in the end.
+    """A linear program that is solved in as many turns as it takes.
 
     Parameters
     ----------
@@ -51,10 +51,6 @@ class Program:
         self._early_ends = 0
         self.has_failed = False
 
-    def close(self) -> None:
-        """Drop the LP."""
-        self._simplex.close()
-
     def solve(self, cost: FloatArray, budget: Budget) -> FloatArray | None:
         """Return an optimal point for ``cost`` (n,); None for now, or for good, without one."""
         problem = self._problem
@@ -71,7 +67,7 @@ class Program:
 
 
 class Vertices:
-    """Vertices of a model's relaxation, each for a random objective; close it in the end.
+    """Vertices of a model's relaxation, each for a random objective.
 
     Parameters
     ----------

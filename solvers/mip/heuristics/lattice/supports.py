@@ -31,7 +31,7 @@ MOST_FAILURES = 8
 
 
 class Supports:
-    """The present support, found stage by stage; close it in the end.
+    """The present support, found stage by stage.
 
     Parameters
     ----------
@@ -74,13 +74,6 @@ class Supports:
         self.columns: IndexArray | None = None
         self.centre: FloatArray | None = None
 
-    def close(self) -> None:
-        """Drop the LPs."""
-        self._drop_program()
-        if self._vertices is not None:
-            self._vertices.program.close()
-            self._vertices = None
-
     def find(self, budget: Budget) -> None:
         """Go on until there is a centre, the budget is spent, or all is over."""
         while self.centre is None and not self.is_over and not budget.spent():
@@ -91,7 +84,7 @@ class Supports:
 
     def begin_anew(self, columns: IndexArray | None = None) -> None:
         """Leave this support, for one of these columns or of other vertices."""
-        self._drop_program()
+        self._program = None
         self.columns, self.centre = columns, None
 
     def fail(self, wider: IndexArray | None = None) -> None:
@@ -133,7 +126,7 @@ class Supports:
         point = self._program.solve(self._cost, budget)
         if point is not None:
             self.centre = point[: self._model.num_columns]
-            self._drop_program()
+            self._program = None
         elif self._program.has_failed:
             self.fail()
 
@@ -143,8 +136,3 @@ class Supports:
         lower, upper = self._lower.copy(), self._upper.copy()
         lower[left_out] = upper[left_out] = self.home[left_out]
         return lower, upper
-
-    def _drop_program(self) -> None:
-        if self._program is not None:
-            self._program.close()
-            self._program = None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
-
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
-from solvers.core.problem import FloatArray, Problem
+from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
 from solvers.mip.solutions.polish.split import ContinuousPart
@@ -25,15 +23,7 @@ class FirstOrder:
     """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
 
     def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
-        self._problem = Problem(
-            cost=model.cost[part.columns],
-            matrix=part.matrix,
-            row_lower=model.row_lower[part.rows],
-            row_upper=model.row_upper[part.rows],
-            lower=model.lower[part.columns],
-            upper=model.upper[part.columns],
-            integrality=np.zeros(part.columns.size, dtype=bool),
-        )
+        self._problem = part.problem(model)
         self._device = device
         self._sequence: WarmStarted | None = None
         self._lock = threading.Lock()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.core.problem import FloatArray
+from solvers.core.problem import FloatArray, Problem
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 
 RELATIVE_ROUNDING = 1e-12
@@ -58,6 +58,18 @@ class ContinuousPart:
             matrix=matrix,
             lowest=_row_sums(row_of_entry, least, model.num_rows),
             highest=_row_sums(row_of_entry, most, model.num_rows),
+        )
+
+    def problem(self, model: MipModel) -> Problem:
+        """Return the LP that is left, with the sides that its rows have in the model."""
+        return Problem(
+            cost=model.cost[self.columns],
+            matrix=self.matrix,
+            row_lower=model.row_lower[self.rows],
+            row_upper=model.row_upper[self.rows],
+            lower=model.lower[self.columns],
+            upper=model.upper[self.columns],
+            integrality=np.zeros(self.columns.size, dtype=bool),
         )
 
     def row_sides(self, model: MipModel, x: FloatArray) -> tuple[FloatArray, FloatArray]:

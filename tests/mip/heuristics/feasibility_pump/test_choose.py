@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -28,17 +27,17 @@ def _setting():
 
 def test_simplex_projects_where_it_solved_the_relaxation(setting):
     augmented, root = setting
-    with closing(choose_projector(augmented, root, Budget())) as projector:
-        assert not isinstance(projector, FirstOrder)
-        request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
-        assert projector.project(request, Budget()).is_converged
+    projector = choose_projector(augmented, root, Budget())
+    assert not isinstance(projector, FirstOrder)
+    request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
+    assert projector.project(request, Budget()).is_converged
 
 
 def test_pdlp_projects_where_it_had_to_solve_the_relaxation(setting):
     augmented, root = setting
     by_pdlp = dataclasses.replace(root, method="pdlp")
-    with closing(choose_projector(augmented, by_pdlp, Budget())) as projector:
-        assert isinstance(projector, FirstOrder)
+    projector = choose_projector(augmented, by_pdlp, Budget())
+    assert isinstance(projector, FirstOrder)
 
 
 @pytest.mark.parametrize(("spent", "hands_over"), [(WORK, True), (0.1 * WORK, False)])
@@ -55,10 +54,10 @@ def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
         return Projection(np.zeros(n), np.zeros(m), False)
 
     monkeypatch.setattr(choose.Simplex, "project", unfinished)
-    with closing(choose_projector(augmented, root, Budget())) as projector:
-        request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
-        for _ in range(ALLOWED + 1):
-            assert not projector.project(request, Budget()).is_converged
-        assert projector.project(request, Budget()).is_converged == hands_over
+    projector = choose_projector(augmented, root, Budget())
+    request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
+    for _ in range(ALLOWED + 1):
+        assert not projector.project(request, Budget()).is_converged
+    assert projector.project(request, Budget()).is_converged == hands_over
     assert len(calls) == ALLOWED + 1 + (not hands_over)
     assert choose.Simplex is Simplex

@@ -56,7 +56,6 @@ def test_projections_one_after_the_other_are_optimal(method, seed):
         reduced = problem.cost - problem.matrix.T @ found.y
         inside = (found.x > problem.lower + 1e-4) & (found.x < problem.upper - 1e-4)
         np.testing.assert_allclose(reduced[inside], 0.0, atol=1e-4)
-    projector.close()
 
 
 def test_simplex_starts_warm():
@@ -68,7 +67,6 @@ def test_simplex_starts_warm():
     simplex.project(dataclasses.replace(request, cost=request.cost * 1.01), Budget())
     assert first > 0
     assert simplex.iterations <= first + 2
-    simplex.close()
 
 
 def test_simplex_takes_a_basis_of_the_model_alone():
@@ -80,7 +78,6 @@ def test_simplex_takes_a_basis_of_the_model_alone():
     found = simplex.solve(Budget())
     assert found.is_converged
     assert simplex.iterations == 0
-    simplex.close()
 
 
 def test_simplex_says_when_no_point_is_left():
@@ -92,7 +89,6 @@ def test_simplex_says_when_no_point_is_left():
     assert not found.is_converged
     fine = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
     assert simplex.project(fine, Budget()).is_converged
-    simplex.close()
 
 
 @pytest.mark.parametrize("method", ["simplex", "pdlp"])
@@ -105,7 +101,6 @@ def test_a_spent_budget_still_gives_a_point_within_its_bounds(method):
             assert np.isfinite(found.x).all()
             assert (found.x >= request.lower).all()
             assert (found.x <= request.upper).all()
-    projector.close()
 
 
 @pytest.mark.parametrize("method", ["simplex", "pdlp"])
@@ -119,7 +114,6 @@ def test_work_is_charged_and_limits_iterations(method):
         projector.project(dataclasses.replace(request, tolerance=1e-9), budget)
         assert budget.work > 0.0
         iterations.append(projector.iterations)
-        projector.close()
     assert iterations[0] < iterations[1]
 
 
@@ -147,5 +141,3 @@ def test_without_presolve_simplex_goes_on_where_a_limit_ended_it():
             break
     assert found.is_converged
     assert parts.iterations < 3 * whole.iterations
-    whole.close()
-    parts.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import numpy as np
 import pytest
 
@@ -142,11 +140,11 @@ def test_a_walker_searches_around_rounded_points():
 def test_a_pump_goes_on_where_its_last_turn_ended():
     model = random_mip(3, 15, 25)
     keeper = Keeper(model)
-    with closing(Pump(model, keeper, 0, pool=keeper.pool)) as made:
-        done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
-        submitted = len(keeper.submitted)
-        assert made.run(Budget(work=0.0)).projections == done[-1]
-        assert len(keeper.submitted) == submitted
+    made = Pump(model, keeper, 0, pool=keeper.pool)
+    done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
+    submitted = len(keeper.submitted)
+    assert made.run(Budget(work=0.0)).projections == done[-1]
+    assert len(keeper.submitted) == submitted
     assert 0 < done[0] < done[1] < done[2] < done[3]
 
 
@@ -154,10 +152,10 @@ def test_a_pump_that_is_over_does_nothing_more():
     model = MipModel.of(
         Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 3.0, 5.0, upper=4.0, integrality=True)
     )
-    with closing(Pump(model, Keeper(model), 0)) as made:
-        assert made.run(Budget(work=1e7)).is_over
-        before = made.counts
-        assert made.run(Budget(work=1e7)).projections == before.projections
+    made = Pump(model, Keeper(model), 0)
+    assert made.run(Budget(work=1e7)).is_over
+    before = made.counts
+    assert made.run(Budget(work=1e7)).projections == before.projections
 
 
 def test_an_infeasible_model_ends_without_a_point():

@@ -54,7 +54,6 @@ def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
     found = again.solve(Budget())
     assert found.is_converged
     assert again.iterations <= 1  # the vertex is the optimum
-    again.close()
 
 
 def test_no_time_gives_a_point_within_bounds_and_says_so():

@@ -23,7 +23,6 @@ def found_by(model: MipModel, work: float, seed: int = 0, slices: int = 1):
         status = one.run(Budget(work=work / slices))
         if status is Status.OVER:
             break
-    one.close()
     return points, status
 
 
@@ -83,7 +82,6 @@ def test_a_lattice_in_which_no_point_was_found_is_reduced_further(monkeypatch):
     assert not points
     monkeypatch.setattr(lattice_search, "WALK_WORK", 1e8)
     one.run(Budget(work=5e7))
-    one.close()
     np.testing.assert_array_equal(A @ points[0], b)
 
 

@@ -21,7 +21,6 @@ def find_centre(model, lower, upper, columns):
     problem = centre_problem(model, lower, upper, columns)
     program = Program(problem, 0)
     point = program.solve(problem.cost, Budget())
-    program.close()
     assert program.has_failed == (point is None)
     return None if point is None else point[: model.num_columns]
 
@@ -54,7 +53,6 @@ def test_an_empty_relaxation_has_no_centre():
     vertices = Vertices(model, model.lower, model.upper, 0)
     assert not vertices.another(Budget())
     assert vertices.program.has_failed
-    vertices.program.close()
 
 
 def test_vertices_differ_and_their_columns_are_those_off_a_common_bound():
@@ -64,7 +62,6 @@ def test_vertices_differ_and_their_columns_are_those_off_a_common_bound():
     vertices = Vertices(model, model.lower, model.upper, 3)
     for _ in range(3):
         assert vertices.another(Budget())
-    vertices.program.close()
     found = vertices.found
     assert not np.allclose(found[0], found[1])
     chosen = columns_of_vertices(equations, model.lower, model.upper, found)
@@ -84,7 +81,6 @@ def test_a_budget_that_is_spent_leaves_the_vertex_for_later():
     assert not vertices.program.has_failed
     assert vertices.found == []
     assert vertices.another(Budget())
-    vertices.program.close()
 
 
 def test_an_lp_that_ends_early_again_and_again_has_failed(monkeypatch):
@@ -100,4 +96,3 @@ def test_an_lp_that_ends_early_again_and_again_has_failed(monkeypatch):
         assert not program.has_failed
         assert program.solve(np.ones(60), Budget()) is None
     assert program.has_failed
-    program.close()

@@ -26,7 +26,6 @@ def test_few_columns_are_all_taken():
     assert not support.is_partial
     support.fail()  # there are no others
     assert support.is_over
-    support.close()
 
 
 def test_of_many_columns_those_of_vertices_are_taken_and_others_next(monkeypatch):
@@ -43,7 +42,6 @@ def test_of_many_columns_those_of_vertices_are_taken_and_others_next(monkeypatch
         np.testing.assert_array_equal(support.centre[others], support.home[others])
         assert largest_row_violation(model, support.centre) < 1e-6
         support.begin_anew()
-    support.close()
     assert not np.array_equal(*seen)
 
 
@@ -61,7 +59,6 @@ def test_wider_columns_are_tried_before_other_ones_and_failures_are_counted(monk
         assert not support.is_over, failures
         support.fail()
     assert support.is_over
-    support.close()
 
 
 @pytest.mark.parametrize("work", [2e5, 1e6])
@@ -79,5 +76,3 @@ def test_small_budgets_come_to_the_same_centre(monkeypatch, work):
     assert turns > 1 or work == 1e6
     np.testing.assert_array_equal(parts.columns, whole.columns)
     np.testing.assert_allclose(parts.centre, whole.centre, atol=1e-6)
-    whole.close()
-    parts.close()

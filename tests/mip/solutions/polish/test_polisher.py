@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from solvers.core.problem import Problem
+from solvers.highs.task import Ending, Finding
+from solvers.highs.warm_lp import Solved, WarmLp
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.polish import Polisher, PolishStatus, simplex
 from solvers.mip.solutions.polish.split import ContinuousPart
@@ -166,7 +168,7 @@ def solve_with_and_without_iterations() -> None:
     assert one.solve_afresh(*sides(1, 1), np.inf).is_optimal
     assert one.is_warm
     assert one.solve_warm(*sides(1, 1), np.inf).is_optimal  # no iteration is needed
-    assert one.solve_warm(*sides(0, 1), np.inf).is_too_long
+    assert one.solve_warm(*sides(0, 1), np.inf).ending is Ending.ITERATION_LIMIT
     assert one.solve(*sides(1, 0.5), np.inf).is_optimal
 
 
@@ -313,18 +315,15 @@ def test_where_simplex_takes_too_long_interior_point_goes_on(monkeypatch):
     with Polisher(model) as polisher:
         by_simplex = polisher.polish(x)
     asked = []
-    solve = simplex.WarmSimplex._presolved
+    solve = WarmLp.solve
 
-    def slow(self, low, high, seconds):
-        asked.append(self._highs.getOptionValue("solver")[1])
-        if asked[-1] == "simplex":
-            nothing = np.empty(0)
-            return simplex.Solved(
-                simplex.Status.kTimeLimit, None, nothing.astype(np.int32), 9, nothing
-            )
-        return solve(self, low, high, seconds)
+    def slow(self, channel, interior, **how):
+        asked.append("ipm" if interior else "simplex")
+        if not interior:
+            return Solved(Finding.NOTHING, Ending.TIME_LIMIT, None, None, 9)
+        return solve(self, channel, interior=True, **how)
 
-    monkeypatch.setattr(simplex.WarmSimplex, "_presolved", slow)
+    monkeypatch.setattr(WarmLp, "solve", slow)
     with Polisher(model) as polisher:
         for _ in range(2):
             done = polisher.polish(x, 30.0)

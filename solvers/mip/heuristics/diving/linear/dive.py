@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.outcome import Basis
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.diving.linear.relaxations import Relaxations
 from solvers.mip.heuristics.diving.linear.rules import RULES, Ranking, fractional_columns
-from solvers.mip.heuristics.feasibility_pump.simplex import Basis
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -58,7 +58,7 @@ class _Decision:
 
 
 class LinearDives:
-    """Dives with an LP solved again and again; for one thread at a time. Close it in the end.
+    """Dives with an LP solved again and again; for one thread at a time.
 
     Parameters
     ----------
@@ -111,10 +111,6 @@ class LinearDives:
         self.dives = 0
         self.is_over = False
         self._begin()
-
-    def close(self) -> None:
-        """End the thread of the LPs."""
-        self._relaxations.close()
 
     @property
     def relaxations(self) -> int:

@@ -89,7 +89,3 @@ class LinearDive(Heuristic[Dives, _State]):
         finally:
             prepared.most = max(prepared.most, dives.dives)
         return Report(is_over=context.has_point or dives.is_over)
-
-    def close(self, state: _State) -> None:
-        """Give up the LPs."""
-        state[1].close()

@@ -69,7 +69,3 @@ class ImprovingDive(Heuristic[Dives, _State]):
         finally:
             prepared.most = max(prepared.most, dives.dives)
         return Report(is_over=dives.is_over)
-
-    def close(self, state: _State) -> None:
-        """Give up the LPs."""
-        state[1].close()

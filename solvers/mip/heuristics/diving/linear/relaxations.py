@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvers.core.outcome import Basis
 from solvers.mip.heuristics.diving.linear.rules import RULES
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.heuristics.feasibility_pump.simplex import Basis, Simplex
+from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -21,12 +22,9 @@ until somebody has solved it."""
 CHANGE = 0.2
 """Largest part by which costs are changed for other dives by the same rules."""
 
-SLICE_SECONDS = 1.0
-"""Longest time of one call of HiGHS, which hears of no end before; the next goes on from there."""
-
 
 class Relaxations:
-    """Solves relaxations within narrower bounds; for one thread at a time. Close it in the end.
+    """Solves relaxations within narrower bounds; for one thread at a time.
 
     Parameters
     ----------
@@ -58,10 +56,6 @@ class Relaxations:
         self._priced, self._unpriced = 0, 0
         self.cost = model.cost
         self.count = 0
-
-    def close(self) -> None:
-        """End the thread of the LPs."""
-        self._simplex.close()
 
     def begin(self) -> int:
         """Choose what the next dive minimises, with costs and without by turns.
@@ -100,7 +94,7 @@ class Relaxations:
             model.row_upper,
         )
         is_attempt = self._is_priced and not self._has_basis
-        part = self._attempt(budget) if is_attempt else budget.part(SLICE_SECONDS)
+        part = self._attempt(budget) if is_attempt else budget
         found = self._simplex.project(request, part)
         self.count += 1
         if is_attempt and found.is_cut_short and self._has_tried_long(part):

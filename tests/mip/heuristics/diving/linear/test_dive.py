@@ -40,10 +40,7 @@ def dives_of(model, kept, seed=0, **more):
 def found_by(model, seed=0, work=WORK, **more):
     kept = Kept()
     dives = dives_of(model, kept, seed, **more)
-    try:
-        dives.run(Budget(work=work), lambda: bool(kept.points))
-    finally:
-        dives.close()
+    dives.run(Budget(work=work), lambda: bool(kept.points))
     return kept, dives
 
 
@@ -92,7 +89,6 @@ def test_the_domain_is_left_as_it_was():
     kept = Kept()
     dives = LinearDives(model, domain, kept.submit, kept.take_infeasible, 0)
     dives.run(Budget(work=WORK))
-    dives.close()
     np.testing.assert_array_equal(domain.lower, lower)
     np.testing.assert_array_equal(domain.upper, upper)
 
@@ -116,7 +112,6 @@ def test_a_run_goes_on_where_the_last_one_ended():
         dives.run(Budget(work=5e4), lambda: bool(kept.points))
         if kept.points:
             break
-    dives.close()
     assert kept.points
     np.testing.assert_allclose(kept.points[0], whole.points[0])
 
@@ -185,7 +180,6 @@ def test_costs_are_given_up_where_they_take_long_in_many_short_turns(monkeypatch
         dives.run(Budget(work=4.5e4), lambda: bool(kept.points))
         if kept.points:
             break
-    dives.close()
     (known, _) = found_by(model, basis=lambda: root_relaxation(model, Budget(work=1e9)).basis)
     assert model.objective_at(known.points[0]) < 0.8 * model.objective_at(kept.points[0])
 

@@ -87,7 +87,6 @@ def test_no_point_above_the_cutoff_is_offered():
 
     dives = LinearDives(model, context.domain, submit, lambda x, rows: None, 0, cutoff=cutoff)
     dives.run(Budget(work=1e8))
-    dives.close()
     assert found
     assert found[0] < limit
     assert all(b < a for a, b in itertools.pairwise(found))
@@ -103,4 +102,3 @@ def test_later_dives_have_costs_that_are_somewhat_changed():
     ratio = relaxations.cost / model.cost
     assert np.all(np.abs(ratio - 1.0) <= CHANGE)
     assert np.ptp(ratio) > 0.5 * CHANGE
-    relaxations.close()
