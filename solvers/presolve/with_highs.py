@@ -220,12 +220,12 @@ def _reduced(session: Session, problem: Problem) -> Problem:
 
 
 def _matrix(lp: Any) -> sp.csc_array | sp.csr_array:
-    stored = lp.a_matrix_
-    parts = (np.array(stored.value_), np.array(stored.index_), np.array(stored.start_))
-    shape = (lp.num_row_, lp.num_col_)
-    if stored.format_ == _core.MatrixFormat.kColwise:
-        return sp.csc_array(parts, shape=shape)
-    return sp.csr_array(parts, shape=shape)
+    stored, shape = lp.a_matrix_, (lp.num_row_, lp.num_col_)
+    by_columns = stored.format_ == _core.MatrixFormat.kColwise
+    # HiGHS 1.16 leaves the arrays of the model where presolve leaves nothing of it
+    start = np.array(stored.start_)[: shape[by_columns] + 1]
+    parts = (np.array(stored.value_)[: start[-1]], np.array(stored.index_)[: start[-1]], start)
+    return (sp.csc_array if by_columns else sp.csr_array)(parts, shape=shape)
 
 
 def _activity(lp: Any, x: FloatArray) -> FloatArray:
