@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -26,13 +27,21 @@ from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.run import run
 from solvers.highs.settings import lp_settings, mip_settings
-from solvers.highs.task import Reply, Task
+from solvers.highs.task import Model, Reply, Setting, Task
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
 
 BRIEF = {"threads": 1, "output_flag": False, "mip_improving_solution_save": True}
 """Settings of a brief solve: points are kept, because nobody is told of them."""
+
+WORTH_A_JUMP = 200
+"""Coefficients from which a brief solve begins with HiGHS's feasibility jump.
+
+That takes 2.8 ms of the 3.5 that a model of 18 coefficients takes. Of 49 random and MIPLIB models
+with fewer, HiGHS 1.16 settled 37 in a quarter of a second with the jump and 39 without, in the
+median in 0.4 of the processor time, and found points of as many others. Of 184 with up to 5,000 it
+found points of 106 that it did not settle with the jump, and of 98 without."""
 
 OVERSTAY = 1.0
 """Seconds beyond its time for which a brief solve is waited for: HiGHS does not look at the clock
@@ -120,7 +129,7 @@ def solve_briefly(
         if prepared.empty_column is not None:
             return _no_integer(problem, prepared.empty_column)
         task = make_task(prepared, options, start)
-        task = replace(task, settings={**task.settings, **BRIEF})
+        task = replace(task, settings={**task.settings, **_brief_settings(task.model)})
         if task.model.is_mip:
             reply = in_thread(lambda: run(task, Brief(channel)), channel, OVERSTAY, kept=True)
         else:
@@ -131,6 +140,11 @@ def solve_briefly(
     now = progress.seconds
     pool = [PoolSolution(x, problem.objective_at(x), now, "highs") for x in points]
     return replace(to_outcome(reply, prepared), pool=tuple(pool))
+
+
+def _brief_settings(model: Model) -> Mapping[str, Setting]:
+    jumps = model.value.size >= WORTH_A_JUMP
+    return BRIEF if jumps else {**BRIEF, "mip_heuristic_run_feasibility_jump": False}
 
 
 def _lp_briefly(task: Task, channel: HurriedChannel, live: Live | None) -> Reply:

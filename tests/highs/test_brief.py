@@ -1,0 +1,39 @@
+"""A brief solve of the reference engine: what it leaves out for tiny models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_bridge.options import make_options
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.highs import engine
+
+JUMP = "mip_heuristic_run_feasibility_jump"
+
+
+@pytest.mark.parametrize(("coefficients", "jumps"), [(198, False), (200, True)])
+def test_tiny_models_are_solved_without_the_feasibility_jump(coefficients, jumps, monkeypatch):
+    asked = []
+
+    def run(task, *more):
+        asked.append(task.settings)
+        return with_its_settings(task, *more)
+
+    with_its_settings = engine.run
+    monkeypatch.setattr(engine, "run", run)
+    columns = coefficients // 2
+    problem = Problem.from_arrays(
+        -np.arange(1.0, columns + 1.0),
+        np.ones((2, columns)),
+        row_upper=[3.0, 5.0],
+        upper=1.0,
+        integrality=True,
+    )
+    found = engine.solve_briefly(problem, make_options({}), Progress(), None, 60.0)
+    assert found is not None
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    assert found.objective == -(3.0 * columns - 3.0)
+    assert [settings.get(JUMP, True) for settings in asked] == [jumps]
