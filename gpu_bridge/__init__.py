@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpu_bridge.outcome import Outcome as Outcome
     from gpu_bridge.report.explain import Conflict as Conflict
     from gpu_bridge.report.improvement import Improvement as Improvement
+    from gpu_bridge.report.relax import Relaxation as Relaxation
     from solvers.core.errors import CrossedBoundsError as CrossedBoundsError
     from solvers.core.errors import DeviceError as DeviceError
     from solvers.core.errors import EngineError as EngineError
@@ -58,6 +59,7 @@ _HOME = {
     "solve_table": "gpu_bridge.adapters.pyomo.table",
     "Batch": "gpu_bridge.batch.batch",
     "Conflict": "gpu_bridge.report.explain",
+    "Relaxation": "gpu_bridge.report.relax",
     "Improvement": "gpu_bridge.report.improvement",
     "Options": "gpu_bridge.options",
     "make_options": "gpu_bridge.options",

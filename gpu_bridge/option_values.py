@@ -48,7 +48,8 @@ class OptionRow:
     def range(self) -> str:
         """The values the option takes, as a reader wants to see them."""
         if self.choices:
-            return ", ".join(self.choices)
+            flags = ("true", "false") if self.type.startswith("bool") else ()
+            return ", ".join([*flags, *self.choices])
         if self.low is None and self.high is None:
             return "true, false" if self.type == "bool" else ""
         low = "" if self.low is None else f"{self.low:.12g}"
@@ -94,10 +95,9 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
         raise OptionError(f"{label} needs a value of type {row.kind}; {value!r} was given.")
     kinds = row.type.split(" | ")
     is_number = isinstance(read, (int, float)) and not isinstance(read, bool)
-    if "bool" in kinds:
-        if isinstance(read, bool) or (is_number and read in (0, 1)):
-            return bool(read)
-    elif "int" in kinds and is_number:
+    if "bool" in kinds and (isinstance(read, bool) or (is_number and read in (0, 1))):
+        return bool(read)
+    if "int" in kinds and is_number:
         if row.may_be_none and read >= ENDLESS:
             return None
         if float(read).is_integer() or isinstance(read, int):
@@ -115,13 +115,13 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
 
 def _from_text(row: OptionRow, text: str) -> Any:
     """Return what a text says for an option of this type, the text itself if nothing."""
-    if "str" in row.type.split(" | "):
-        return str(text)
     lowered = text.strip().lower()
-    if lowered in ("none", "") and row.may_be_none:
-        return None
     if "bool" in row.type and lowered in _WORDS:
         return _WORDS[lowered]
+    if "str" in row.type.split(" | "):
+        return str(text)
+    if lowered in ("none", "") and row.may_be_none:
+        return None
     return number_or_text(text)
 
 
@@ -152,9 +152,7 @@ def _in_choices(row: OptionRow, value: str, label: str) -> str:
 
         near = difflib.get_close_matches(value.lower(), row.choices, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise OptionError(
-            f"{label} must be one of {', '.join(row.choices)}; {value!r} was given.{hint}"
-        )
+        raise OptionError(f"{label} must be one of {row.range}; {value!r} was given.{hint}")
     return value
 
 

@@ -42,8 +42,11 @@ class Options(EngineOptions):
     )
     log: bool = option(False, "Print the log of the solve.")
     log_file: str | None = option(None, "Also write the log to this file.")
-    explain: bool = option(
-        True, "Find the conflicting constraints and bounds of an infeasible model."
+    explain: bool | str = option(
+        True,
+        "Find the conflicting constraints and bounds of an infeasible model; 'relax' also finds "
+        "which would have to give way, and by how much.",
+        choices=("relax",),
     )
     unknown_options: str = option(
         "refuse",

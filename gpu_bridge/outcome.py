@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpu_bridge.paths import AnyPath
     from gpu_bridge.report.explain import Conflict
     from gpu_bridge.report.log_output import LogText
+    from gpu_bridge.report.relax import Relaxation
 
 __all__ = ["Event", "Outcome", "PoolSolution", "SolutionStatus", "StopReason"]
 
@@ -48,6 +49,8 @@ class Outcome(solvers.core.outcome.Outcome):
         The whole log of the solve; ``log`` is its text.
     conflict : Conflict, optional
         Constraints and bounds that contradict each other, when infeasible.
+    relaxation : Relaxation, optional
+        What would have to give way, and by how much, when infeasible and asked for.
     iterations : tuple of IterationRecord
         A thinned record of an iterative engine's figures over time.
     contenders : mapping
@@ -57,6 +60,7 @@ class Outcome(solvers.core.outcome.Outcome):
     problem: Problem | None = None
     written: LogText | str = ""
     conflict: Conflict | None = None
+    relaxation: Relaxation | None = None
     iterations: tuple[IterationRecord, ...] = ()
     contenders: Mapping[str, str] = field(default_factory=dict)
 
@@ -86,6 +90,16 @@ class Outcome(solvers.core.outcome.Outcome):
                 for entry in outcome.pool
             )
         return cls(**values, problem=problem, **more)
+
+    @property
+    def explanation(self) -> str:
+        """Why there is no optimum, in words with names; empty where there is one."""
+        if self.primal_ray is not None and self.problem is not None:
+            from gpu_bridge.report.explain_text import direction
+
+            return direction(self.problem, self.primal_ray)
+        parts = (self.conflict, self.relaxation)
+        return "\n".join(str(part) for part in parts if part is not None)
 
     def plot(self, path: AnyPath | None = None) -> Any:
         """Draw incumbent and bound over time; see :func:`gpu_bridge.report.plot.plot_history`."""

@@ -210,6 +210,11 @@ def _add_flag(group: Any, row: OptionRow) -> None:
     if row.type == "bool":
         action = argparse.BooleanOptionalAction
         group.add_argument(flag, dest=destination, action=action, default=None, help=help_text)
+    elif row.type.startswith("bool"):
+        word = {"nargs": "?", "const": "true", "metavar": "WORD"}
+        group.add_argument(flag, dest=destination, help=help_text, **word)
+        no = f"--no-{flag.removeprefix('--')}"
+        group.add_argument(no, dest=destination, action="store_const", const="false")
     else:
         metavar = "FILE" if row.name.endswith("_file") else "VALUE"
         group.add_argument(flag, dest=destination, metavar=metavar, help=help_text)

@@ -242,7 +242,7 @@ def _tell_of_broken_log(outcome: Outcome) -> None:
 
 def _show_result(outcome: Outcome) -> None:
     lines = footer_lines(outcome)
-    explanation = "" if outcome.conflict is None else str(outcome.conflict)
+    explanation = "" if outcome.primal_ray is not None else outcome.explanation
     if explanation and not (outcome.message and outcome.message in explanation):
         lines += ["", explanation]
     print("\n".join(lines))

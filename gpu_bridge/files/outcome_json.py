@@ -49,6 +49,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "primal_ray": _named(columns, outcome.primal_ray),
         "dual_ray": _named(rows, outcome.dual_ray),
         "conflict": _conflict(outcome, columns, rows),
+        "relaxation": None if outcome.relaxation is None else list(outcome.relaxation.lines),
         "history": [dataclasses.asdict(event) for event in outcome.history],
         "iterations": [
             {"seconds": moment.seconds, "count": moment.count, **moment.figures}

@@ -94,22 +94,23 @@ def solve(
         )
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))
-        answer, conflict = None, None
+        answer, explanation = None, None
         if choice is None:
             answer = _at_once(problem, options, progress, start, live)
         if answer is None or not is_settled(problem, options, answer):
             from gpu_bridge.pipeline.engines import run_engines
 
-            answer, conflict = run_engines(problem, options, choice, progress, start, answer)
+            answer, explanation = run_engines(problem, options, choice, progress, start, answer)
         elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
             from gpu_bridge.pipeline.engines import explained_in_time
 
-            conflict = explained_in_time(problem, progress)
+            explanation = explained_in_time(problem, options, progress)
         answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
             answer,
             problem,
-            conflict=conflict,
+            conflict=None if explanation is None else explanation.conflict,
+            relaxation=None if explanation is None else explanation.relaxation,
             iterations=progress.iterations,
             contenders=progress.contenders,
         )

@@ -45,7 +45,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
-    from gpu_bridge.report.explain import Conflict
+    from gpu_bridge.report.explain import Explanation
 
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
@@ -60,7 +60,7 @@ def run_engines(
     progress: BridgeProgress,
     start: Start | None,
     known: solvers.core.outcome.Outcome | None,
-) -> tuple[solvers.core.outcome.Outcome, Conflict | None]:
+) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
     """Return the verified answer of the engine that fits, and why there is none if there is none.
 
     ``known`` is what was found at once, from where the engine goes on.
@@ -75,7 +75,7 @@ def run_engines(
     progress.decision(f"{chosen.title}: {chosen.reason}")
     if chosen.device != "cpu":
         expect(look_for(chosen.device))
-    answer, conflict = in_time(
+    answer, explanation = in_time(
         lambda relayed: _explained(problem, options, chosen, relayed, start),
         progress,
         lambda stopped, x: (
@@ -83,7 +83,7 @@ def run_engines(
             None,
         ),
     )
-    return _with_known(problem, options, answer, known), conflict
+    return _with_known(problem, options, answer, known), explanation
 
 
 def _with_known(
@@ -111,11 +111,11 @@ def _explained(
     choice: Choice,
     progress: Progress,
     start: Start | None,
-) -> tuple[solvers.core.outcome.Outcome, Conflict | None]:
+) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
     """Return the verified answer, and why there is none if there is none."""
     answer = _answer(problem, options, choice, progress, start)
     if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
-        return answer, explain_infeasibility(problem, progress)
+        return answer, explain_infeasibility(problem, options, progress)
     return answer, None
 
 
@@ -241,25 +241,32 @@ def _run(
     return verify(problem, route(problem, options, choice, progress, start), options)
 
 
-def explain_infeasibility(problem: Problem, progress: Progress) -> Conflict | None:
+def explain_infeasibility(
+    problem: Problem, options: Options, progress: Progress
+) -> Explanation | None:
     """Return why a problem is infeasible; None if that is not found in the time allowed."""
-    from gpu_bridge.report.explain import explain
+    from gpu_bridge.report.explain import Explanation, explain
+    from gpu_bridge.report.relax import relax
 
     allowed = min(progress.time_left, 2.0 + EXPLANATION_SHARE * progress.seconds)
-    conflict = explain(problem, allowed)
-    if conflict is not None:
-        progress.log(str(conflict))
-    return conflict
+    found = Explanation(explain(problem, allowed))
+    if options.explain == "relax":
+        found = Explanation(found.conflict, relax(problem, min(progress.time_left, allowed)))
+        if found.relaxation is None:
+            progress.log(f"What would mend the model was not found in {allowed:.0f} s.")
+    if str(found):
+        progress.log(str(found))
+    return found
 
 
 def _device_name(choice: Choice) -> str:
     return look_for(choice.device).name
 
 
-def explained_in_time(problem: Problem, progress: Progress) -> Conflict | None:
+def explained_in_time(problem: Problem, options: Options, progress: Progress) -> Explanation | None:
     """Return why a problem is infeasible, if that is found out within the time left."""
     return in_time(
-        lambda relayed: explain_infeasibility(problem, relayed),
+        lambda relayed: explain_infeasibility(problem, options, relayed),
         progress,
         lambda stopped, x: None,
     )

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.report.explain_text import paragraph, sentences
+from gpu_bridge.report.relax import Relaxation
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import BoolArray, Problem
@@ -55,6 +56,17 @@ class Conflict:
 
     def __str__(self) -> str:
         return paragraph(self.lines, self.minimal)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a model is infeasible and, where that was asked for, what would mend it."""
+
+    conflict: Conflict | None = None
+    relaxation: Relaxation | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(str(part) for part in (self.conflict, self.relaxation) if part is not None)
 
 
 @dataclass(frozen=True, eq=False)

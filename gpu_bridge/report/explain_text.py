@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 
 LONGEST_ROW = 8
 """Terms of a row that are written out."""
@@ -58,6 +58,28 @@ def paragraph(lines: Sequence[str], minimal: bool) -> str:
     head = f"The model is infeasible: these {len(lines)} conditions cannot hold together"
     tail = "without any one of them the others can." if minimal else "not all may be needed."
     return "\n".join([f"{head}; {tail}", *listed])
+
+
+def direction(problem: Problem, ray: FloatArray) -> str:
+    """Return the way along which the objective improves without limit, with names.
+
+    Parameters
+    ----------
+    problem : Problem
+    ray : (n,) array
+        A recession direction; only its direction counts.
+    """
+    step = ray / np.abs(ray).max()
+    moved = np.flatnonzero(np.abs(step) > 1e-9)
+    order = moved[np.argsort(-np.abs(step[moved]), kind="stable")]
+    terms = [f"{problem.column_label(int(j))} by {step[j]:+.6g}" for j in order[:LONGEST_LIST]]
+    if order.size > LONGEST_LIST:
+        terms.append(f"{order.size - LONGEST_LIST} more")
+    gain = abs(float(problem.cost @ step))
+    return (
+        f"The objective improves by {gain:.6g}, again and again, if these change together: "
+        f"{', '.join(terms)}"
+    )
 
 
 def between(low: float, middle: str, high: float, sides: int) -> str:

@@ -23,6 +23,8 @@ def footer_lines(outcome: Outcome) -> list[str]:
     ]
     if outcome.message:
         lines.append(labelled("Note", outcome.message))
+    if outcome.primal_ray is not None:
+        lines.append(labelled("Direction", outcome.explanation))
     if np.isfinite(outcome.objective):
         lines.append(labelled("Objective", f"{outcome.objective + 0.0:.12g}"))
     if np.isfinite(outcome.bound):

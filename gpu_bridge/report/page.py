@@ -60,6 +60,8 @@ class Page:
     tight_hidden: int
     conflict_head: str
     conflict: tuple[str, ...]
+    relaxation: tuple[str, ...]
+    direction: str
     model: Pairs
     log: str
 
@@ -135,6 +137,8 @@ def make_page(outcome: Outcome) -> Page:
         tight_hidden=hidden,
         conflict_head=head,
         conflict=() if conflict is None else conflict.lines,
+        relaxation=() if outcome.relaxation is None else outcome.relaxation.lines,
+        direction="" if outcome.primal_ray is None else outcome.explanation,
         model=() if problem is None else tuple(_model(problem)),
         log=outcome.log,
     )
@@ -153,7 +157,7 @@ def _mood(status: SolutionStatus) -> str:
 def _summary(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Return what the log ends with, less what has a place of its own on the page."""
     for label, text in _pairs(footer_lines(outcome)):
-        if label not in ("Status", "Residuals"):
+        if label not in ("Status", "Residuals", "Direction"):
             yield label, text
 
 

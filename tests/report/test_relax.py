@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import gpu_bridge as gb
 from gpu_bridge.report.relax import Relaxation, relax
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
@@ -55,9 +56,8 @@ def test_the_cheaper_of_two_rows_gives_way() -> None:
     assert found is not None
     assert found.minimal
     assert len(found.lines) == 1
-    shift = np.abs(found.row_lower[0] - 10.0) + np.nansum(
-        np.where(np.isfinite(problem.row_upper), np.abs(found.row_upper - problem.row_upper), 0.0)
-    )
+    ((name, i),) = changed(problem, found)
+    shift = abs(getattr(found, name)[i] - getattr(problem, name)[i])
     assert shift == pytest.approx(3.0)
 
 
@@ -136,3 +136,48 @@ def test_the_changes_mend_the_model_and_none_is_needless(seed: int) -> None:
 def test_without_time_there_is_no_answer() -> None:
     problem = Problem.from_arrays([0.0], [[1.0]], row_lower=[7.0], upper=4.0)
     assert relax(problem, 0.0) is None
+
+
+INFEASIBLE = Problem.from_arrays(
+    [1.0], [[1.0]], row_lower=[7.0], upper=4.0, row_names=["demand"], column_names=["supply"]
+)
+
+
+@pytest.mark.parametrize("method", ["auto", "highs", "pdlp", "simplex"])
+def test_a_solve_tells_what_would_mend_the_model(method: str) -> None:
+    outcome = gb.solve(INFEASIBLE, method=method, device="cpu", explain="relax")
+    assert outcome.relaxation is not None
+    assert outcome.relaxation.lines == ("demand: >= 7 becomes >= 4 (3 less)",)
+    assert outcome.conflict is not None
+    assert "3 less" in outcome.explanation
+    assert "3 less" in outcome.log
+
+
+@pytest.mark.parametrize(("value", "explains"), [(True, True), ("yes", True), (False, False)])
+def test_only_where_asked_for(value: bool | str, explains: bool) -> None:
+    outcome = gb.solve(INFEASIBLE, explain=value)
+    assert outcome.relaxation is None
+    assert (outcome.conflict is not None) == explains
+
+
+def test_another_word_is_refused() -> None:
+    with pytest.raises(gb.OptionError, match="must be one of true, false, relax"):
+        gb.solve(INFEASIBLE, explain="loosen")
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_an_unbounded_model_names_the_direction(maximize: bool) -> None:
+    problem = Problem.from_arrays(
+        [3.0, -2.0, 0.0] if maximize else [-3.0, 2.0, 0.0],
+        [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]],
+        row_upper=[4.0, 2.0],
+        column_names=["make", "buy", "rest"],
+        maximize=maximize,
+    )
+    outcome = gb.solve(problem)
+    assert outcome.solution_status is gb.SolutionStatus.UNBOUNDED
+    assert outcome.explanation == (
+        "The objective improves by 1, again and again, if these change together: make by +1, "
+        "buy by +1"
+    )
+    assert outcome.explanation in outcome.log

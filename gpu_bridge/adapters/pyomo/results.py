@@ -85,6 +85,7 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
     extra.message = outcome.message
     extra.residuals = outcome.residuals
     extra.conflict = outcome.conflict
+    extra.relaxation = outcome.relaxation
     extra.statistics = dict(outcome.statistics)
 
 
@@ -100,5 +101,5 @@ def explanation(outcome: Outcome) -> str:
     parts = [f"The answer is {outcome.answer}"]
     if outcome.stop_reason is not StopReason.CONVERGED:
         parts.append(str(outcome.stop_reason))
-    more = [outcome.message, "" if outcome.conflict is None else str(outcome.conflict)]
+    more = [outcome.message, outcome.explanation]
     return " ".join(["; ".join(parts) + ".", *dict.fromkeys(text for text in more if text)])
