@@ -6,7 +6,7 @@ compared as they are written first and then without case and punctuation, so tha
 row whose spelling is exactly the caller's is meant.
 
 Sources: the parameter references of CBC 2.10, GLPK 5.0, HiGHS 1.15, Gurobi 12, CPLEX 22.1, SCIP 9
-and cuOpt 25, and the solver interfaces of Pyomo and PuLP.
+and cuOpt 25, and the solver interfaces of Pyomo, PuLP and SciPy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-INTERFACES = ("Pyomo", "PuLP")
+INTERFACES = ("Pyomo", "PuLP", "SciPy")
 """Whose names are said every day, so that the log is silent about them."""
 
 ANY: frozenset[str] = frozenset({"*"})
@@ -154,6 +154,7 @@ LIMITS = (
     _same("Gurobi", "node_limit", "NodeLimit"),
     _same("CPLEX", "node_limit", "mip_limits_nodes", "nodelim"),
     _same("SCIP", "node_limit", "limits/nodes", "limits/totalnodes", values=NO_LIMIT),
+    _same("SciPy", "iteration_limit", "maxiter"),
     _same("CBC", "iteration_limit", "maxIterations"),
     _same("GLPK", "iteration_limit", "it_lim"),
     _same(
@@ -176,6 +177,7 @@ MACHINE = (
 )
 LOGS = (
     _same("PuLP", "log_file", "logPath"),
+    _same("SciPy", "log", "disp"),
     _same("Gurobi", "log_file", "LogFile", values={"": None, OTHERS: OTHERS}),
     _same("CBC", "log", "log", "logLevel", values=LEVEL),
     _same("GLPK", "log", "msg_lev", values=LEVEL),

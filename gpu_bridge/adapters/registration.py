@@ -20,6 +20,8 @@ from gpu_bridge.interrupt import uninterrupted_imports
 ADAPTERS = {
     "pyomo.contrib.solver.common.factory": "gpu_bridge.adapters.pyomo",
     "pulp": "gpu_bridge.adapters.pulp",
+    "cvxpy": "gpu_bridge.adapters.cvxpy",
+    "linopy": "gpu_bridge.adapters.linopy",
 }
 """Which adapter to import once a module of a modelling package has been imported."""
 

@@ -21,8 +21,8 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
     What is not finite (an unknown bound, an undefined residual) becomes None.
     """
     problem = outcome.problem
-    columns = [] if problem is None else _unique(problem, "column")
-    rows = [] if problem is None else _unique(problem, "row")
+    columns = [] if problem is None else unique_names(problem, "column")
+    rows = [] if problem is None else unique_names(problem, "row")
     record = {
         "model": "" if problem is None else problem.name,
         "sense": "maximize" if problem is not None and problem.maximize else "minimize",
@@ -45,7 +45,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "reduced_cost": _named(columns, outcome.reduced_cost),
         "row_activity": _named(rows, outcome.row_activity),
         "row_dual": _named(rows, outcome.row_dual),
-        "basis": _basis(outcome, columns, rows),
+        "basis": basis_record(outcome, columns, rows),
         "primal_ray": _named(columns, outcome.primal_ray),
         "dual_ray": _named(rows, outcome.dual_ray),
         "conflict": _conflict(outcome, columns, rows),
@@ -69,7 +69,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
     return {key: _finite(value) for key, value in record.items()}
 
 
-def _unique(problem: Problem, axis: str) -> list[str]:
+def unique_names(problem: Problem, axis: str) -> list[str]:
     """Return the names of the columns or rows; a repeated one gets its number behind a '#'."""
     size = problem.num_columns if axis == "column" else problem.num_rows
     label = problem.column_label if axis == "column" else problem.row_label
@@ -89,7 +89,10 @@ def _named(names: Sequence[str], values: npt.NDArray[Any] | None) -> dict[str, f
     return dict(zip(names, values.tolist(), strict=True))
 
 
-def _basis(outcome: Outcome, columns: Sequence[str], rows: Sequence[str]) -> dict[str, Any] | None:
+def basis_record(
+    outcome: Outcome, columns: Sequence[str], rows: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return where columns and rows stand in the basis, in words and by their names."""
     if outcome.basis is None:
         return None
     words = {int(status): status.name.lower() for status in BasisStatus}

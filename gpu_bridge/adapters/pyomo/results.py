@@ -10,7 +10,7 @@ from pyomo.contrib.solver.common.results import Results
 
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
-from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
+from gpu_bridge.outcome import Outcome, SolutionStatus
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pyomo.solve_model import Solved
@@ -87,19 +87,3 @@ def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
     extra.conflict = outcome.conflict
     extra.relaxation = outcome.relaxation
     extra.statistics = dict(outcome.statistics)
-
-
-def why_not_loaded(outcome: Outcome) -> str:
-    """Return why the model keeps its values, and what to do about it where something can be."""
-    if outcome.solution_status is not SolutionStatus.APPROXIMATE:
-        return explanation(outcome)
-    return f"{explanation(outcome)} With the option load_approximate=True it is loaded."
-
-
-def explanation(outcome: Outcome) -> str:
-    """Return what the answer is and, where there is no optimum, why."""
-    parts = [f"The answer is {outcome.answer}"]
-    if outcome.stop_reason is not StopReason.CONVERGED:
-        parts.append(str(outcome.stop_reason))
-    more = [outcome.message, outcome.explanation]
-    return " ".join(["; ".join(parts) + ".", *dict.fromkeys(text for text in more if text)])

@@ -15,13 +15,13 @@ from pyomo.common.timing import HierarchicalTimer
 from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
+from gpu_bridge.adapters.explanation import explanation, why_not_loaded
 from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel
 from gpu_bridge.adapters.pyomo.last_reader import convert_again
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.point_values import presenter
-from gpu_bridge.adapters.pyomo.results import explanation, why_not_loaded
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, SolutionStatus
 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome

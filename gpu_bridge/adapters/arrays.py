@@ -1,0 +1,83 @@
+"""Models that come as arrays: made a problem and solved, both within one time limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+from gpu_bridge.pipeline.dispatch import report, solve
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.problem import Problem
+
+if TYPE_CHECKING:
+    from gpu_bridge.options import Options
+    from gpu_bridge.outcome import Outcome
+    from solvers.core.outcome import Basis, Start
+
+
+def solve_arrays(
+    options: Options, began: float, *, start: Start | None = None, **arrays: Any
+) -> Outcome:
+    """Return the verified answer to what :meth:`Problem.from_arrays` makes of ``arrays``.
+
+    Parameters
+    ----------
+    options : Options
+    began : float
+        When the caller's call began, on the clock ``time.perf_counter``; the time limit counts
+        from there.
+    start : Start, optional
+        A point or a basis to start from.
+    **arrays
+        Arguments of :meth:`Problem.from_arrays`.
+
+    Raises
+    ------
+    ProblemError
+        For data that cannot be used. Bounds that contradict each other are the answer *infeasible*,
+        whose outcome has no problem.
+    """
+    return solve_made(lambda: Problem.from_arrays(**arrays), options, began, lambda _: start)
+
+
+def solve_made(
+    make: Callable[[], Problem],
+    options: Options,
+    began: float,
+    start: Callable[[Problem], Start | None],
+) -> Outcome:
+    """Return the verified answer to a problem that is yet to be made; see :func:`solve_arrays`."""
+    try:
+        problem = make()
+    except CrossedBoundsError as error:
+        return report(crossed_bounds_outcome(error), options)
+    given = start(problem)
+    if options.time_limit is not None:
+        left = max(0.0, round(options.time_limit - (perf_counter() - began), 3))
+        options = replace(options, time_limit=left)
+    return solve(problem, options, start=given)
+
+
+def may_be_loaded(outcome: Outcome, options: Options) -> bool:
+    """Whether there are values that the caller's model may be given."""
+    status = outcome.solution_status
+    return status.has_point or (options.load_approximate and status.has_values)
+
+
+def fits(basis: Basis | None, rows: int, columns: int) -> bool:
+    """Whether there is a basis, and of a model of this size."""
+    return (
+        basis is not None and basis.column_status.size == columns and basis.row_status.size == rows
+    )
+
+
+ITERATIONS = ("iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterations")
+"""Statistics under which engines count the iterations of their own method."""
+
+
+def iterations(outcome: Outcome) -> int:
+    """Return the iterations of the engine that answered, without those of crossover."""
+    return sum(int(outcome.statistics.get(name, 0)) for name in ITERATIONS)
