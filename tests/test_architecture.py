@@ -15,7 +15,7 @@ import pytest
 from tests.locations import ROOT
 
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy"}
-MODELLING_PACKAGES = {"pyomo", "pulp"}
+MODELLING_PACKAGES = {"cvxpy", "linopy", "ortools", "pulp", "pyomo"}
 COMMON = {"core", "native", "kernels"}
 MAY_IMPORT = {
     "core": {"native"},

@@ -1,6 +1,6 @@
-"""Make the solvers known to Pyomo and PuLP, whichever is imported first.
+"""Make the solvers known to Pyomo, PuLP, linopy and CVXPY, whichever is imported first.
 
-Neither package has a place where solvers could be found without being imported (``pip install``
+No such package has a place where solvers could be found without being imported (``pip install``
 alone registers nothing), so an import hook waits for each: when Pyomo's solver factory or PuLP
 comes in, before or after this package, the adapter is imported, and registers itself at its end.
 """

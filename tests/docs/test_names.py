@@ -52,13 +52,16 @@ READERS_FILES = {"solvers.py", "model.py"}
 FOREIGN_KEYWORDS = {
     *("tee", "timelimit", "logfile", "warmstart", "warmstart_discrete_vars", "load_solutions"),
     *("raise_exception_on_nonoptimal_result", "solver_options", "maxNodes", "name", "load"),
+    *("assign", "gpuheur_options", "io_api", "track_updates", "verbose", "warm_start"),
+    "reformulate_sos",
 }
-"""Keywords of Pyomo's and PuLP's own that their solve and solvers take."""
+"""Keywords of the modelling packages' own that their solve and solvers take."""
 
 FOREIGN_NAMES = {
     *("add_sos_group", "has_solution", "best_bound", "raise_exception_on_nonoptimal_result"),
+    *("optimal_inaccurate", "user_limit"),
 }
-"""Names of Pyomo's and PuLP's that this project does not use."""
+"""Names of the modelling packages' that this project does not use."""
 
 SOLVING = {"solve", "solve_many", "solve_table", "GPUHEUR", "getSolver", "make_options", "f"}
 """Functions whose keywords are options; ``f`` stands for a span without one."""
