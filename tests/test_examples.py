@@ -30,6 +30,7 @@ KEY_LINE = {
     "pulp/knapsack.py": "Within the volume it is worth 14757",
     "pulp/shift_scheduling.py": "A day costs 5,880.00 euros",
     "pulp/unit_commitment.py": "A day's heat costs 21,21",
+    "pyomo/benders.py": "The cuts prove that no other choice costs less",
     "pyomo/cutting_stock.py": "Plan with 73 whole rolls",
     "pyomo/facility_location.py": "the best one 45,128",
     "pyomo/infeasible_rota.py": "There is no such rota:",

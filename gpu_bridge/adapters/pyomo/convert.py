@@ -28,7 +28,7 @@ from gpu_bridge.adapters.pyomo.components import (
 )
 from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, MatrixReader
 from gpu_bridge.adapters.pyomo.parts import Parts
-from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader
+from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader, Rows
 from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
 from solvers.core.errors import CrossedBoundsError, ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
@@ -68,40 +68,23 @@ class ConvertedModel:
     live: Live
 
 
-class ModelReader:
-    """Reads one model, which may be read again as long as it has the same parts.
+class ComponentReader:
+    """Reads an objective and constraints, which may be read again after their data have changed.
 
-    Whatever holds no parameter is read once. Everything that was read is kept in the steps that it
-    took, and a step is taken again where what it was made of has changed.
-
-    Raises
-    ------
-    IncompatiblePyomoModelError
-        A part of the model is not linear, or not understood; the message names it.
+    Everything that was read is kept in the steps that it took, and a step is taken again where what
+    it was made of has changed.
     """
 
-    def __init__(self, model: Any) -> None:
-        check_model(model)
-        with PauseGC():  # the pass makes many small objects and needs them all until its end
-            self._parts = Parts.of(model)
-            self._objective = active_objective(model)
-            self._sets = active_sos(model)
-            collected = RowCollector()
-            collected.add_objective(self._objective)
-            for constraints in active_constraints(model):
-                collected.add_constraints(constraints)
-            self._rows = RowReader(collected)
-        self._matrix = MatrixReader(chain.from_iterable(item.variables for item in self._sets))
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._matrix = MatrixReader()
+        self._has_sets = False
         self._bounds = BoundsReader()
         self._kept: _KeptRows | None = None
         self._live = Live()
 
-    def fits(self, model: Any) -> bool:
-        """Whether the model it was made for has the same parts as then; where in doubt, False."""
-        return self._parts is not None and self._parts.are_those_of(model)
-
-    def read(self, model: Any) -> ConvertedModel:
-        """Return the model as it is now.
+    def read(self, name: str, objective: Any | None, sets: list[Any]) -> ConvertedModel:
+        """Return the model as it is now; ``objective`` is the first of the rows.
 
         Raises
         ------
@@ -115,6 +98,9 @@ class ModelReader:
         """
         with PauseGC():
             rows = self._rows.read()
+            if sets or self._has_sets:  # whose members may be others than before
+                self._matrix = MatrixReader(chain.from_iterable(item.variables for item in sets))
+                self._has_sets = bool(sets)
             free = self._matrix.read(rows)
             constant_rows, kept = _settle_rows(rows, free)
             last = self._kept
@@ -122,21 +108,22 @@ class ModelReader:
                 self._kept = last.with_data(free.matrix)
             else:
                 self._kept = _KeptRows.of(rows.rows, free, kept)
-            problem = self._problem(rows, free, self._kept, model.name or "")
-            if self._sets:
-                problem = add_special_ordered_sets(problem, self._sets, free.columns)
+            problem = self._problem(rows, free, self._kept, objective, name)
+            if sets:
+                problem = add_special_ordered_sets(problem, sets, free.columns)
         return ConvertedModel(
             problem,
             free.columns,
             self._kept.constraints,
             constant_rows,
-            self._objective,
+            objective,
             self._live,
         )
 
-    def _problem(self, rows: ModelRows, free: FreeMatrix, kept: _KeptRows, name: str) -> Problem:
+    def _problem(
+        self, rows: ModelRows, free: FreeMatrix, kept: _KeptRows, objective: Any | None, name: str
+    ) -> Problem:
         lower, upper, integrality = self._bounds.read(free.columns)
-        objective = self._objective
         maximize = objective is not None and objective.sense == ObjectiveSense.maximize
         arrays = ProblemArrays(
             cost=kept.cost,
@@ -155,6 +142,38 @@ class ModelReader:
         problem = arrays.problem(name, offset, maximize)
         self._kept = replace(kept, matrix=problem.entries, is_checked=True)
         return problem
+
+
+class ModelReader:
+    """Reads one model, which may be read again as long as it has the same parts.
+
+    Whatever holds no parameter is read once.
+
+    Raises
+    ------
+    IncompatiblePyomoModelError
+        A part of the model is not linear, or not understood; the message names it.
+    """
+
+    def __init__(self, model: Any) -> None:
+        check_model(model)
+        with PauseGC():  # the pass makes many small objects and needs them all until its end
+            self._parts = Parts.of(model)
+            self._objective = active_objective(model)
+            self._sets = active_sos(model)
+            collected = RowCollector()
+            collected.add_objective(self._objective)
+            for constraints in active_constraints(model):
+                collected.add_constraints(constraints)
+            self._reader = ComponentReader(RowReader(collected))
+
+    def fits(self, model: Any) -> bool:
+        """Whether the model it was made for has the same parts as then; where in doubt, False."""
+        return self._parts is not None and self._parts.are_those_of(model)
+
+    def read(self, model: Any) -> ConvertedModel:
+        """Return the model as it is now; raises what :class:`ComponentReader` says."""
+        return self._reader.read(model.name or "", self._objective, self._sets)
 
 
 def convert(model: Any) -> ConvertedModel:

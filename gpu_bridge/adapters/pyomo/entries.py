@@ -118,6 +118,8 @@ class Terms:
         if rows:
             self._keep(~np.isin(self.rows, list(rows)))
             self._constants = [pair for pair in self._constants if pair[0] not in rows]
+            for read_already in ("coefficients", "_constant_rows", "_constant_numbers"):
+                self.__dict__.pop(read_already, None)
 
     @cached_property
     def coefficients(self) -> Numbers:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from operator import is_
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,6 +36,14 @@ class ModelRows:
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
+
+
+class Rows(Protocol):
+    """What rows are read from, again and again; the objective is the first of them."""
+
+    def read(self) -> ModelRows:
+        """Return the rows as they are now, with the lists of the last look where they fit."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +82,22 @@ class RowReader:
         self._subtracted = Terms(
             collected.subtracted_terms, collected.subtracted_lengths, subtracted_rows, label
         )
+        self._sides = list(collected.lower), list(collected.upper)
         strange = self._added.unusual | self._subtracted.unusual
-        self._added.leave_out(strange)
-        self._subtracted.leave_out(strange)
+        self._leave_out(strange)  # the compiler tells their sides
         self._unusual = sorted({*collected.unusual, *strange})
-        lower, upper = list(collected.lower), list(collected.upper)
-        for row in strange:  # the compiler tells their sides
+
+    def drop(self, rows: set[int]) -> None:
+        """Leave rows out of all later looks; their places stay, without entries and sides."""
+        self._leave_out(rows)
+        self._unusual = [row for row in self._unusual if row not in rows]
+
+    def _leave_out(self, rows: set[int]) -> None:
+        self._added.leave_out(rows)
+        self._subtracted.leave_out(rows)
+        label = self._label
+        lower, upper = self._sides
+        for row in rows:
             lower[row] = upper[row] = None
         self._lower = sides(lower, -np.inf, lambda k: f"The lower side of {label(k)}")
         self._upper = sides(upper, np.inf, lambda k: f"The upper side of {label(k)}")

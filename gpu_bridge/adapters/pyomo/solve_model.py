@@ -19,6 +19,7 @@ from gpu_bridge.adapters.explanation import explanation, why_not_loaded
 from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel
+from gpu_bridge.adapters.pyomo.instance import Instance
 from gpu_bridge.adapters.pyomo.last_reader import convert_again
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.point_values import presenter
@@ -53,7 +54,7 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
     Parameters
     ----------
     solver : GpuHeur
-        Whose earlier solves of the model may spare work.
+        Whose earlier solves of the model may spare work; a persistent one has it as an instance.
     model : BlockData
     config : GpuHeurConfig
         Of this one call; nothing in it is changed but a missing timer.
@@ -67,7 +68,8 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
     try:
         timer.start("convert")
         try:
-            converted = convert_again(solver, model)
+            instance: Instance | None = solver.instance_of(model, config)
+            converted = convert_again(solver, model) if instance is None else instance.read()
         finally:
             timer.stop("convert")
         if config.on_solution is not None:
@@ -76,10 +78,15 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         timer.start("solve")
         try:
             start = _start(converted, config)
-            if config.warmstart:
+            if instance is not None:
+                start = _merged(start, instance.last.start(converted))
+            elif config.warmstart:
                 start = _with_basis(start, recall_basis(solver, model, converted.problem))
             outcome = _dispatch(converted, options, config, began, watcher, start)
-            remember_basis(solver, model, outcome.basis)
+            if instance is not None:
+                instance.last.remember(converted, outcome)
+            else:
+                remember_basis(solver, model, outcome.basis)
         finally:
             timer.stop("solve")
     except CrossedBoundsError as error:
@@ -150,6 +157,13 @@ def _with_basis(start: Start | None, basis: Basis | None) -> Start | None:
     if basis is None:
         return start
     return Start(basis=basis) if start is None else dataclasses.replace(start, basis=basis)
+
+
+def _merged(own: Start | None, last: Start | None) -> Start | None:
+    """Return the last answer of an instance, with the point that the caller wants instead."""
+    if own is None or last is None:
+        return last if own is None else own
+    return dataclasses.replace(last, x=own.x)
 
 
 def _start(converted: ConvertedModel, config: Any) -> Start | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyomo.contrib.solver.common.base import Availability, SolverBase
 from pyomo.contrib.solver.common.results import Results
 
 from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help, split_keywords
 from gpu_bridge.interrupt import solving
+
+if TYPE_CHECKING:
+    from gpu_bridge.adapters.pyomo.instance import Instance
 
 
 class GpuHeur(SolverBase):  # type: ignore[misc]
@@ -34,6 +37,10 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
         from gpu_bridge import __version__
 
         return tuple(int(part) for part in __version__.split(".") if part.isdigit())
+
+    def instance_of(self, model: Any, config: Any) -> Instance | None:
+        """Return what a persistent solver holds of a model; None of one that is not."""
+        return None
 
     @solving()
     def solve(self, model: Any, **kwds: Any) -> Results:
