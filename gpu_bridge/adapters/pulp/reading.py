@@ -1,4 +1,4 @@
-"""From the dictionaries of PuLP 3 to arrays, in one pass over the nonzeros without a Python loop.
+"""From the dictionaries of PuLP 2 and 3 to arrays, in one pass over the nonzeros, without a loop.
 
 Variables are told apart by identity, so two of one name are two columns. What PuLP keeps and
 the matrix does not want (zero coefficients) is dropped by :class:`~solvers.core.problem.Problem`.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.version import has_rust_core
+from gpu_bridge.adapters.pulp.version import constraints_of, expressions_of, has_rust_core
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.rows import SparseRows
@@ -34,16 +35,16 @@ def read(lp: Any) -> ModelArrays:
 
 
 def read_model(lp: Any) -> ModelArrays:
-    """Read an ``LpProblem`` of PuLP 3.
+    """Read an ``LpProblem`` of PuLP 2 or 3.
 
     Raises
     ------
     ProblemError
         A coefficient, bound or right-hand side that is not a number, or an unknown category.
     """
-    constraints = list(lp._constraints.values())
-    row_names = list(map(str, lp._constraints))
-    expressions = [constraint.expr for constraint in constraints]
+    named = constraints_of(lp)
+    constraints, row_names = list(named.values()), list(map(str, named))
+    expressions = expressions_of(constraints)
     pointers = np.zeros(len(expressions) + 1, dtype=np.int64)
     np.cumsum([len(expression) for expression in expressions], out=pointers[1:])
     objective = {} if lp.objective is None else lp.objective
@@ -94,7 +95,7 @@ def _columns(
 
 
 def _coefficients(expressions: Sequence[Any], row_names: Sequence[str], count: int) -> FloatArray:
-    values = chain.from_iterable(map(dict.values, expressions))
+    values = chain.from_iterable(map(methodcaller("values"), expressions))
     try:
         return np.fromiter(values, dtype=np.float64, count=count)
     except (TypeError, ValueError, OverflowError):

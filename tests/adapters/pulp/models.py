@@ -9,9 +9,9 @@ import pytest
 
 from gpu_bridge.adapters.pulp import GPUHEUR
 from solvers.core.outcome import SolutionStatus
-from tests.adapters.pulp.writing import PULP_4, in_our_words, model_of
+from tests.adapters.pulp.writing import PULP_4, in_our_words, model_of, rows_of
 
-__all__ = ["PULP_4", "in_our_words", "model_of"]
+__all__ = ["PULP_4", "in_our_words", "model_of", "rows_of"]
 
 pulp_3_only = pytest.mark.skipif(PULP_4, reason="about models of PuLP 3")
 pulp_4_only = pytest.mark.skipif(not PULP_4, reason="about models of PuLP 4")

@@ -11,7 +11,16 @@ import gpu_bridge as gb
 from gpu_bridge.adapters.pulp.values import set_values
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
-from tests.adapters.pulp.models import PULP_4, in_our_words, model_of, small, solve, solver, values
+from tests.adapters.pulp.models import (
+    PULP_4,
+    in_our_words,
+    model_of,
+    rows_of,
+    small,
+    solve,
+    solver,
+    values,
+)
 from tests.problems import INTEGER, LINEAR, Case
 from tests.properties.strategies import problems
 
@@ -61,7 +70,7 @@ def test_values_duals_and_slacks(sense: int) -> None:
     assert solve(lp) is SolutionStatus.OPTIMAL
     assert values(lp) == pytest.approx({"x": 4, "y": -1, "z": 6})
     assert pulp.value(lp.objective) == pytest.approx(sign * 54)
-    rows = {constraint.name: constraint for constraint in lp.constraints()}
+    rows = {constraint.name: constraint for constraint in rows_of(lp)}
     assert {name: row.slack for name, row in rows.items()} == pytest.approx(
         {"c1": 2, "c2": 0, "c3": 0}
     )
@@ -130,9 +139,9 @@ def test_integers_are_whole_and_have_no_duals() -> None:
     lp.get_constraint_by_name("c2").constant = -9.5
     assert solve(lp) is SolutionStatus.OPTIMAL
     assert lp.variablesDict()["x"].varValue == 4.0
-    assert all(_is_missing(row.pi) for row in lp.constraints())
+    assert all(_is_missing(row.pi) for row in rows_of(lp))
     assert all(_is_missing(variable.dj) for variable in lp.variables())
-    assert {row.slack is None for row in lp.constraints()} == {False}
+    assert {row.slack is None for row in rows_of(lp)} == {False}
 
 
 def _is_missing(dual: float | None) -> bool:
@@ -143,7 +152,7 @@ def test_integers_solved_at_once_have_no_duals() -> None:
     lp = small()
     lp.variablesDict()["x"].cat = "Integer"
     assert solve(lp) is SolutionStatus.OPTIMAL
-    assert {row.pi for row in lp.constraints()} == {None}
+    assert {row.pi for row in rows_of(lp)} == {None}
     assert {variable.dj for variable in lp.variables()} == {None}
 
 
@@ -165,10 +174,10 @@ def test_a_limit_without_a_point_keeps_the_values() -> None:
     assert set(values(lp).values()) == {None}
     lp.solve(solver())
     before = values(lp)
-    duals = [row.pi for row in lp.constraints()]
+    duals = [row.pi for row in rows_of(lp)]
     assert solve(lp, solver(timeLimit=0)) is SolutionStatus.NOTHING
     assert values(lp) == before
-    assert [row.pi for row in lp.constraints()] == duals
+    assert [row.pi for row in rows_of(lp)] == duals
 
 
 def test_a_point_at_a_limit_is_a_solution_found() -> None:

@@ -34,7 +34,7 @@ FEASIBLE, NOTHING = SolutionStatus.FEASIBLE, SolutionStatus.NOTHING
 def test_the_version_is_told_by_the_model() -> None:
     assert has_rust_core(small()) is PULP_4
     assert (clocks() is not None) is PULP_4
-    assert pulp.__version__ if PULP_4 else pulp.VERSION.startswith("3.")
+    assert pulp.__version__ if PULP_4 else pulp.VERSION[0] in "23"
 
 
 @pulp_3_only

@@ -7,10 +7,27 @@ from typing import Any
 import numpy as np
 import pulp
 
+from gpu_bridge.adapters.pulp.version import constraints_of
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 
 PULP_4 = hasattr(pulp, "LpSolveStatus")
+
+if not hasattr(pulp.LpProblem, "add_variable"):  # before PuLP 3.3.1, which is written like 4
+
+    def _add_variable(_: pulp.LpProblem, *arguments: Any, **more: Any) -> pulp.LpVariable:
+        return pulp.LpVariable(*arguments, **more)
+
+    pulp.LpProblem.add_variable = _add_variable
+    pulp.LpProblem.get_constraint_by_name = lambda lp, name: lp.constraints[name]
+
+if issubclass(pulp.LpConstraint, dict):  # PuLP 2
+    pulp.LpConstraint.expr = property(lambda row: row)
+
+
+def rows_of(lp: pulp.LpProblem) -> list[Any]:
+    """Return the constraints of a model."""
+    return list(lp.constraints() if PULP_4 else constraints_of(lp).values())
 
 
 def in_our_words(lp: pulp.LpProblem, answer: Any) -> SolutionStatus:
