@@ -34,8 +34,7 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, Packing, solve_knapsack
-from solvers.papers.knapsack_branch_and_bound.engine import solve_by_tree
-from solvers.papers.knapsack_branch_and_bound.run import TreeSettings
+from solvers.papers.knapsack_branch_and_bound.engine import TreeSettings, solve_by_tree
 
 PAPER_SECONDS = {100: (1.59, 0.41), 200: (4.85, 0.91), 300: (9.82, 1.44), 400: (10.94, 1.27)}
 PAPER_SECONDS |= {500: (13.39, 1.44)}

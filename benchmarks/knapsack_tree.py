@@ -33,13 +33,13 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.papers.knapsack_branch_and_bound.nodes import word_type
-from solvers.papers.knapsack_branch_and_bound.run import (
+from solvers.papers.knapsack_branch_and_bound.engine import (
     SWITCH,
     TreeResult,
     TreeSettings,
     branch_and_bound,
 )
+from solvers.papers.knapsack_branch_and_bound.nodes import word_type
 
 CASES = ("100:3", "200:15", "300:11", "500:17", "300:0", "500:18")
 """Items and seeds; without merging 0.18, 0.12, 0.53, 1.1, 4.0 and 5.5 billion nodes."""

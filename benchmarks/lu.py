@@ -37,8 +37,7 @@ from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, cpu, find_device
 from solvers.papers.dense_lu import lu, lu_many
 from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination
-from solvers.papers.sparse_formats.machine import measure_machine
-from solvers.papers.sparse_formats.timing import seconds_per_call
+from solvers.papers.sparse_formats.machine import measure_machine, seconds_per_call
 
 POINTS = (25, 40, 50, 75, 100, 150, 200, 256, 300, 400, 500, 512, 800)
 """From the paper's first to its last; its text names 25, 400, 500, 512 and 800. The largest that

@@ -9,8 +9,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.papers.simplex_variants.engine import VARIANTS
 from solvers.papers.simplex_variants.engine import solve as solve_by_variant
-from solvers.papers.simplex_variants.variants import VARIANTS
 from solvers.simplex.solve import solve as solve_by_engine
 
 NAMES = (*VARIANTS, "dense", "highs")

@@ -15,7 +15,16 @@ from benchmarks.peers.solver import Task
 from benchmarks.record import Column, print_table
 from benchmarks.simplex_engines import Engine
 from solvers.core.device import Device
+from solvers.papers.simplex_variants.basic_solution import (
+    ERROR,
+    FEASIBLE,
+    PRICES_OUT,
+    SAFE,
+    ZERO,
+    start_basis,
+)
 from solvers.papers.simplex_variants.device_pivots import GRAPH_ITERATIONS, DevicePivots
+from solvers.papers.simplex_variants.engine import make_pivots
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
 from solvers.papers.simplex_variants.kernels.layout import (
     BLOCK,
@@ -27,11 +36,7 @@ from solvers.papers.simplex_variants.kernels.layout import (
     SAFE_PIVOT,
     ZERO_PIVOT,
 )
-from solvers.papers.simplex_variants.scaling import scaled_form
-from solvers.papers.simplex_variants.standard_form import standard_form
-from solvers.papers.simplex_variants.start import start_basis
-from solvers.papers.simplex_variants.tolerances import ERROR, FEASIBLE, PRICES_OUT, SAFE, ZERO
-from solvers.papers.simplex_variants.variants import make_pivots
+from solvers.papers.simplex_variants.standard_form import scaled_form, standard_form
 from solvers.papers.simplex_variants.workspace import ALIGNMENT, LONG_COLUMN
 
 REPEATS = 10

@@ -36,10 +36,9 @@ from solvers.core.errors import EngineError
 from solvers.papers.sparse_formats.choose import Candidate, build, candidates, library_seconds
 from solvers.papers.sparse_formats.convert import from_scipy, transposed
 from solvers.papers.sparse_formats.formats import CSR
-from solvers.papers.sparse_formats.machine import Machine, measure_machine
+from solvers.papers.sparse_formats.machine import Machine, measure_machine, seconds_per_call
 from solvers.papers.sparse_formats.product import prepared
 from solvers.papers.sparse_formats.statistics import matrix_statistics
-from solvers.papers.sparse_formats.timing import seconds_per_call
 
 DATA = Path("../shared/data")
 ROW_LENGTH = 8

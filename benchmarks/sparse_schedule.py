@@ -21,9 +21,9 @@ from benchmarks.sparse import DATA, matrices, until
 from solvers.core.device import Device, find_device
 from solvers.papers.sparse_formats.formats import CSR
 from solvers.papers.sparse_formats.kernels.csr import LANES
+from solvers.papers.sparse_formats.machine import seconds_per_call
 from solvers.papers.sparse_formats.product import prepared
 from solvers.papers.sparse_formats.schedule import share_rows
-from solvers.papers.sparse_formats.timing import seconds_per_call
 
 WAYS: dict[str, dict[str, int]] = {
     "auto": {},

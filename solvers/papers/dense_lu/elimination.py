@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.papers.dense_lu.errors import SingularMatrixError
+from solvers.papers.dense_lu.factors import SingularMatrixError
 from solvers.papers.dense_lu.kernels.elimination import ELIMINATION
 
 Array = npt.NDArray[np.float64]

@@ -10,8 +10,7 @@ from solvers.core.outcome import Basis, BasisStatus, Outcome, SolutionStatus, St
 from solvers.core.problem import FloatArray
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.papers.simplex_variants.basic_solution import BasicSolution, violations
-from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.standard_form import NONE
+from solvers.papers.simplex_variants.standard_form import NONE, ScaledForm
 
 TROUBLE = "the pivots ended in a basis whose exact solution does not bear the claim out"
 

@@ -3,6 +3,11 @@
 Pivots work with an explicit inverse that has seen many updates, on a perturbed right-hand side.
 Nothing is claimed from that: the last basis is factorised once more as a sparse matrix on the host,
 and x, y and the reduced costs come from it by iterative refinement.
+
+Tolerances and limits are for the scaled model with a largest cost of one. The paper gives no
+figures; it asks for "conservative" ones (its appendix A). These are ours, chosen so that objectives
+of Netlib's models come out within 1e-9 of the known ones. A solve can start from the basis of
+slacks and artificials, or from one of the problem.
 """
 
 from __future__ import annotations
@@ -15,14 +20,72 @@ import scipy.linalg as dense
 import scipy.sparse as sp
 import scipy.sparse.linalg as sparse
 
+from solvers.core.outcome import BasisStatus, Start
 from solvers.core.problem import FloatArray
-from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.tolerances import DEPENDENT
+from solvers.papers.simplex_variants.standard_form import NONE, ScaledForm
 
-Basis = npt.NDArray[np.int64]
+INVERSION_PERIOD = 500
+"""Pivots after which the inverse is made anew, whatever its measured error."""
+
+FEASIBLE = 1e-9
+"""Infeasibility of a basic variable that counts as none, and the tolerance of Harris's test."""
+
+ROUGH = 0.01
+"""Part of the perturbation that is the tolerance of Harris's test while it lasts: the larger, the
+more pivots there are to choose a large one from, but with 0.1 degenerate models take half as many
+pivots again (d6cube, truss, gfrd-pnc)."""
+
+NEARLY_FEASIBLE = 1e-7
+"""Infeasibility that phase 1 may leave at the end, as large numbers round to no better."""
+
+PRICES_OUT = 1e-9
+"""Reduced cost that counts as negative, for a largest cost of about one."""
+
+ZERO = 1e-9
+"""Elements of d that cannot be pivots."""
+
+SAFE = 1e-5
+"""Pivots smaller than this are made only by the last resort."""
+
+SMALLEST_PIVOT = 1e-8
+"""What the last resort allows."""
+
+ERROR = 1e-7
+"""Reduced cost of a basic variable, which should be zero, that asks for a new inverse."""
+
+HOPELESS = 50
+"""An inverse that lasts fewer pivots is allowed ten times the error: nothing is claimed from it."""
+
+DEPENDENT = (1e-11, 1e-9, 1e-7)
+"""Parts of the largest diagonal element of R below which a column of a basis that could not be
+inverted counts as dependent on others: one attempt after the other."""
+
+PERTURBATION = 1e-6
+"""xi_j is between one and two times this."""
+
+WEAKER = 0.1
+"""Factor of the perturbation from one attempt to the next."""
+
+ATTEMPTS = 4
+"""Perturbations before Bland's rule."""
+
+DRIFT = 1e-4
+"""Infeasibility after an inversion that is taken into the perturbation."""
+
+PATIENCE = 1000
+"""Pivots without perturbation after which, if there are also more than m, the end has stalled."""
+
+LONG = 50
+"""Multiple of m + n, beside :data:`LONG_AT_LEAST`, after which a perturbation has failed too."""
+
+LONG_AT_LEAST = 50_000
+"""Pivots that every perturbation, and Bland's rule, may use."""
 
 REFINEMENTS = 2
 """Steps of iterative refinement; the second finds nothing left but rounding."""
+
+
+Basis = npt.NDArray[np.int64]
 
 
 class BasicSolution:
@@ -130,3 +193,51 @@ def exact_solution(form: ScaledForm, basic: Basis) -> BasicSolution:
         return BasicSolution(form, basic)
     except RuntimeError:
         return BasicSolution(form, repaired(form, basic, DEPENDENT[0]))
+
+
+def start_basis(form: ScaledForm) -> Basis:
+    """Return the basis of slacks, with artificials in the equations (paper, section 3.5)."""
+    slack = form.origin.slack
+    return np.where(slack == NONE, form.num_columns + np.arange(form.num_rows), slack)
+
+
+def basis_from_start(form: ScaledForm, start: Start | None) -> Basis | None:
+    """Return (m,) basic variables for a start's basis; None without one, or if it does not fit."""
+    if start is None or start.basis is None:
+        return None
+    origin = form.origin
+    columns = np.asarray(start.basis.column_status)
+    rows = np.asarray(start.basis.row_status)[origin.kept_rows]
+    inside = np.zeros(form.num_columns + form.num_rows, dtype=bool)
+    owned = np.flatnonzero((origin.owner != NONE) & _first_of_owner(origin.owner))
+    status = columns[origin.owner[owned]]
+    inside[owned] = status == BasisStatus.BASIC
+    slack = origin.slack[: rows.size]
+    has_slack = slack != NONE
+    inside[slack[has_slack]] = rows[has_slack] == BasisStatus.BASIC
+    equations = np.flatnonzero(~has_slack)
+    inside[form.num_columns + equations] = rows[equations] == BasisStatus.BASIC
+    _pair_bounds(form, inside, owned[status == BasisStatus.UPPER], slack, rows)
+    basic = np.flatnonzero(inside)
+    return basic if basic.size == form.num_rows else None
+
+
+def _first_of_owner(owner: np.ndarray) -> np.ndarray:
+    """Return flags of the first column here of each column of the problem."""
+    first = np.zeros(owner.size, dtype=bool)
+    first[np.unique(owner, return_index=True)[1]] = True
+    return first
+
+
+def _pair_bounds(
+    form: ScaledForm, inside: np.ndarray, at_upper: Basis, slack: Basis, rows: np.ndarray
+) -> None:
+    """Set one of each bounded column and its complement, or both if it is basic."""
+    complement = form.origin.complement
+    bounded = np.flatnonzero(complement != NONE)
+    inside[complement[bounded]] = True
+    slack_up = slack[(slack != NONE) & (rows == BasisStatus.LOWER)]
+    for group in (at_upper, slack_up):
+        full = group[complement[group] != NONE]
+        inside[full] = True
+        inside[complement[full]] = False

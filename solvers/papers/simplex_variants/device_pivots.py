@@ -11,7 +11,6 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.kernels.family import Family
 from solvers.papers.simplex_variants.basic_solution import Basis
-from solvers.papers.simplex_variants.inverse import invert
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
 from solvers.papers.simplex_variants.kernels.layout import (
     BATCH_DONE,
@@ -24,8 +23,8 @@ from solvers.papers.simplex_variants.kernels.layout import (
 )
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 from solvers.papers.simplex_variants.pivots import PENALTY, positions
-from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.workspace import Workspace, workspace
+from solvers.papers.simplex_variants.standard_form import ScaledForm
+from solvers.papers.simplex_variants.workspace import Workspace, invert, workspace
 
 
 class Call(NamedTuple):

@@ -1,23 +1,51 @@
 """Phases, perturbation and re-inversion: what happens between batches of pivots.
 
-The solve begins on a perturbed right-hand side (``shifts.py``). Once nothing prices out, the
-perturbation goes, what has become infeasible is mended by phase 1, and phase 2 ends the solve on
-the model as it is. Phase 1 minimises the sum of infeasibilities from any basis, so that it needs no
-start of its own; from the slack basis it is the paper's. Should the end stall, a smaller
-perturbation follows, and at last Bland's rule, which cannot cycle.
+The solve begins on a perturbed right-hand side. Once nothing prices out, the perturbation goes,
+what has become infeasible is mended by phase 1, and phase 2 ends the solve on the model as it is.
+Phase 1 minimises the sum of infeasibilities from any basis, so that it needs no start of its own;
+from the slack basis it is the paper's. Should the end stall, a smaller perturbation follows, and at
+last Bland's rule, which cannot cycle.
+
+The right-hand side becomes b + A xi with a small random xi > 0: each variable may then fall to
+-xi_j, which parts the ties of degenerate vertices (paper, section 3.3). The model stays feasible if
+it was, and Farkas multipliers of the perturbed model prove the same of the given one, as
+y'b = y'(b + A xi) - (A'y)'xi and A'y <= 0. Where an inversion shows that a variable has drifted
+below zero by a little, its xi_j grows by that, instead of a return to phase 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from solvers.core.outcome import StopReason
+from solvers.core.problem import FloatArray
 from solvers.papers.simplex_variants.basic_solution import (
+    ATTEMPTS,
+    DEPENDENT,
+    DRIFT,
+    ERROR,
+    FEASIBLE,
+    HOPELESS,
+    INVERSION_PERIOD,
+    LONG,
+    LONG_AT_LEAST,
+    NEARLY_FEASIBLE,
+    PATIENCE,
+    PERTURBATION,
+    PRICES_OUT,
+    ROUGH,
+    SAFE,
+    SMALLEST_PIVOT,
+    WEAKER,
+    ZERO,
     Basis,
     phase_one_cost,
     repaired,
+    start_basis,
     violations,
 )
 from solvers.papers.simplex_variants.kernels.layout import (
@@ -38,27 +66,81 @@ from solvers.papers.simplex_variants.kernels.layout import (
     ZERO_PIVOT,
 )
 from solvers.papers.simplex_variants.pivots import Pivots
-from solvers.papers.simplex_variants.scaling import ScaledForm
-from solvers.papers.simplex_variants.shifts import Shifts
-from solvers.papers.simplex_variants.start import start_basis
-from solvers.papers.simplex_variants.status import Ending, Found
-from solvers.papers.simplex_variants.tolerances import (
-    ATTEMPTS,
-    DEPENDENT,
-    DRIFT,
-    ERROR,
-    FEASIBLE,
-    HOPELESS,
-    INVERSION_PERIOD,
-    LONG,
-    LONG_AT_LEAST,
-    NEARLY_FEASIBLE,
-    PATIENCE,
-    PRICES_OUT,
-    SAFE,
-    SMALLEST_PIVOT,
-    ZERO,
-)
+from solvers.papers.simplex_variants.standard_form import NONE, ScaledForm
+
+
+class Ending(Enum):
+    """What a run of pivots has found."""
+
+    OPTIMAL = "nothing prices out"
+    INFEASIBLE = "the least sum of infeasibilities is not zero"
+    UNBOUNDED = "a variable that prices out may grow without end"
+    STOPPED = "time or interruption"
+    TROUBLE = "pivots stayed too small"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """How a run ended, and the basis it ended with.
+
+    ``entering`` is the variable that grows without end; ``gradient`` (m,) the costs of phase 1 at
+    the perturbed point where it ended, from which Farkas multipliers follow.
+    """
+
+    ending: Ending
+    basic: Basis
+    entering: int = NONE
+    gradient: FloatArray | None = None
+    reason: StopReason = StopReason.CONVERGED
+
+
+class Shifts:
+    """How far each variable may be below zero for now, and the right-hand side that follows.
+
+    Parameters
+    ----------
+    form : ScaledForm
+    seed : int
+    """
+
+    def __init__(self, form: ScaledForm, seed: int) -> None:
+        self.form = form
+        self.attempts = 0
+        self.perturbed = False
+        self.tolerance = FEASIBLE
+        self._random = np.random.default_rng(seed)
+        self._below = np.zeros(form.num_columns)
+        self._of_artificials = np.zeros(form.num_rows)
+
+    @property
+    def rhs(self) -> FloatArray:
+        """(m,) b + A xi, and what artificials were allowed."""
+        return np.asarray(self.form.rhs + self.form.matrix @ self._below + self._of_artificials)
+
+    def perturb(self) -> None:
+        """Shift every variable by a random amount, a smaller one at every call."""
+        size = PERTURBATION * WEAKER**self.attempts
+        self.remove()
+        self._below = size * (1.0 + self._random.random(self.form.num_columns))
+        self.perturbed = True
+        self.tolerance = max(FEASIBLE, ROUGH * size)
+        self.attempts += 1
+
+    def remove(self) -> None:
+        """Go back to the model as it is."""
+        self._below = np.zeros(self.form.num_columns)
+        self._of_artificials = np.zeros(self.form.num_rows)
+        self.perturbed = False
+        self.tolerance = FEASIBLE
+
+    def absorb(self, basic: Basis, x: FloatArray) -> None:
+        """Shift by the infeasibilities of basic variables (m,), so that they count as none."""
+        n = self.form.num_columns
+        wrong = violations(self.form, basic, x)
+        own = (basic < n) & (wrong > 0.0)
+        self._below[basic[own]] += wrong[own]
+        artificial = basic >= n
+        self._of_artificials[basic[artificial] - n] -= x[artificial]
 
 
 class Drive:

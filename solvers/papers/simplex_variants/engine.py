@@ -1,18 +1,31 @@
-"""The paper's solver on a problem: the entry point.
+"""The entry point: the paper's solver on a problem, in one of its four variants (section 3.2).
 
-``solve(problem, variant="graphs")`` writes the problem in standard form, lets a
-variant make the pivots and hands back an outcome whose status was computed anew from the last
-basis (``basic_solution.py``): optimal with duals, infeasible with Farkas multipliers, unbounded
-with a point and a ray. What does not hold up to that is numerical trouble, not an answer.
+========= =========================================================================================
+cpu       dense LU of every basis by LAPACK, everything on the host
+naive     the same LU on the GPU by cuSOLVER in every iteration, ratio test on the host
+resident  an explicit inverse on the device, rank-one updates, ratio test in one block ("GPU-RS")
+graphs    iterations in a CUDA graph, x updated, ratio test over the grid, snapshot and stream
+          ("GPU-RS+G")
+========= =========================================================================================
+
+The last three run on a machine without GPU as well: ``naive`` by NumPy, the others by the twins of
+their kernels.
+
+``solve(problem, variant="graphs")`` writes the problem in standard form, lets a variant make the
+pivots and hands back an outcome whose status was computed anew from the last basis
+(``basic_solution.py``): optimal with duals, infeasible with Farkas multipliers, unbounded with a
+point and a ray. What does not hold up to that is numerical trouble, not an answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from solvers.core.device import Device, find_device
+from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -24,16 +37,48 @@ from solvers.papers.simplex_variants.answer import (
     unbounded_outcome,
     without_rows,
 )
-from solvers.papers.simplex_variants.basic_solution import BasicSolution, exact_solution
-from solvers.papers.simplex_variants.drive import Drive
-from solvers.papers.simplex_variants.scaling import ScaledForm, scaled_form
-from solvers.papers.simplex_variants.standard_form import standard_form
-from solvers.papers.simplex_variants.start import basis_from_start
-from solvers.papers.simplex_variants.status import Ending, Found
-from solvers.papers.simplex_variants.variants import make_pivots
+from solvers.papers.simplex_variants.basic_solution import (
+    BasicSolution,
+    basis_from_start,
+    exact_solution,
+)
+from solvers.papers.simplex_variants.device_pivots import GraphsPivots, ResidentPivots
+from solvers.papers.simplex_variants.drive import Drive, Ending, Found
+from solvers.papers.simplex_variants.host_pivots import HostPivots
+from solvers.papers.simplex_variants.pivots import Pivots
+from solvers.papers.simplex_variants.standard_form import ScaledForm, scaled_form, standard_form
+
+VARIANTS = ("cpu", "naive", "resident", "graphs")
 
 INVERSES = 3
 """Dense matrices of the size of the basis that there are while an inverse is made."""
+
+
+def make_pivots(variant: str, form: ScaledForm, device: Device) -> Pivots:
+    """Return the pivots of a variant by its name.
+
+    Raises
+    ------
+    OptionError
+        There is no such variant.
+    """
+    makers: dict[str, Callable[[], Pivots]] = {
+        "cpu": lambda: _host(form, None),
+        "naive": lambda: _host(form, device),
+        "resident": lambda: _on_device(form, device, "resident"),
+        "graphs": lambda: _on_device(form, device, "graphs"),
+    }
+    if variant not in makers:
+        raise OptionError(f"There is no variant '{variant}'; there are {', '.join(VARIANTS)}.")
+    return makers[variant]()
+
+
+def _host(form: ScaledForm, device: Device | None) -> Pivots:
+    return HostPivots(form, device)
+
+
+def _on_device(form: ScaledForm, device: Device, variant: str) -> Pivots:
+    return (ResidentPivots if variant == "resident" else GraphsPivots)(form, device)
 
 
 def solve(
@@ -57,7 +102,7 @@ def solve(
     start : Start, optional
         A basis to start from; a singular one is repaired.
     variant : str
-        One of :data:`~solvers.papers.simplex_variants.variants.VARIANTS`.
+        One of :data:`~solvers.papers.simplex_variants.engine.VARIANTS`.
 
     Returns
     -------

@@ -2,6 +2,10 @@
 
 "naive" keeps the basis matrix and the products on the GPU and copies reduced costs and the
 direction to the host for every choice, as the paper's GPU-naive does ("host-device ping-pong").
+
+Pricing and ratio test are the rules of ``kernels/iterate.py``, in NumPy on the host, so that all
+variants would make the same pivots in exact arithmetic; ties go to the smaller index there and
+here.
 """
 
 from __future__ import annotations
@@ -9,15 +13,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.linalg as dense
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
-from solvers.papers.simplex_variants.algebra import GpuAlgebra, HostAlgebra
-from solvers.papers.simplex_variants.basic_solution import Basis, cost_of, phase_one_cost
+from solvers.papers.simplex_variants.basic_solution import (
+    Basis,
+    basis_matrix,
+    cost_of,
+    phase_one_cost,
+)
 from solvers.papers.simplex_variants.kernels.layout import (
     BATCH_DONE,
+    BLAND,
     CONTROL_SIZE,
     DEGENERATE,
+    DUAL_TOLERANCE,
     ENTERING,
     ENTERING_COST,
     ENTERING_WEIGHT,
@@ -34,10 +46,134 @@ from solvers.papers.simplex_variants.kernels.layout import (
     SMALL_PIVOT,
     STEP,
     STOP,
+    ZERO_PIVOT,
 )
+from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 from solvers.papers.simplex_variants.pivots import PENALTY, positions
-from solvers.papers.simplex_variants.rules import entering, leaving
-from solvers.papers.simplex_variants.scaling import ScaledForm
+from solvers.papers.simplex_variants.standard_form import ScaledForm
+
+Flags = npt.NDArray[np.bool_]
+
+
+def entering(reduced: FloatArray, weight: FloatArray, nonbasic: Flags, control: FloatArray) -> int:
+    """Return the nonbasic variable with the largest s^2 / w; -1 where none prices out.
+
+    Bland's rule takes the first.
+    """
+    eligible = nonbasic & (reduced < -control[DUAL_TOLERANCE])
+    if not eligible.any():
+        return -1
+    key = np.where(eligible, 1.0 if control[BLAND] else reduced**2 / weight, -1.0)
+    return int(np.argmax(key))
+
+
+def ratios(
+    x: FloatArray, d: FloatArray, artificial: Flags, control: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exact and the relaxed steps (m,) to the bounds of the basic variables."""
+    tolerance = control[PRIMAL_TOLERANCE]
+    allowed = 0.0 if control[BLAND] else tolerance
+    falling = (d > control[ZERO_PIVOT]) & (x >= -tolerance)
+    rising = (d < -control[ZERO_PIVOT]) & ((x < -tolerance) | (artificial & (x <= tolerance)))
+    room = np.maximum(np.where(falling, x, -x), 0.0)
+    size = np.where(falling | rising, np.abs(d), 1.0)
+    exact = np.where(falling | rising, room / size, np.inf)
+    return exact, np.where(falling | rising, (room + allowed) / size, np.inf)
+
+
+def leaving(
+    x: FloatArray,
+    d: FloatArray,
+    basic: npt.NDArray[np.int64],
+    artificial: Flags,
+    control: FloatArray,
+) -> tuple[int, float]:
+    """Return the position that leaves and the step, by Harris's two passes; -1 without a bound."""
+    exact, relaxed = ratios(x, d, artificial, control)
+    farthest = float(np.min(relaxed))
+    if not farthest < np.inf:
+        return -1, np.inf
+    among = exact <= farthest
+    key = np.where(among, -basic.astype(np.float64) if control[BLAND] else np.abs(d), -np.inf)
+    r = int(np.argmax(key))
+    return r, float(exact[r])
+
+
+class HostAlgebra:
+    """LU of the basis and products with A on the host."""
+
+    def __init__(self, form: ScaledForm) -> None:
+        self.form = form
+        self._transposed = form.matrix.T.tocsr()
+        self._factor: Any = None
+
+    def factorise(self, basic: Basis) -> bool:
+        """Compute the dense LU of a basis; return False if it is singular."""
+        whole = basis_matrix(self.form, basic).toarray()
+        factor, pivots, info = dense.lapack.dgetrf(whole)
+        self._factor = (factor, pivots)
+        return bool(info == 0)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return v with B v = ``right``."""
+        return np.asarray(dense.lapack.dgetrs(*self._factor, right)[0])
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        """Return y with B'y = ``right``."""
+        return np.asarray(dense.lapack.dgetrs(*self._factor, right, trans=1)[0])
+
+    def price(self, y: FloatArray) -> FloatArray:
+        """Return (n,) A'y."""
+        return np.asarray(self._transposed @ y)
+
+
+class GpuAlgebra(HostAlgebra):
+    """The same through CuPy: cuSOLVER and cuSPARSE, with copies to the host and back."""
+
+    def __init__(self, form: ScaledForm) -> None:
+        super().__init__(form)
+        import cupy
+        import scipy.sparse
+        from cupyx.scipy import linalg, sparse
+
+        self._cupy, self._linalg = cupy, linalg
+        self._on_gpu = sparse.csr_matrix(scipy.sparse.csr_matrix(self._transposed))
+        matrix = form.matrix
+        self._columns = (
+            cupy.asarray(matrix.indptr.astype(np.int32)),
+            cupy.asarray(matrix.indices.astype(np.int32)),
+            cupy.asarray(matrix.data),
+        )
+        self._control = cupy.zeros(CONTROL_SIZE)
+
+    def factorise(self, basic: Basis) -> bool:
+        """Compute the dense LU of a basis by cuSOLVER."""
+        cupy, m = self._cupy, self.form.num_rows
+        transposed = cupy.zeros((m, m))  # which is the basis in the order of columns
+        RESIDENT["basis_rows"](
+            m, self.form.num_columns, *self._columns, cupy.asarray(basic.astype(np.int32)),
+            transposed.reshape(-1), self._control,
+        )  # fmt: skip
+        factor, pivots = self._linalg.lu_factor(transposed.T, overwrite_a=True, check_finite=False)
+        self._factor = (factor, pivots)
+        return bool((cupy.abs(cupy.diagonal(factor)) > 0.0).all())
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return v with B v = ``right``."""
+        return self._solve(right, 0)
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        """Return y with B'y = ``right``."""
+        return self._solve(right, 1)
+
+    def price(self, y: FloatArray) -> FloatArray:
+        """Return (n,) A'y."""
+        return np.asarray(self._cupy.asnumpy(self._on_gpu @ self._cupy.asarray(y)))
+
+    def _solve(self, right: FloatArray, trans: int) -> FloatArray:
+        on_gpu = self._cupy.asarray(right)
+        found = self._linalg.lu_solve(self._factor, on_gpu, trans=trans, check_finite=False)
+        return np.asarray(self._cupy.asnumpy(found))
 
 
 class HostPivots:

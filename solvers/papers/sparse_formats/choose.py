@@ -18,7 +18,7 @@ from solvers.papers.sparse_formats.arrays import array_module
 from solvers.papers.sparse_formats.compress import with_best_values, with_short_columns
 from solvers.papers.sparse_formats.convert import to_coo, to_ell, to_sell, uncompressed
 from solvers.papers.sparse_formats.formats import CSR, SparseMatrix
-from solvers.papers.sparse_formats.machine import Machine, measure_machine
+from solvers.papers.sparse_formats.machine import Machine, measure_machine, seconds_per_call
 from solvers.papers.sparse_formats.product import prepared
 from solvers.papers.sparse_formats.roofline import (
     FORMATS,
@@ -29,7 +29,6 @@ from solvers.papers.sparse_formats.roofline import (
     product_traffic,
 )
 from solvers.papers.sparse_formats.statistics import MatrixStatistics, matrix_statistics
-from solvers.papers.sparse_formats.timing import seconds_per_call
 
 TRIED = 3
 """Candidates that are built and timed."""

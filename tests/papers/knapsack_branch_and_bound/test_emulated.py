@@ -8,9 +8,9 @@ import pytest
 from solvers.core.device import cpu
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
+from solvers.papers.knapsack_branch_and_bound.engine import TreeSettings, branch_and_bound
 from solvers.papers.knapsack_branch_and_bound.kernels.nodes import EACH, FAMILY, TILE, WIDE
 from solvers.papers.knapsack_branch_and_bound.nodes import word_type
-from solvers.papers.knapsack_branch_and_bound.run import TreeSettings, branch_and_bound
 from tests.emulator import Emulated, needs_compiler
 from tests.knapsack.brute import CLASSES, instance
 from tests.papers.knapsack_branch_and_bound.cases import KINDS, assert_same, level, some_items
@@ -29,10 +29,7 @@ def replaced(emulation, monkeypatch):
     """Make lists use the device code from now on."""
 
     def replace():
-        for module in ("nodes", "history"):
-            monkeypatch.setattr(
-                f"solvers.papers.knapsack_branch_and_bound.{module}.FAMILY", emulation
-            )
+        monkeypatch.setattr("solvers.papers.knapsack_branch_and_bound.nodes.FAMILY", emulation)
 
     return replace
 

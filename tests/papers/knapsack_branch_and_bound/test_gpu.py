@@ -8,8 +8,11 @@ import pytest
 from solvers.core.device import find_device
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.papers.knapsack_branch_and_bound.engine import solve_by_tree
-from solvers.papers.knapsack_branch_and_bound.run import TreeSettings, branch_and_bound
+from solvers.papers.knapsack_branch_and_bound.engine import (
+    TreeSettings,
+    branch_and_bound,
+    solve_by_tree,
+)
 from tests.knapsack.brute import CLASSES, dense_profit, instance
 from tests.papers.knapsack_branch_and_bound.cases import KINDS, assert_same, level, some_items
 

@@ -16,8 +16,12 @@ from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.normal_form import normal_form
-from solvers.papers.knapsack_branch_and_bound.engine import solve, solve_by_tree
-from solvers.papers.knapsack_branch_and_bound.run import TreeSettings, branch_and_bound
+from solvers.papers.knapsack_branch_and_bound.engine import (
+    TreeSettings,
+    branch_and_bound,
+    solve,
+    solve_by_tree,
+)
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 from tests.knapsack.dp.test_core import knapsacks
 
@@ -104,7 +108,7 @@ def test_a_model_by_the_method_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> 
         integrality=np.ones(120, dtype=bool),
         maximize=True,
     )
-    monkeypatch.setattr("solvers.papers.knapsack_branch_and_bound.run.MOST_NODES_CPU", 5_000)
+    monkeypatch.setattr("solvers.papers.knapsack_branch_and_bound.engine.MOST_NODES_CPU", 5_000)
     found = solve(problem, EngineOptions(device="cpu"))
     assert found.stop_reason is StopReason.OUT_OF_MEMORY
     outcome = verify(problem, found, EngineOptions())

@@ -17,8 +17,7 @@ from solvers.papers.simplex_variants.device_pivots import (
 )
 from solvers.papers.simplex_variants.drive import Drive
 from solvers.papers.simplex_variants.kernels.layout import BLOCK, RUNNING, SLOTS, STOP
-from solvers.papers.simplex_variants.scaling import scaled_form
-from solvers.papers.simplex_variants.standard_form import standard_form
+from solvers.papers.simplex_variants.standard_form import scaled_form, standard_form
 from tests.papers.simplex_variants.models import assignment, random_problem
 
 KINDS = {"resident": ResidentPivots, "graphs": GraphsPivots}

@@ -12,8 +12,7 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.papers.simplex_variants.engine import solve
 from solvers.papers.simplex_variants.kernels.layout import BLAND
-from solvers.papers.simplex_variants.scaling import scaled_form
-from solvers.papers.simplex_variants.standard_form import standard_form
+from solvers.papers.simplex_variants.standard_form import scaled_form, standard_form
 from tests.papers.simplex_variants.models import assignment, beale, klee_minty, kuhn, random_problem
 from tests.papers.simplex_variants.stepping import CASES, KINDS, copied, prepared, step_both
 from tests.problems import LINEAR

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from solvers.core.device import cpu
-from solvers.papers.simplex_variants.basic_solution import BasicSolution, basis_matrix, repaired
-from solvers.papers.simplex_variants.inverse import invert
-from solvers.papers.simplex_variants.scaling import ScaledForm, scaled_form
-from solvers.papers.simplex_variants.standard_form import standard_form
-from solvers.papers.simplex_variants.start import start_basis
-from solvers.papers.simplex_variants.workspace import workspace
+from solvers.papers.simplex_variants.basic_solution import (
+    BasicSolution,
+    basis_matrix,
+    repaired,
+    start_basis,
+)
+from solvers.papers.simplex_variants.standard_form import ScaledForm, scaled_form, standard_form
+from solvers.papers.simplex_variants.workspace import invert, workspace
 from tests.emulator.gpu import EmulatedGpu
 from tests.papers.simplex_variants.models import random_problem
 

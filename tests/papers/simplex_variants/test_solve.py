@@ -15,8 +15,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import BasisStatus, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.papers.simplex_variants.engine import solve
-from solvers.papers.simplex_variants.variants import VARIANTS
+from solvers.papers.simplex_variants.engine import VARIANTS, solve
 from tests.locations import DATA
 from tests.papers.simplex_variants.models import (
     assignment,

@@ -1,6 +1,5 @@
 // An iteration of the primal simplex method in five kernels; iterate.py states what they compute.
 #include "pivots.h"
-#include "simplex/lines.h"
 
 namespace simplex::paper {
 namespace {

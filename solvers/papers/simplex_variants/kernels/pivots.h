@@ -1,6 +1,7 @@
 // What the loops of the paper's solver share: views of arrays, and the exchange of two variables.
 #pragma once
 
+#include "native/numbers.h"
 #include "native/threads.h"
 #include "rules.cuh"
 #include "simplex/lengths.h"
@@ -20,6 +21,14 @@ inline constexpr std::int64_t CONTROL_SIZE = 32;
 inline constexpr Choice NOBODY = {0.0, -1};
 
 inline Index at(std::int64_t i) { return static_cast<Index>(i); }
+
+/// Add a multiple of a vector to another one, for the width of vectors that the processor has.
+[[maybe_unused]] NATIVE_HOT static void add_multiple(double *__restrict line, double factor,
+                                                     const double *__restrict other,
+                                                     std::int64_t size) {
+    for (std::int64_t i = 0; i < size; ++i)
+        line[i] += factor * other[i];
+}
 
 /// A by columns.
 struct Matrix {

@@ -1,6 +1,5 @@
 // Kernels of the variant "resident"; resident.py states what they compute.
 #include "pivots.h"
-#include "simplex/lines.h"
 
 namespace simplex::paper {
 namespace {
