@@ -63,8 +63,9 @@ campaign: $(VENV)/installed-campaign
 		--processes $(PROCESSES) $(CAMPAIGN_ARGS)
 
 examples: $(VENV)/installed-develop
-	@for script in examples/pyomo/*.py examples/pulp/*.py examples/cvxpy/*.py examples/linopy/*.py \
-		examples/scipy/*.py examples/files_and_matrices.py examples/papers/*.py; do \
+	@for script in examples/pyomo/*.py examples/pulp/*.py examples/cvxpy/*.py \
+		examples/linopy/*.py examples/ortools/*.py examples/scipy/*.py \
+		examples/files_and_matrices.py examples/papers/*.py; do \
 		echo "-- $$script"; $(VENV)/bin/python $$script || exit 1; done
 
 lint: $(VENV)/installed-develop
@@ -120,7 +121,7 @@ $(VENV)/installed-demo: pyproject.toml $(VENV)/build-tools
 	$(call install,plot)
 
 $(VENV)/installed-develop: pyproject.toml $(VENV)/build-tools
-	$(call install,test$(comma)plot$(comma)docs$(comma)cvxpy$(comma)linopy)
+	$(call install,test$(comma)plot$(comma)docs$(comma)cvxpy$(comma)linopy$(comma)ortools)
 
 $(VENV)/installed-campaign: pyproject.toml $(VENV)/build-tools
 	$(call install,campaign)

@@ -17,6 +17,7 @@ KEY_LINE = {
     "files_and_matrices.py": "The first-order engine with crossover agrees",
     "cvxpy/robust_fit.py": "Left out: [4, 21, 27]",
     "linopy/dispatch.py": "Electricity is worth",
+    "ortools/assignment.py": "Together they walk",
     "papers/angiogenesis_imex.py": "All checks hold.",
     "papers/dense_lu.py": "Both solutions agree",
     "papers/knapsack_branch_and_bound.py": "15 of 15 instances are solved; all profits agree",
@@ -44,7 +45,7 @@ KEY_LINE = {
 """What each example prints when its answer is right; the two MIPLIB loaders run in the demo."""
 
 
-EXTRAS = ("cvxpy", "linopy")
+EXTRAS = ("cvxpy", "linopy", "ortools")
 """Folders with examples for packages that gpu-bridge does not install by itself."""
 
 

@@ -53,13 +53,13 @@ FOREIGN_KEYWORDS = {
     *("tee", "timelimit", "logfile", "warmstart", "warmstart_discrete_vars", "load_solutions"),
     *("raise_exception_on_nonoptimal_result", "solver_options", "maxNodes", "name", "load"),
     *("assign", "gpuheur_options", "io_api", "track_updates", "verbose", "warm_start"),
-    "reformulate_sos",
+    *("params", "reformulate_sos"),
 }
 """Keywords of the modelling packages' own that their solve and solvers take."""
 
 FOREIGN_NAMES = {
     *("add_sos_group", "has_solution", "best_bound", "raise_exception_on_nonoptimal_result"),
-    *("optimal_inaccurate", "user_limit"),
+    *("NUMERICAL_ERROR", "optimal_inaccurate", "user_limit"),
 }
 """Names of the modelling packages' that this project does not use."""
 
