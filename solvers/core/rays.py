@@ -7,6 +7,8 @@ verification that every answer passes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
@@ -24,6 +26,19 @@ LEFTOVER = 1e-8
 
 HORIZON = 1e7
 """A Farkas proof must hold for every point whose unbounded columns stay within this size."""
+
+NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
+"""Entries of a candidate below these parts of its largest are tried as zeros."""
+
+
+def cleaned(ray: FloatArray) -> Iterator[FloatArray]:
+    """Yield the normalised ray with ever less of it taken for noise."""
+    largest = float(np.max(np.abs(ray), initial=0.0))
+    if not np.isfinite(largest) or largest < np.finfo(float).tiny:
+        return
+    ray = ray / largest
+    for level in NOISE_LEVELS:
+        yield np.where(np.abs(ray) > level, ray, 0.0)
 
 
 def proves_infeasible(problem: Problem, y: FloatArray) -> bool:

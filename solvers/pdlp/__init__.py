@@ -13,18 +13,18 @@ from __future__ import annotations
 import dataclasses
 
 from solvers.core.device import Device, cpu, find_device
+from solvers.core.empty_matrix import solve_without_coefficients
+from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
-from solvers.pdlp.empty_matrix import solve_without_coefficients
 from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import memory_needed, prepare
-from solvers.pdlp.statistics import Norms
 from solvers.pdlp.warm_start import filtered
 
 __all__ = [
@@ -90,7 +90,7 @@ def solve(
     """
     device = _choose_device(problem, options, settings)
     if problem.num_nonzeros == 0:
-        return solve_without_coefficients(problem, device.kind)
+        return solve_without_coefficients(problem, "pdlp", device.kind)
     start = filtered(problem, start)
     outcome = None
     try:

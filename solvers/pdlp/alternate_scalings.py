@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from solvers.core.device import Device
+from solvers.core.lp_answer import Answer, Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import Answer, on_original
+from solvers.pdlp.answer import on_original
 from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone, MilestoneWatch
 from solvers.pdlp.loop import run
 from solvers.pdlp.loop_state import Supervision
@@ -29,7 +30,6 @@ from solvers.pdlp.settings import Settings
 from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Norms
 from solvers.pdlp.termination import Criteria, decades_left
 
 LONGER = 2

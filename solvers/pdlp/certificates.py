@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
 from solvers.core.vectors import inner
 from solvers.pdlp.settings import CertificateSettings
 from solvers.pdlp.state import State
@@ -28,9 +28,6 @@ from solvers.pdlp.statistics import Record
 
 PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""
-
-NOISE_LEVELS = (1e-3, 1e-5, 1e-7, 0.0)
-"""Entries of a candidate below these parts of its largest are tried as zeros."""
 
 
 @dataclass(eq=False)
@@ -63,9 +60,9 @@ def find_dual_ray(state: State) -> FloatArray | None:
     """Return a proven Farkas ray (m,) of the original problem from the dual iterates, or None."""
     problem = state.problem.original
     for candidate in dual_ray_candidates(state):
-        for cleaned in _cleaned(candidate):
-            if proves_infeasible(problem, cleaned):
-                return cleaned
+        for candidate_ray in cleaned(candidate):
+            if proves_infeasible(problem, candidate_ray):
+                return candidate_ray
     return None
 
 
@@ -78,20 +75,10 @@ def find_primal_ray(state: State) -> FloatArray | None:
             np.where(np.isfinite(problem.lower), 0.0, -np.inf),
             np.where(np.isfinite(problem.upper), 0.0, np.inf),
         )
-        for cleaned in _cleaned(ray):
-            if proves_unbounded(problem, cleaned):
-                return cleaned
+        for candidate_ray in cleaned(ray):
+            if proves_unbounded(problem, candidate_ray):
+                return candidate_ray
     return None
-
-
-def _cleaned(ray: FloatArray) -> Iterator[FloatArray]:
-    """Yield the normalised ray with ever less of it taken for noise."""
-    largest = float(np.max(np.abs(ray), initial=0.0))
-    if not np.isfinite(largest) or largest < np.finfo(float).tiny:
-        return
-    ray = ray / largest
-    for level in NOISE_LEVELS:
-        yield np.where(np.abs(ray) > level, ray, 0.0)
 
 
 def dual_ray_candidates(state: State) -> Iterator[FloatArray]:

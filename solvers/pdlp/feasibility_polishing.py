@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 
 from solvers import pdlp
+from solvers.core.lp_answer import Answer, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import Answer, judge, to_outcome
+from solvers.pdlp.answer import to_outcome
 from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.termination import Criteria

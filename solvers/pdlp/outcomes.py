@@ -7,8 +7,9 @@ import math
 import time
 from typing import Any
 
+from solvers.core.lp_answer import Answer
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
-from solvers.pdlp.answer import Answer, on_original, to_outcome
+from solvers.pdlp.answer import on_original, to_outcome
 from solvers.pdlp.certificates import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.intermediate_points import MilestoneWatch

@@ -15,17 +15,17 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from solvers.core.lp_answer import Answer, Norms, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Norms, Statistics
+from solvers.pdlp.statistics import Statistics
 from solvers.pdlp.termination import Criteria, is_optimal
 
 AIM = 0.5

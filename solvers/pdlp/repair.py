@@ -23,13 +23,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.device import find_device
+from solvers.core.lp_answer import Answer, LpErrors, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.linalg.least_squares import Correction, project_on_rows
-from solvers.pdlp.answer import Answer, judge, to_outcome
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.answer import to_outcome
 from solvers.pdlp.termination import Criteria, is_optimal
 
 TARGET = 0.5
@@ -96,7 +96,7 @@ def repaired(
     )
 
 
-def _in_reach(statistics: Statistics, criteria: Criteria) -> bool:
+def _in_reach(statistics: LpErrors, criteria: Criteria) -> bool:
     """Whether projections have a chance; False for NaN."""
     return (
         statistics.relative_primal <= REACH * criteria.primal

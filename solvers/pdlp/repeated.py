@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.lp_answer import allowed_duals
 from solvers.core.outcome import StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import allowed_duals
 
 WEIGHT_RANGE = 1e3
 """How far the primal weight carried over may be from the one that the new data suggest, as a

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
@@ -19,7 +20,6 @@ from solvers.pdlp.matrix import Coefficients, to_device
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import DeviceProblem, Iterate, State
-from solvers.pdlp.statistics import Norms
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
 from solvers.pdlp.warm_start import first_x, first_y

@@ -1,81 +1,26 @@
 """What a check knows: residuals and objectives on the original problem, distances, the metric.
 
-Errors are relative to the sizes of the problem's sides and costs (:class:`Norms`).
+Errors are relative to the sizes of the problem's sides and costs (:mod:`solvers.core.lp_answer`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.vectors import euclidean
+from solvers.core.lp_answer import LpErrors
+from solvers.core.problem import FloatArray
 from solvers.pdlp.control import Control, Stop
 
 
 @dataclass(frozen=True)
-class Norms:
-    """2-norms of the finite sides, an equation's counted once, and of the cost.
-
-    Presolve changes both: a column with an upper bound of 1e6 that becomes slack leaves a side of
-    that size, and what is a small error beside it may be a large one on the original problem. So
-    who stops on a reduced problem measures against the norms of the original where these are
-    smaller.
-    """
-
-    sides: float
-    cost: float
-
-    @classmethod
-    def of(cls, problem: Problem) -> Norms:
-        """Return the norms of a problem."""
-        sides = side_sizes(problem.row_lower, problem.row_upper)
-        return cls(euclidean(sides), euclidean(problem.cost))
-
-
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(LpErrors):
     """The figures of one check, of the projected point (xh, yh).
 
-    Residuals are 2-norms on the original problem; objectives include the offset. Distances are
-    from the anchor, in the scaled space.
+    Distances are from the anchor, in the scaled space.
     """
 
-    primal_residual: float
-    dual_residual: float
-    primal_objective: float
-    dual_objective: float
-    side_norm: float
-    cost_norm: float
     primal_distance: float = 0.0
     dual_distance: float = 0.0
-
-    @property
-    def relative_primal(self) -> float:
-        """Primal residual over 1 + ||sides||."""
-        return self.primal_residual / (1.0 + self.side_norm)
-
-    @property
-    def relative_dual(self) -> float:
-        """Dual residual over 1 + ||c||."""
-        return self.dual_residual / (1.0 + self.cost_norm)
-
-    @property
-    def relative_gap(self) -> float:
-        """|p - d| over 1 + |p| + |d|."""
-        p, d = self.primal_objective, self.dual_objective
-        return abs(p - d) / (1.0 + abs(p) + abs(d))
-
-    @property
-    def worst(self) -> float:
-        """The largest of the three relative errors; NaN if one of them is."""
-        return float(np.max([self.relative_primal, self.relative_dual, self.relative_gap]))
-
-    @property
-    def worst_residual(self) -> float:
-        """The larger of the relative residuals; NaN if one of them is."""
-        return float(np.max([self.relative_primal, self.relative_dual]))
 
 
 @dataclass(frozen=True, eq=False)

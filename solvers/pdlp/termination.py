@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from solvers.pdlp.statistics import Statistics
+from solvers.core.lp_answer import LpErrors
 
 NEGLIGIBLE = 0.1
 """Part of a tolerance below which an error counts as that part where errors are compared."""
@@ -30,12 +30,12 @@ class Criteria:
         return cls(tolerance, tolerance, tolerance)
 
 
-def is_primal_feasible(statistics: Statistics, criteria: Criteria) -> bool:
+def is_primal_feasible(statistics: LpErrors, criteria: Criteria) -> bool:
     """Whether the primal residual is within its tolerance."""
     return statistics.relative_primal <= criteria.primal
 
 
-def decades_left(statistics: Statistics, criteria: Criteria) -> float:
+def decades_left(statistics: LpErrors, criteria: Criteria) -> float:
     """Return the decades from the three errors down to a tenth of their tolerances, added up.
 
     That is what a point has still before it. The largest error alone tells less: a gap may be 1
@@ -47,7 +47,7 @@ def decades_left(statistics: Statistics, criteria: Criteria) -> float:
     return sum(math.log10(max(ratio, 1.0)) for ratio in ratios)
 
 
-def is_optimal(statistics: Statistics, criteria: Criteria) -> bool:
+def is_optimal(statistics: LpErrors, criteria: Criteria) -> bool:
     """Whether all three errors are within their tolerances; False for NaN."""
     return (
         is_primal_feasible(statistics, criteria)

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.lp_answer import allowed_duals, judge
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.vectors import euclidean
-from solvers.pdlp.answer import allowed_duals, judge
 
 SMALL = 0.2
 """A violation below this part of its terms, in the norm, is a small one: that of random points is

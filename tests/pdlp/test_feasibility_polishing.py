@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.core.lp_answer import judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import judge
 from solvers.pdlp.feasibility_polishing import dual_feasibility, polish
 from tests.pdlp.lps import random_lp
 

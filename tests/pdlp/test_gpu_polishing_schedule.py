@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.core.lp_answer import judge
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import judge
 from solvers.pdlp.polishing_schedule import PolishingSchedule
 from tests.pdlp.lps import random_lp
 from tests.pdlp.test_polishing_schedule import EAGER, OPTIONS, SETTINGS, TOLERANCE, Listener, solved

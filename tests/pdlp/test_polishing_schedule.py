@@ -10,11 +10,11 @@ import pytest
 
 from solvers import pdlp
 from solvers.core.device import cpu
+from solvers.core.lp_answer import judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import judge
 from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.statistics import Statistics

@@ -10,12 +10,12 @@ import pytest
 
 import gpu_bridge
 from solvers import pdlp
+from solvers.core.lp_answer import judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import alternate_scalings, loop
-from solvers.pdlp.answer import judge
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.statistics import Statistics

@@ -11,7 +11,6 @@ import dataclasses
 import queue
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
+from gpu_bridge.pipeline.routes.crossed import crossed
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import find_device
@@ -27,9 +27,6 @@ from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-
-if TYPE_CHECKING:
-    from solvers.presolve import Reduction
 
 PRESOLVE = "light"
 """Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
@@ -126,32 +123,13 @@ def pdlp_route(
         )
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
-        return _crossed(reduction, answer, options, progress)
+        return crossed(reduction, answer, options, progress)
     if not options.presolve or progress.abandoned:
         return answer
     answer = reduction.undo(answer)
     if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, first_order, progress)
-
-
-def _crossed(
-    reduction: Reduction, answer: Outcome, options: Options, progress: Progress
-) -> Outcome:
-    """Move PDLP's point to a vertex of the original; it is held in case that takes too long."""
-    from solvers.highs import crossover
-    from solvers.pdlp.intermediate_points import FROM_SECONDS
-
-    held: Outcome | None = None
-    if progress.seconds >= FROM_SECONDS:
-        held = reduction.undo(answer)
-        progress.hold(held)
-    crossed = crossover.to_vertex(reduction.problem, answer, options, progress)
-    if progress.abandoned:
-        return crossed
-    if held is not None and crossed.x is answer.x and crossed.candidate is answer.candidate:
-        return dataclasses.replace(held, message=crossed.message)
-    return reduction.undo(crossed)
 
 
 def _hedged(

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.lp_answer import Answer
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import Answer, on_original
+from solvers.pdlp.answer import on_original
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.handover import (
     enter,

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.lp_answer import Answer, Norms, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
-from solvers.pdlp.answer import Answer, judge
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import Part
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State, overwrite
-from solvers.pdlp.statistics import Norms, Record
+from solvers.pdlp.statistics import Record
 
 CARRIED = (
     Control.ITERATIONS,

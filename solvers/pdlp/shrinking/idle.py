@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.pdlp.answer import Answer
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from solvers import pdlp
 from solvers.core.device import cpu
+from solvers.core.lp_answer import judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import loop_state, outcomes
-from solvers.pdlp.answer import judge
 from solvers.pdlp.control import Control
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings

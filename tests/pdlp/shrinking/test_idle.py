@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.core.lp_answer import judge
 from solvers.core.problem import Problem
-from solvers.pdlp.answer import judge
 from solvers.pdlp.shrinking.idle import (
     Kept,
     Magnitudes,

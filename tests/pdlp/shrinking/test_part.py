@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.pdlp.answer import judge
+from solvers.core.lp_answer import judge
 from solvers.pdlp.shrinking.idle import Kept
 from solvers.pdlp.shrinking.part import leave_out
 from tests.pdlp.shrinking.wide_lps import mixed

@@ -11,7 +11,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 
 
-def solve_without_coefficients(problem: Problem, device: str) -> Outcome:
+def solve_without_coefficients(problem: Problem, engine: str, device: str) -> Outcome:
     """Return the exact answer of a problem with an empty matrix."""
     m, n = problem.num_rows, problem.num_columns
     lower, upper, cost = problem.lower, problem.upper, problem.cost
@@ -20,14 +20,14 @@ def solve_without_coefficients(problem: Problem, device: str) -> Outcome:
         ray = np.zeros(m)
         i = int(impossible[0])
         ray[i] = 1.0 if problem.row_lower[i] > 0 else -1.0
-        return _proof(SolutionStatus.INFEASIBLE, device, dual_ray=ray)
+        return _proof(SolutionStatus.INFEASIBLE, engine, device, dual_ray=ray)
     preferred = np.where(cost > 0, lower, np.where(cost < 0, upper, np.clip(0.0, lower, upper)))
     endless = np.flatnonzero(~np.isfinite(preferred))
     if endless.size:
         ray = np.zeros(n)
         ray[endless] = -np.sign(cost[endless])
         point = np.clip(np.where(np.isfinite(preferred), preferred, 0.0), lower, upper)
-        return _proof(SolutionStatus.UNBOUNDED, device, primal_ray=ray, x=point)
+        return _proof(SolutionStatus.UNBOUNDED, engine, device, primal_ray=ray, x=point)
     objective = problem.objective_at(preferred)
     return Outcome(
         SolutionStatus.OPTIMAL,
@@ -38,18 +38,18 @@ def solve_without_coefficients(problem: Problem, device: str) -> Outcome:
         row_activity=np.zeros(m),
         row_dual=np.zeros(m),
         reduced_cost=np.array(cost),
-        engine="pdlp",
+        engine=engine,
         device=device,
-        statistics={"iterations": 0, "restarts": 0},
+        statistics={"iterations": 0},
     )
 
 
-def _proof(status: SolutionStatus, device: str, **parts: FloatArray) -> Outcome:
+def _proof(status: SolutionStatus, engine: str, device: str, **parts: FloatArray) -> Outcome:
     return Outcome(
         status,
         StopReason.CONVERGED,
-        engine="pdlp",
+        engine=engine,
         device=device,
-        statistics={"iterations": 0, "restarts": 0},
+        statistics={"iterations": 0},
         **parts,  # type: ignore[arg-type]
     )

@@ -1,0 +1,145 @@
+"""Judging a primal and a dual point of a linear program on the problem as it is given.
+
+The measure is the field's for first-order methods (Applegate et al. 2021, section 2): primal and
+dual residual against ``1 + ||sides||`` and ``1 + ||c||``, and the gap against ``1 + |p| + |d|``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.vectors import euclidean, inner
+
+
+@dataclass(frozen=True)
+class Norms:
+    """2-norms of the finite sides, an equation's counted once, and of the cost.
+
+    Presolve changes both: a column with an upper bound of 1e6 that becomes slack leaves a side of
+    that size, and what is a small error beside it may be a large one on the original problem. So
+    who stops on a reduced problem measures against the norms of the original where these are
+    smaller.
+    """
+
+    sides: float
+    cost: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Norms:
+        """Return the norms of a problem."""
+        sides = side_sizes(problem.row_lower, problem.row_upper)
+        return cls(euclidean(sides), euclidean(problem.cost))
+
+    def smaller(self, other: Norms | None) -> Norms:
+        """Return the smaller of each of two norms."""
+        if other is None:
+            return self
+        return Norms(min(self.sides, other.sides), min(self.cost, other.cost))
+
+
+@dataclass(frozen=True)
+class LpErrors:
+    """The errors of a point: 2-norms on the original problem; objectives include the offset."""
+
+    primal_residual: float
+    dual_residual: float
+    primal_objective: float
+    dual_objective: float
+    side_norm: float
+    cost_norm: float
+
+    @property
+    def relative_primal(self) -> float:
+        """Primal residual over 1 + ||sides||."""
+        return self.primal_residual / (1.0 + self.side_norm)
+
+    @property
+    def relative_dual(self) -> float:
+        """Dual residual over 1 + ||c||."""
+        return self.dual_residual / (1.0 + self.cost_norm)
+
+    @property
+    def relative_gap(self) -> float:
+        """|p - d| over 1 + |p| + |d|."""
+        p, d = self.primal_objective, self.dual_objective
+        return abs(p - d) / (1.0 + abs(p) + abs(d))
+
+    @property
+    def worst(self) -> float:
+        """The largest of the three relative errors; NaN if one of them is."""
+        return float(np.max([self.relative_primal, self.relative_dual, self.relative_gap]))
+
+    @property
+    def worst_residual(self) -> float:
+        """The larger of the relative residuals; NaN if one of them is."""
+        return float(np.max([self.relative_primal, self.relative_dual]))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A primal and a dual point of the original problem, with their exact figures.
+
+    x (n,) is within its bounds and row_dual (m,) has allowed signs; reduced_cost (n,) is
+    c - A'y and row_activity (m,) A x.
+    """
+
+    x: FloatArray
+    row_dual: FloatArray
+    row_activity: FloatArray
+    reduced_cost: FloatArray
+    statistics: LpErrors
+    proven_bound: float
+
+
+def judge(
+    problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms | None = None
+) -> Answer:
+    """Clip a point into its bounds and allowed signs, and compute all its figures.
+
+    Errors are relative to ``norms``, those of the problem if none are given.
+    """
+    norms = Norms.of(problem) if norms is None else norms
+    x = np.clip(x, problem.lower, problem.upper)
+    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
+    activity = product(problem.matrix, x)
+    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
+    reduced = problem.cost - product(problem.matrix.T, y)
+    side = np.where(reduced > 0, problem.lower, problem.upper)
+    supported = np.isfinite(side)
+    support = _support(y, problem.row_lower, problem.row_upper)
+    support += inner(reduced[supported], side[supported])
+    unsupported = reduced[~supported]
+    statistics = LpErrors(
+        primal_residual=euclidean(violation),
+        dual_residual=euclidean(unsupported),
+        primal_objective=problem.objective_at(x),
+        dual_objective=support + problem.offset,
+        side_norm=norms.sides,
+        cost_norm=norms.cost,
+    )
+    bound = -np.inf if unsupported.any() else statistics.dual_objective
+    return Answer(x, y, activity, reduced, statistics, bound)
+
+
+def product(matrix: Any, vector: FloatArray) -> FloatArray:
+    """Return a matrix times a vector; a zero vector, as solves begin with, costs nothing."""
+    result: FloatArray = matrix @ vector if vector.any() else np.zeros(matrix.shape[0])
+    return result
+
+
+def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatArray) -> FloatArray:
+    """Return row duals without the parts that lean on an infinite side."""
+    y = np.where(np.isfinite(row_lower), row_dual, np.minimum(row_dual, 0.0))
+    allowed: FloatArray = np.where(np.isfinite(row_upper), y, np.maximum(y, 0.0))
+    return allowed
+
+
+def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multipliers times the sides they lean on."""
+    leaning = multiplier != 0
+    side = np.where(multiplier > 0, low, high)
+    return inner(multiplier[leaning], side[leaning])
