@@ -20,7 +20,7 @@ from solvers.core.options import EngineOptions, option
 
 HOW_TO_GO_ON = "With unknown_options='warn' such options are ignored."
 
-METHODS = ("auto", "highs", "pdlp", "simplex", "mip", "knapsack")
+METHODS = ("auto", "highs", "pdlp", "ipm", "simplex", "mip", "knapsack")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "highs": {"core"},
     "presolve": {*COMMON, "highs"},
     "pdlp": {*COMMON, "sparse", "linalg"},
+    "interior_point": COMMON,
     "simplex": COMMON,
     "knapsack": COMMON,
     "papers": {*COMMON, "knapsack"},

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gpu_bridge.classify import KNAPSACKS, ProblemKind
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.choice import Choice
-from gpu_bridge.pipeline.routes import highs, knapsack, mip, pdlp, simplex
+from gpu_bridge.pipeline.routes import highs, interior_point, knapsack, mip, pdlp, simplex
 from solvers.core.device import look_for
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
@@ -74,6 +74,14 @@ ENGINES = {
         EVERYWHERE,
         pdlp.run,
         "linear programs only",
+        instead=", or relax=True for its relaxation",
+    ),
+    "ipm": Engine(
+        LINEAR,
+        CPU,
+        interior_point.run,
+        "linear programs only",
+        place_on_cpu,
         instead=", or relax=True for its relaxation",
     ),
     "simplex": Engine(

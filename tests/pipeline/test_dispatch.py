@@ -34,6 +34,8 @@ WAYS = [
     {"method": "highs", "lp_algorithm": "ipm"},
     {"method": "pdlp", "device": "cpu"},
     {"method": "pdlp", "device": "cpu", "presolve": False},
+    {"method": "ipm"},
+    {"method": "ipm", "presolve": False},
     {"method": "simplex", "device": "cpu"},
     {"method": "simplex", "device": "cpu", "presolve": False},
     {"method": "simplex", "simplex_variant": "dense", "device": "cpu", "presolve": False},

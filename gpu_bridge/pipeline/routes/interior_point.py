@@ -1,0 +1,78 @@
+"""The route of ``method='ipm'``: presolve, our interior point method, crossover, the way back.
+
+Where its matrices do not fit into memory HiGHS's interior point takes over, and says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from gpu_bridge.options import Options
+from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.deadline import within_limit
+from gpu_bridge.pipeline.routes.crossed import crossed
+from gpu_bridge.verify.verify import verify
+from solvers.core.errors import DeviceError
+from solvers.core.outcome import Outcome, SolutionStatus, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+
+PRESOLVE = "light"
+"""Which presolve goes before the method, the same as before PDLP."""
+
+TIGHTER = 1e-2
+"""Part of the tolerance that is aimed at where a point misses it once presolve is undone."""
+
+PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+
+def run(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
+) -> Outcome:
+    """Solve a linear program by interior point, with presolve and crossover as the options say.
+
+    Returns
+    -------
+    Outcome
+        In the space of ``problem``, not yet verified.
+    """
+    from solvers import highs
+
+    def work(own: Progress) -> Outcome:
+        return _by_engine(problem, options, own)
+
+    try:
+        return within_limit(work, progress, "ipm")
+    except DeviceError as failure:  # the matrices do not fit
+        progress.log(f"{failure} HiGHS's interior point takes over.")
+        chosen = dataclasses.replace(options, lp_algorithm="ipm")
+        return highs.solve(problem, chosen, progress, start)
+
+
+def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcome:
+    """Run presolve, the engine, crossover and the way back."""
+    from solvers import interior_point, presolve
+    from solvers.core.lp_answer import Norms
+    from solvers.highs import crossover
+
+    reduction = presolve.unchanged(problem)
+    if options.presolve:
+        reduction = presolve.apply(problem, progress, PRESOLVE)
+        if reduction.settled is not None:
+            return reduction.settled
+    norms = Norms.of(problem)
+    if options.wants_vertex:
+        crossover.expect(reduction.problem)
+    answer = interior_point.solve(reduction.problem, options, progress, norms=norms)
+    if answer.solution_status in PROOFS or progress.abandoned:
+        return reduction.undo(answer)
+    if options.wants_vertex and not progress.interrupted:
+        return crossed(reduction, answer, options, progress)
+    undone = reduction.undo(answer)
+    if answer.solution_status is not SolutionStatus.OPTIMAL:
+        return undone
+    if verify(problem, undone, options).solution_status is SolutionStatus.OPTIMAL:
+        return undone
+    progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
+    tighter = dataclasses.replace(options, tolerance=TIGHTER * options.tolerance)
+    return reduction.undo(interior_point.solve(reduction.problem, tighter, progress, norms=norms))

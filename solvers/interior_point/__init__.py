@@ -1,0 +1,97 @@
+"""Interior point linear programming: a homogeneous primal-dual method on the CPU.
+
+``loop.py`` is the method; ``standard_form.py`` and ``scaling.py`` prepare a problem for it,
+``starting_point.py``, ``newton.py`` and ``centrality.py`` are words of the papers, and
+``linear_system.py`` with ``assembly.py`` and ``superlu.py`` solve the equations of each iteration.
+``docs/interior-point.md`` explains the method and its measurements.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from solvers.core.empty_matrix import solve_without_coefficients
+from solvers.core.lp_answer import Norms
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.interior_point.choose_columns import columns_to_keep
+from solvers.interior_point.linear_system import LinearSystem
+from solvers.interior_point.loop import Run, solve_form
+from solvers.interior_point.standard_form import standard_form
+from solvers.interior_point.superlu import SuperLU
+
+__all__ = ["solve"]
+
+
+def solve(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None = None,
+    *,
+    norms: Norms | None = None,
+) -> Outcome:
+    """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
+
+    Parameters
+    ----------
+    problem : Problem
+        Integrality is ignored.
+    options : EngineOptions
+        ``tolerance`` and ``iteration_limit`` are read.
+    progress : Progress
+        Asked about time and interruption before each iteration.
+    start : Start, optional
+        Not used: a point on the boundary is no start for this method.
+    norms : Norms, optional
+        What errors are measured against where the problem's own norms are larger.
+
+    Returns
+    -------
+    Outcome
+        OPTIMAL only if the three relative errors hold on the problem as it is given; INFEASIBLE
+        with ``dual_ray`` and UNBOUNDED with ``primal_ray`` and a feasible ``x`` only if the ray is
+        proven there. On a limit the point whose largest relative error was the least so far.
+
+    Raises
+    ------
+    DeviceError
+        The matrices of the method do not fit into memory.
+    """
+    form = standard_form(problem)
+    if not form.b.size or not problem.num_nonzeros:
+        return solve_without_coefficients(problem, "ipm", "cpu")
+    kept = columns_to_keep(form)
+    system = LinearSystem.of(form, kept, SuperLU())
+    progress.log(
+        f"Interior point: {form.b.size:,} equations, {form.c.size:,} columns, of which "
+        f"{system.assembly.num_kept:,} stay in the linear system; "
+        f"{system.assembly.row.size:,} entries in its lower triangle."
+    )
+    measured = Norms.of(problem).smaller(norms)
+    outcome = solve_form(Run(problem, form, system, options, measured, progress))
+    if outcome.solution_status is SolutionStatus.UNBOUNDED:
+        outcome = _with_feasible_point(problem, outcome, options, progress)
+    return dataclasses.replace(outcome, seconds=progress.seconds)
+
+
+def _with_feasible_point(
+    problem: Problem, outcome: Outcome, options: EngineOptions, progress: Progress
+) -> Outcome:
+    """Find a feasible point for an improving ray: without one, nothing is unbounded."""
+    progress.log("Found a direction of endless improvement; looking for a feasible point.")
+    found = solve(problem.with_cost(0.0 * problem.cost), options, progress)
+    if found.solution_status is SolutionStatus.INFEASIBLE:
+        return found
+    if found.solution_status is SolutionStatus.OPTIMAL:
+        return dataclasses.replace(outcome, x=found.x, row_activity=found.row_activity)
+    reason = found.stop_reason
+    return dataclasses.replace(
+        outcome,
+        solution_status=SolutionStatus.NOTHING,
+        stop_reason=StopReason.NUMERICAL_TROUBLE if reason is StopReason.CONVERGED else reason,
+        message="The objective improves without limit along a ray, but no feasible point is "
+        "known: the model is infeasible or unbounded.",
+    )

@@ -1,0 +1,133 @@
+"""The linear systems of the method, and what whoever factorises them has to do.
+
+    [ -D  A' ] [dx]   [f]
+    [  A     ] [dy] = [g]
+
+Most columns are eliminated, which leaves ``S = A_E D_E^-1 A_E'`` (normal equations). Columns that
+would fill S, and free columns, whose D is zero, are kept:
+
+    [ -(D_K + rho)   A_K'     ]
+    [  A_K           S + delta ]
+
+With no column kept these are the normal equations, with all of them the augmented system. The
+matrix is quasidefinite for every choice (Vanderbei 1995), so any order of pivots on the diagonal
+works and symbolic analysis is done once. Static regularisation rho and delta keeps pivots away
+from zero where equations depend on each other; iterative refinement on the system without it takes
+its effect out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.vectors import euclidean
+from solvers.interior_point.assembly import Assembly
+from solvers.interior_point.refinement import Pair, refined
+
+PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-10
+"""rho and delta, beside entries scaled to one."""
+
+STRONGER = 100.0
+"""Factor by which regularisation grows when a factorisation fails."""
+
+
+class SingularError(ArithmeticError):
+    """A factorisation met a pivot that it cannot divide by."""
+
+
+class Factorisation(Protocol):
+    """A symmetric quasidefinite matrix, analysed once and factorised for ever new values."""
+
+    def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
+        """Order the matrix whose lower triangle has entries there."""
+
+    @property
+    def entries(self) -> int:
+        """Entries of the factor L, as predicted by the analysis."""
+
+    def factorise(self, values: FloatArray) -> None:
+        """Factorise with these values of the lower triangle; SingularError if it cannot."""
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return the solution for a right-hand side (size,)."""
+
+
+@dataclass(eq=False)
+class LinearSystem:
+    """The system of one standard form.
+
+    Parameters
+    ----------
+    matrix, transposed : CSR matrices
+    assembly : Assembly
+        From D to the entries of the matrix that is factorised.
+    factorisation : Factorisation
+    """
+
+    matrix: Any
+    transposed: Any
+    assembly: Assembly
+    factorisation: Factorisation
+
+    def __post_init__(self) -> None:
+        self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
+        self.solves = self.factorisations = 0
+        self.worst_residual = 0.0
+        self.factorisation.analyse(self.assembly.row, self.assembly.column, self.assembly.size)
+
+    @classmethod
+    def of(cls, form: Any, kept: BoolArray, factorisation: Factorisation) -> LinearSystem:
+        """Analyse the system of a standard form in which some columns are kept."""
+        return cls(form.matrix, form.transposed, Assembly.of(form.matrix, kept), factorisation)
+
+    def factorise(self, diagonal: FloatArray) -> None:
+        """Take D (columns,) and factorise; regularise more where that fails."""
+        self.diagonal = diagonal
+        kept = self.assembly.kept
+        self.eliminated = np.where(kept, 0.0, 1.0 / np.where(kept, 1.0, diagonal))
+        while True:
+            values = self.assembly.values(self.eliminated, diagonal[kept] + self.rho, self.delta)
+            try:
+                self.factorisation.factorise(values)
+                break
+            except SingularError:
+                if self.delta > 1e-2:
+                    raise
+                self.rho *= STRONGER
+                self.delta *= STRONGER
+        self.factorisations += 1
+
+    def solve(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (dx, dy), refined on the system without regularisation."""
+        sizes = self._size(f), self._size(g)
+        point, error = refined(self._times, self._solve_once, (f, g), sizes)
+        self.worst_residual = max(self.worst_residual, error)
+        return point
+
+    def _times(self, point: Pair) -> Pair:
+        """Return the system without regularisation times (dx, dy)."""
+        dx, dy = point
+        return self.transposed @ dy - self.diagonal * dx, self.matrix @ dx
+
+    def _size(self, right: FloatArray) -> float:
+        """Return the 2-norm of a right-hand side, or what stands for it where it is zero."""
+        return euclidean(right) or 1.0
+
+    def _solve_once(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Solve the regularised system."""
+        self.solves += 1
+        assembly = self.assembly
+        kept = assembly.kept
+        right = np.empty(assembly.size)
+        right[: assembly.num_kept] = f[kept]
+        right[assembly.num_kept :] = g + self.matrix @ (self.eliminated * f)
+        solution = self.factorisation.solve(right)
+        dy = solution[assembly.num_kept :]
+        dx = self.eliminated * (self.transposed @ dy - f)
+        dx[kept] = solution[: assembly.num_kept]
+        return dx, dy

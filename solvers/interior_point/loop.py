@@ -1,0 +1,145 @@
+"""The method: a homogeneous primal-dual interior point method.
+
+The simplified homogeneous self-dual embedding of Xu, Hung and Ye (1996) as Andersen and Andersen
+("The MOSEK interior point optimizer for linear programming", 2000) use it: from any start the
+iterates tend to an optimum where tau stays positive, and to a certificate where it goes to zero.
+Each iteration factorises one matrix, predicts, centres and corrects (``centrality.py``), and goes
+as far as positivity allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.core.lp_answer import Answer, Norms, judge
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.interior_point import outcomes
+from solvers.interior_point.centrality import predictor_corrector
+from solvers.interior_point.certificates import certificate
+from solvers.interior_point.linear_system import LinearSystem, SingularError
+from solvers.interior_point.newton import Newton
+from solvers.interior_point.point import Point, Residuals, centrality, residuals
+from solvers.interior_point.standard_form import StandardForm
+from solvers.interior_point.starting_point import starting_point
+
+BOUNDARY = 0.995
+"""Part of the way to the nearest bound that a step goes."""
+
+SHORT_STEP, NEAR = 0.1, 1e-2
+"""Below this step, and with errors below this, directions that keep tau are tried, too."""
+
+CORRECTORS = 2
+"""Gondzio's correctors in an iteration at most."""
+
+PATIENCE = 15
+"""Iterations without a smaller error after which the method gives up."""
+
+MOST_ITERATIONS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What stays the same during a solve."""
+
+    problem: Problem
+    form: StandardForm
+    system: LinearSystem
+    options: EngineOptions
+    norms: Norms
+    progress: Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """An iterate with all that is known of it."""
+
+    point: Point
+    residuals: Residuals
+    mu: float
+    answer: Answer
+    step: float = 0.0
+
+    @classmethod
+    def of(cls, run: Run, point: Point, step: float = 0.0) -> Standing:
+        """Judge an iterate on the problem as it is given."""
+        form = run.form
+        x = form.origin.point(point.x / point.tau)
+        y = form.origin.row_dual(point.y / point.tau, run.problem.num_rows)
+        answer = judge(run.problem, x, y, run.norms)
+        return cls(point, residuals(form, point), centrality(form, point), answer, step)
+
+
+def solve_form(run: Run) -> Outcome:
+    """Iterate until the answer is optimal on the problem, a proof is found or a limit comes."""
+    try:
+        now = best = Standing.of(run, starting_point(run.form, run.system))
+    except SingularError:
+        return outcomes.nothing(run.system, StopReason.NUMERICAL_TROUBLE)
+    best_at = iteration = 0
+    while True:
+        outcomes.report(run.progress, iteration, now, run.system)
+        if now.answer.statistics.worst < best.answer.statistics.worst:
+            best, best_at = now, iteration
+        if now.answer.statistics.worst <= run.options.tolerance:
+            return outcomes.optimal(now.answer, iteration, run.system)
+        ray = certificate(run.problem, run.form, now.point)
+        if ray is not None:
+            return outcomes.proof(ray, iteration, run.system)
+        reason = _reason_to_stop(run, iteration, iteration - best_at)
+        following = None if reason is not None else _next(run, now)
+        if following is None:
+            reason = StopReason.NUMERICAL_TROUBLE if reason is None else reason
+            return outcomes.stopped(
+                best.answer, run.options.tolerance, reason, iteration, run.system
+            )
+        now = following
+        iteration += 1
+
+
+def _next(run: Run, now: Standing) -> Standing | None:
+    """Return the next iterate; None where the system cannot be factorised."""
+    try:
+        newton = Newton.at(run.form, now.point, now.residuals, run.system)
+    except SingularError:
+        return None
+    direction, step = predictor_corrector(newton, CORRECTORS)
+    if step < SHORT_STEP and now.answer.statistics.worst < NEAR:
+        other, reach = predictor_corrector(newton, CORRECTORS, keep_tau=True)
+        if reach > step:
+            direction, step = other, reach
+    step = min(1.0, BOUNDARY * step)
+    return Standing.of(run, normalised(now.point.moved(direction, step)), step)
+
+
+def normalised(point: Point) -> Point:
+    """Return the same ray of the embedding with the larger of tau and kappa near one.
+
+    The embedding is homogeneous: only ratios mean something.
+    """
+    size = max(point.tau, point.kappa)
+    if 1e-3 <= size <= 1e3:
+        return point
+    scale = 1.0 / size
+    return Point(
+        scale * point.x,
+        scale * point.t,
+        scale * point.y,
+        scale * point.z,
+        scale * point.v,
+        scale * point.tau,
+        scale * point.kappa,
+    )
+
+
+def _reason_to_stop(run: Run, iteration: int, since_best: int) -> StopReason | None:
+    reason = run.progress.should_stop()
+    if reason is not None:
+        return reason
+    if run.options.iteration_limit is not None and iteration >= run.options.iteration_limit:
+        return StopReason.ITERATION_LIMIT
+    if since_best > PATIENCE or iteration >= MOST_ITERATIONS:
+        return StopReason.NUMERICAL_TROUBLE
+    return None

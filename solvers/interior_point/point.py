@@ -1,0 +1,118 @@
+"""The iterate of the homogeneous embedding, its residuals, and moving along a direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.core.vectors import euclidean, inner
+from solvers.interior_point.standard_form import StandardForm
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An iterate, or a direction.
+
+    ``x`` and ``z`` (columns,): primal values and duals of ``x >= 0``, zero where free. ``t`` and
+    ``v`` (bounded,): slacks of the upper bounds and their duals. ``y`` (rows,): duals of the rows.
+    ``tau`` and ``kappa``: the homogenising variable and the gap.
+    """
+
+    x: FloatArray
+    t: FloatArray
+    y: FloatArray
+    z: FloatArray
+    v: FloatArray
+    tau: float
+    kappa: float
+
+    def moved(self, direction: Point, step: float) -> Point:
+        """Return the point a step along a direction."""
+        return Point(
+            self.x + step * direction.x,
+            self.t + step * direction.t,
+            self.y + step * direction.y,
+            self.z + step * direction.z,
+            self.v + step * direction.v,
+            self.tau + step * direction.tau,
+            self.kappa + step * direction.kappa,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One figure for each complementary pair: (x, z), (t, v) and (tau, kappa)."""
+
+    xz: FloatArray
+    tv: FloatArray
+    gap: float
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(self.xz + other.xz, self.tv + other.tv, self.gap + other.gap)
+
+    def __sub__(self, other: Pairs) -> Pairs:
+        return Pairs(self.xz - other.xz, self.tv - other.tv, self.gap - other.gap)
+
+
+def products(form: StandardForm, point: Point) -> Pairs:
+    """Return the products of each complementary pair, zero for free columns."""
+    return Pairs(point.x * point.z, point.t * point.v, point.tau * point.kappa)
+
+
+def uniform(form: StandardForm, value: float) -> Pairs:
+    """Return the same figure for every pair."""
+    return Pairs(np.where(form.free, 0.0, value), np.full(form.u.size, value), value)
+
+
+def centrality(form: StandardForm, point: Point) -> float:
+    """Return mu, the mean of the complementary products."""
+    pairs = int(np.count_nonzero(~form.free)) + form.u.size + 1
+    return (inner(point.x, point.z) + inner(point.t, point.v) + point.tau * point.kappa) / pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What is missing in each equation of the embedding."""
+
+    primal: FloatArray
+    upper: FloatArray
+    dual: FloatArray
+    gap: float
+
+    @property
+    def size(self) -> float:
+        """The largest 2-norm of them."""
+        return max(euclidean(self.primal), euclidean(self.upper), euclidean(self.dual))
+
+
+def residuals(form: StandardForm, p: Point) -> Residuals:
+    """Return ``b tau - A x``, ``u tau - x - t``, ``c tau - A'y - z + v`` and the gap's residual."""
+    dual = form.c * p.tau - form.transposed @ p.y - p.z
+    dual[form.bounded] += p.v
+    return Residuals(
+        primal=form.b * p.tau - form.matrix @ p.x,
+        upper=form.u * p.tau - p.x[form.bounded] - p.t,
+        dual=dual,
+        gap=p.kappa + inner(form.c, p.x) - inner(form.b, p.y) + inner(form.u, p.v),
+    )
+
+
+def longest_step(form: StandardForm, point: Point, direction: Point) -> float:
+    """Return the largest step at which every pair stays non-negative, inf if none limits it."""
+    step = min(
+        _ratio(point.x[~form.free], direction.x[~form.free]),
+        _ratio(point.z[~form.free], direction.z[~form.free]),
+        _ratio(point.t, direction.t),
+        _ratio(point.v, direction.v),
+    )
+    for value, change in ((point.tau, direction.tau), (point.kappa, direction.kappa)):
+        if change < 0:
+            step = min(step, -value / change)
+    return step
+
+
+def _ratio(values: FloatArray, changes: FloatArray) -> float:
+    falling = changes < 0
+    return float(np.min(-values[falling] / changes[falling], initial=np.inf))

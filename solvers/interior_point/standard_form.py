@@ -1,0 +1,154 @@
+"""The form in which the method sees a linear program, and the way back.
+
+    minimise c'x   subject to   A x = b,   x_j >= 0 and x_j <= u_j where bounded,   x_j free else
+
+Rows that are no equations get a slack column with the row's sides as bounds. Rows without a side
+and columns that are fixed are left out. A column is shifted by its finite bound, turned round
+where that is the upper one, and scaled; cost and sides are scaled to a size of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.interior_point.scaling import find_scaling
+
+IndexArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class StandardForm:
+    """A linear program in standard form, with what leads back to the problem it came from.
+
+    Parameters
+    ----------
+    matrix, transposed : CSR matrices of shape (rows, columns) and (columns, rows)
+    b : (rows,) array
+    c : (columns,) array
+    free : (columns,) array of bool
+        Columns without bounds; all others are non-negative.
+    bounded : (k,) array
+        Places of the columns that have an upper bound too, and ``u`` (k,) those bounds.
+    origin : Origin
+    """
+
+    matrix: Any
+    transposed: Any
+    b: FloatArray
+    c: FloatArray
+    free: BoolArray
+    bounded: IndexArray
+    u: FloatArray
+    origin: Origin
+
+    @property
+    def positive(self) -> BoolArray:
+        """Columns (columns,) that are non-negative."""
+        return ~self.free
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What leads from a standard form back to its problem.
+
+    ``structural`` are the problem's columns that were kept, the first of the standard form, and
+    ``rows`` its rows. A column is ``shift + factor * value``; a row's dual is ``row_factor * y``.
+    ``fixed`` (n,) holds the values of the columns that were left out; an objective is
+    ``objective_factor`` times that of the standard form, and a constant.
+    """
+
+    structural: IndexArray
+    rows: IndexArray
+    shift: FloatArray
+    factor: FloatArray
+    row_factor: FloatArray
+    fixed: FloatArray
+    objective_factor: float
+
+    def point(self, x: FloatArray) -> FloatArray:
+        """Return the problem's columns (n,) at a point of the standard form."""
+        return self._spread(self.shift + self.factor * x[: self.shift.size], self.fixed)
+
+    def direction(self, x: FloatArray) -> FloatArray:
+        """Return the direction (n,) in the problem that belongs to one of the standard form."""
+        return self._spread(self.factor * x[: self.shift.size], np.zeros_like(self.fixed))
+
+    def row_dual(self, y: FloatArray, size: int) -> FloatArray:
+        """Return the duals of the problem's rows, of which there are ``size``."""
+        dual = np.zeros(size)
+        dual[self.rows] = self.row_factor * y
+        return dual
+
+    def _spread(self, values: FloatArray, rest: FloatArray) -> FloatArray:
+        whole = rest.copy()
+        whole[self.structural] = values
+        return whole
+
+
+def standard_form(problem: Problem) -> StandardForm:
+    """Return a linear program in standard form; integrality is ignored."""
+    rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
+    structural = np.flatnonzero(problem.lower < problem.upper)
+    fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
+    kept = problem.matrix[rows]
+    sides = problem.row_lower[rows], problem.row_upper[rows]
+    is_range = sides[0] < sides[1]
+    slack_of = np.flatnonzero(is_range)
+    row_scale, column_scale = find_scaling(kept[:, structural])
+    matrix = sp.hstack(
+        [
+            sp.diags_array(row_scale) @ kept[:, structural] @ sp.diags_array(column_scale),
+            sp.csr_array(
+                (-np.ones(slack_of.size), (slack_of, np.arange(slack_of.size))),
+                shape=(rows.size, slack_of.size),
+            ),
+        ],
+        format="csr",
+    )
+    scale = np.concatenate([column_scale, 1.0 / row_scale[slack_of]])
+    lower = np.concatenate([problem.lower[structural], sides[0][slack_of]]) / scale
+    upper = np.concatenate([problem.upper[structural], sides[1][slack_of]]) / scale
+    cost = np.concatenate([problem.cost[structural] * column_scale, np.zeros(slack_of.size)])
+    b = row_scale * (np.where(is_range, 0.0, sides[0]) - kept @ fixed)
+    # shift to the finite bound, and turn round what has only an upper one
+    sign = np.where(np.isfinite(lower) | ~np.isfinite(upper), 1.0, -1.0)
+    shift = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+    free = ~np.isfinite(lower) & ~np.isfinite(upper)
+    bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
+    b = b - matrix @ shift
+    u = (upper - lower)[bounded]
+    cost_size = _size(cost)
+    side_size = _size(b)
+    signed = (matrix @ sp.diags_array(sign)).tocsr()
+    count = structural.size
+    origin = Origin(
+        structural,
+        rows,
+        shift=(shift * scale)[:count],
+        factor=(sign * scale)[:count] * side_size,
+        row_factor=row_scale * cost_size,
+        fixed=fixed,
+        objective_factor=cost_size * side_size,
+    )
+    return StandardForm(
+        matrix=signed,
+        transposed=signed.T.tocsr(),
+        b=b / side_size,
+        c=sign * cost / cost_size,
+        free=free,
+        bounded=bounded,
+        u=u / side_size,
+        origin=origin,
+    )
+
+
+def _size(values: FloatArray) -> float:
+    """Return a power of two near the greatest magnitude; one where all are zero."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    return float(np.exp2(np.round(np.log2(largest)))) if largest > 0 else 1.0

@@ -1,0 +1,91 @@
+"""The matrix that is factorised, and its solutions, against dense arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solvers.core.problem import FloatArray
+from solvers.interior_point.assembly import Assembly, pair_count
+from solvers.interior_point.linear_system import LinearSystem, SingularError
+from solvers.interior_point.superlu import SuperLU
+
+
+def matrix(rng: np.random.Generator, rows: int, columns: int) -> sp.csr_array:
+    dense = np.where(rng.random((rows, columns)) < 0.3, rng.normal(size=(rows, columns)), 0.0)
+    dense[:, :rows] += np.eye(rows)
+    return sp.csr_array(dense)
+
+
+def kept_sets(columns: int) -> list[np.ndarray]:
+    some = np.zeros(columns, dtype=bool)
+    some[::3] = True
+    return [np.zeros(columns, dtype=bool), some, np.ones(columns, dtype=bool)]
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> None:
+    rng = np.random.default_rng(which)
+    A = matrix(rng, 6, 11)
+    kept = kept_sets(11)[which]
+    d = rng.uniform(0.1, 10.0, 11)
+    assembly = Assembly.of(A, kept)
+    inverse = np.where(kept, 0.0, 1.0 / d)
+    values = assembly.values(inverse, d[kept], 0.0)
+    lower = sp.coo_array((values, (assembly.row, assembly.column)), shape=(assembly.size,) * 2)
+    dense = A.toarray()
+    E, K = dense[:, ~kept], dense[:, kept]
+    normal = E @ np.diag(1.0 / d[~kept]) @ E.T
+    expected = np.block([[-np.diag(d[kept]), K.T], [K, normal]])
+    assert lower.toarray() == pytest.approx(np.tril(expected), rel=1e-12, abs=1e-12)
+    counts = np.count_nonzero(E, axis=0)
+    assert pair_count(A, kept) == (counts * (counts + 1) // 2).sum()
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("seed", range(3))
+def test_solutions_obey_the_system_without_regularisation(which: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = matrix(rng, 20, 45)
+    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, kept_sets(45)[which]), SuperLU())
+    for decades in (1.0, 4.0, 6.0):  # the second and third reuse the order of the first
+        d: FloatArray = 10.0 ** rng.uniform(-decades, decades, 45)
+        system.factorise(d)
+        f, g = rng.normal(size=45), rng.normal(size=20)
+        dx, dy = system.solve(f, g)
+        assert np.linalg.norm(A.T @ dy - d * dx - f) <= 1e-9 * np.linalg.norm(f)
+        assert np.linalg.norm(A @ dx - g) <= 1e-9 * np.linalg.norm(g)
+    assert system.factorisations == 3
+    assert system.factorisation.entries >= 20
+
+
+def test_equations_that_depend_on_each_other_do_no_harm() -> None:
+    rng = np.random.default_rng(5)
+    few = matrix(rng, 5, 12).toarray()
+    A = sp.csr_array(np.vstack([few, few[0] + few[1], 2.0 * few[2]]))
+    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, np.zeros(12, dtype=bool)), SuperLU())
+    system.factorise(np.ones(12))
+    f, g = rng.normal(size=12), A @ rng.normal(size=12)  # g is in the range
+    dx, dy = system.solve(f, g)
+    assert np.linalg.norm(A @ dx - g) <= 1e-9 * np.linalg.norm(g)
+    assert np.linalg.norm(A.T @ dy - dx - f) <= 1e-9 * np.linalg.norm(f)
+
+
+class Stubborn(SuperLU):
+    """Fails until pivots are regularised enough."""
+
+    def factorise(self, values: FloatArray) -> None:
+        if values.min() < 1e-7:
+            raise SingularError
+        super().factorise(values)
+
+
+def test_regularisation_grows_where_a_factorisation_fails() -> None:
+    A = sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]]))  # an empty row
+    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, np.zeros(2, dtype=bool)), Stubborn())
+    before = system.delta
+    system.factorise(np.ones(2))
+    assert system.delta > before
+    dx, _ = system.solve(np.zeros(2), np.array([3.0, 0.0]))
+    assert dx == pytest.approx([3.0, 0.0])

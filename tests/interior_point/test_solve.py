@@ -1,0 +1,147 @@
+"""The engine against HiGHS and known answers: optima, proofs, limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from solvers import highs, interior_point
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible, proves_unbounded
+from tests.interior_point.lps import of_every_kind
+from tests.locations import DATA
+
+TIGHT = EngineOptions(tolerance=1e-8)
+
+
+def solved(problem: Problem, options: EngineOptions = TIGHT) -> Outcome:
+    return interior_point.solve(problem, options, Progress())
+
+
+def reference(problem: Problem) -> float:
+    found = highs.solve(problem, EngineOptions(), Progress())
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    return found.objective
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_optima_of_random_problems_are_those_of_highs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = of_every_kind(rng, rows=int(rng.integers(1, 40)), columns=int(rng.integers(1, 60)))
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "optimum"),
+    [("adlittle", 225494.963162), ("afiro", -464.753142857), ("forplan", -664.218961272)],
+)
+def test_netlib(name: str, optimum: float) -> None:
+    outcome = solved(gpu_bridge.read(DATA / f"{name}.mps.gz"))
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(optimum, rel=1e-7)
+    assert outcome.statistics["factorisations"] == int(outcome.statistics["iterations"]) + 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equations_that_depend_on_each_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(6, 25))
+    mixed = np.vstack([rows, rng.normal(size=(4, 6)) @ rows])
+    sides = mixed @ rng.uniform(0.5, 1.5, 25)
+    problem = Problem.from_arrays(rng.uniform(0.1, 1.0, 25), mixed, sides, sides)
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
+def test_an_empty_interior() -> None:
+    # x + y >= 2 and x + y <= 2 leave no point inside, and x = y is all there is of the rest
+    problem = Problem.from_arrays(
+        [1, 2, 1], [[1, 1, 0], [1, 1, 0], [1, -1, 0]], [2, -np.inf, 0], [np.inf, 2, 0]
+    )
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.x == pytest.approx([1, 1, 0], abs=1e-6)
+
+
+def test_an_optimal_face_without_end() -> None:
+    problem = Problem.from_arrays([1, 1, 0, 0], [[1, 1, 1, -1]], [2], [2])
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_coefficients_over_ten_decades(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    plain = of_every_kind(rng, rows=15, columns=25)
+    row, column = 10.0 ** rng.uniform(-5, 5, 15), 10.0 ** rng.uniform(-5, 5, 25)
+    problem = Problem.from_arrays(
+        plain.cost * column,
+        row[:, None] * plain.matrix.toarray() * column,
+        plain.row_lower * row,
+        plain.row_upper * row,
+        lower=plain.lower / column,
+        upper=plain.upper / column,
+    )
+    outcome = solved(problem)
+    assert outcome.objective == pytest.approx(reference(plain), rel=1e-5, abs=1e-5)
+
+
+def test_a_long_column_stays_in_the_system() -> None:
+    rng = np.random.default_rng(3)
+    rows = 80
+    matrix = np.hstack([np.eye(rows), np.eye(rows), rng.uniform(0.5, 1.0, (rows, 1))])
+    cost = np.concatenate([rng.uniform(1, 2, 2 * rows), [30.0]])
+    problem = Problem.from_arrays(cost, matrix, np.ones(rows))
+    outcome = solved(problem)
+    assert outcome.statistics["kept_columns"] == 1
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
+def test_infeasibility_is_proven() -> None:
+    problem = gpu_bridge.read(DATA / "klein1.mps.gz")
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    assert outcome.dual_ray is not None
+    assert proves_infeasible(problem, outcome.dual_ray)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unboundedness_is_proven_with_a_feasible_point(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    feasible = of_every_kind(rng, rows=10, columns=20)
+    matrix = np.hstack([feasible.matrix.toarray(), np.zeros((10, 1))])
+    problem = Problem.from_arrays(
+        np.append(feasible.cost, -1.0),
+        matrix,
+        feasible.row_lower,
+        feasible.row_upper,
+        lower=np.append(feasible.lower, 0.0),
+        upper=np.append(feasible.upper, np.inf),
+    )
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.UNBOUNDED
+    assert outcome.primal_ray is not None
+    assert proves_unbounded(problem, outcome.primal_ray)
+    assert outcome.x is not None
+
+
+def test_limits_hold() -> None:
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    few = solved(problem, EngineOptions(tolerance=1e-8, iteration_limit=3))
+    assert few.stop_reason is StopReason.ITERATION_LIMIT
+    assert few.statistics["iterations"] == 3
+    assert few.row_dual is not None
+    stopped = Progress()
+    stopped.interrupt()
+    outcome = interior_point.solve(problem, TIGHT, stopped)
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    late = interior_point.solve(problem, TIGHT, Progress(time_limit=0.0))
+    assert late.stop_reason is StopReason.TIME_LIMIT
