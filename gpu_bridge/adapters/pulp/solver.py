@@ -13,7 +13,13 @@ import pulp
 
 from gpu_bridge.adapters.last_basis import remember_basis
 from gpu_bridge.adapters.pulp.settings import make_settings
-from gpu_bridge.adapters.pulp.solver_model import SolverModel, collector_paused, set_start, watch
+from gpu_bridge.adapters.pulp.solver_model import (
+    SolverModel,
+    collector_paused,
+    go_on,
+    set_start,
+    watch,
+)
 from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 from gpu_bridge.interrupt import solving
 
@@ -133,6 +139,21 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         That is the status in PuLP 3 and an ``LpSolveStats`` in PuLP 4. ``more`` are options for
         this call only, which go before those of the solver.
         """
+        return self._solve(lp, more)
+
+    @solving()
+    def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
+        """Solve ``lp`` again as it is now, from its last answer.
+
+        A linear program starts from its basis, or from its point and duals, a mixed-integer one
+        from its point. Whatever has changed counts, not only what PuLP notes as modified.
+        """
+        before = getattr(lp, "solverModel", None)
+        return self._solve(lp, more, before if isinstance(before, SolverModel) else None)
+
+    def _solve(
+        self, lp: pulp.LpProblem, more: dict[str, Any], before: SolverModel | None = None
+    ) -> Any:
         began = clocks()
         on_solution = more.pop("on_solution", self.on_solution)
         options, warm_start = self._settings(more)
@@ -142,6 +163,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             watch(model, on_solution)
         if warm_start:
             set_start(lp.solverModel, self, lp)
+        if before is not None:
+            go_on(model, before)
         self.callSolver(lp)
         status, held = self.findSolutionValues(lp)
         assert model.outcome is not None
@@ -152,6 +175,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         else:
             lp.bestBound = bound
             lp.assignStatus(status, held)
+        lp.resolveOK = True  # so that PuLP 3 comes to actualResolve
         if model.watcher is not None:
             model.watcher.raise_error()
         return status
@@ -212,10 +236,6 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
                 lp, solved.arrays, replace(solved.outcome, x=entry.x, objective=entry.objective)
             )
 
-    def actualResolve(self, lp: pulp.LpProblem, **more: Any) -> Any:  # noqa: N802
-        """Solve ``lp`` again as it is now."""
-        return self.actualSolve(lp, **more)
-
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.core.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read
@@ -234,6 +254,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem to the bridge."""
         from gpu_bridge.pipeline.dispatch import report, solve
+        from solvers.highs.live import Live
 
         model: SolverModel = lp.solverModel
         options = model.options
@@ -244,7 +265,14 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
             if options.time_limit is not None:
                 left = max(0.0, round(options.time_limit - (perf_counter() - model.began), 3))
                 options = replace(options, time_limit=left)
-            model.outcome = solve(model.problem, options, start=model.start, watcher=model.watcher)
+            model.live = model.live or Live()
+            model.outcome = solve(
+                model.problem,
+                options,
+                start=model.start,
+                watcher=model.watcher,
+                live=model.live,
+            )
         self.outcome, self._solved = model.outcome, model
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[Any, Any]:  # noqa: N802

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Improvement, Watcher
     from solvers.core.outcome import Start
     from solvers.core.problem import Problem
+    from solvers.highs.live import Live
 
 
 @dataclass(eq=False)
@@ -38,6 +39,8 @@ class SolverModel:
         The verified answer, in the sense of the model.
     watcher : Watcher, optional
         Who hears of better points during the solve.
+    live : Live, optional
+        What is left in the reference engine of the solve, for the next one.
     began : float
         Time when the solve began, on the clock ``time.perf_counter``.
     """
@@ -48,6 +51,7 @@ class SolverModel:
     start: Start | None = None
     outcome: Outcome | None = None
     watcher: Watcher | None = None
+    live: Live | None = None
     began: float = field(default_factory=perf_counter)
 
 
@@ -71,6 +75,25 @@ def set_start(model: SolverModel, solver: Any, lp: Any) -> None:
     basis = recall_basis(solver, lp, model.problem)
     if point is not None or basis is not None:
         model.start = Start(x=point, basis=basis)
+
+
+def go_on(model: SolverModel, before: SolverModel) -> None:
+    """Start from the answer to an earlier state of the same model, and leave it nothing in HiGHS.
+
+    Columns and rows are told apart by their names.
+    """
+    from gpu_bridge.adapters.last_answer import Solved, merged, start_after
+
+    model.live, before.live = before.live, None
+    now, last = model.arrays, before.arrays
+    if now is None or model.problem is None:
+        return
+    if last is None or before.problem is None or before.outcome is None:
+        return
+    solved = Solved(before.problem, before.outcome, last.column_names, last.row_names)
+    if solved.is_a_start:
+        names = now.column_names, now.row_names
+        model.start = merged(model.start, start_after(solved, model.problem, *names, key=str))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from itertools import compress
 from operator import attrgetter, is_
 from typing import Any
 
+from gpu_bridge.adapters.last_answer import Solved, start_after
 from gpu_bridge.adapters.pyomo.components import (
     active_constraints,
     active_objective,
@@ -19,10 +20,11 @@ from gpu_bridge.adapters.pyomo.components import (
     check_model,
 )
 from gpu_bridge.adapters.pyomo.convert import ComponentReader, ConvertedModel
-from gpu_bridge.adapters.pyomo.last_answer import LastAnswer
 from gpu_bridge.adapters.pyomo.parts import Parts
 from gpu_bridge.adapters.pyomo.row_batches import RowBatches
+from gpu_bridge.outcome import Outcome
 from solvers.core.errors import ProblemError
+from solvers.core.outcome import Start
 
 
 class Instance:
@@ -34,8 +36,6 @@ class Instance:
     constraints, sets : dict
         The constraints and special ordered sets that belong to it, by ``id``.
     objective : ObjectiveData, optional
-    last : LastAnswer
-        Where the next solve may start.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class Instance:
         self.constraints: dict[int, Any] = {}
         self.sets: dict[int, Any] = {}
         self.objective: Any | None = None
-        self.last = LastAnswer()
+        self._last: Solved | None = None
         self._parts: Parts | None = None
         self._forget()
         self.follow_model()
@@ -91,6 +91,18 @@ class Instance:
         except BaseException:
             self._forget()  # what failed half-way is begun anew
             raise
+
+    def remember(self, converted: ConvertedModel, outcome: Outcome) -> None:
+        """Keep an answer to start from, if it is one."""
+        solved = Solved(converted.problem, outcome, converted.columns, converted.rows)
+        if solved.is_a_start:
+            self._last = solved
+
+    def start(self, converted: ConvertedModel) -> Start | None:
+        """Return the last answer as a start for the instance as it was read now."""
+        if self._last is None:
+            return None
+        return start_after(self._last, converted.problem, converted.columns, converted.rows, key=id)
 
     def _forget(self) -> None:
         self._rows = RowBatches()

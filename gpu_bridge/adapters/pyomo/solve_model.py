@@ -16,6 +16,7 @@ from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalS
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.explanation import explanation, why_not_loaded
+from gpu_bridge.adapters.last_answer import merged
 from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel
@@ -79,12 +80,12 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         try:
             start = _start(converted, config)
             if instance is not None:
-                start = _merged(start, instance.last.start(converted))
+                start = merged(start, instance.start(converted))
             elif config.warmstart:
                 start = _with_basis(start, recall_basis(solver, model, converted.problem))
             outcome = _dispatch(converted, options, config, began, watcher, start)
             if instance is not None:
-                instance.last.remember(converted, outcome)
+                instance.remember(converted, outcome)
             else:
                 remember_basis(solver, model, outcome.basis)
         finally:
@@ -157,13 +158,6 @@ def _with_basis(start: Start | None, basis: Basis | None) -> Start | None:
     if basis is None:
         return start
     return Start(basis=basis) if start is None else dataclasses.replace(start, basis=basis)
-
-
-def _merged(own: Start | None, last: Start | None) -> Start | None:
-    """Return the last answer of an instance, with the point that the caller wants instead."""
-    if own is None or last is None:
-        return last if own is None else own
-    return dataclasses.replace(last, x=own.x)
 
 
 def _start(converted: ConvertedModel, config: Any) -> Start | None:

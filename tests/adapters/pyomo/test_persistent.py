@@ -265,23 +265,23 @@ def rows_of(problem: Any) -> dict[str, Any]:
 def test_simplex_goes_on_from_the_last_basis_after_a_cut(solver: Any, model: Any) -> None:
     optimum(solver)
     instance = solver._instance
-    before = instance.last.start(instance.read())
+    before = instance.start(instance.read())
     assert (before.x.tolist(), before.row_dual.tolist()) == ([1.0, 3.0], [-1.0])
     model.z = pyo.Var(bounds=(None, 2))
     model.cut = pyo.Constraint(expr=model.y + model.z <= 2)
     solver.add_constraint(model.cut)
-    start = instance.last.start(instance.read())
+    start = instance.start(instance.read())
     # columns are x, y, z and rows capacity, cut: basic are x and the row of the cut
     assert start.basis.column_status.tolist() == [1, 2, 2]
     assert start.basis.row_status.tolist() == [2, 1]
     model.x.fix(0.5)
-    assert instance.last.start(instance.read()).basis.column_status.tolist() == [2, 2]
+    assert instance.start(instance.read()).basis.column_status.tolist() == [2, 2]
     assert optimum(solver) == pytest.approx(6.5)
 
 
 def test_mixed_integer_instance_starts_from_the_last_point(solver: Any, model: Any) -> None:
     model.x.domain = model.y.domain = pyo.Integers
     optimum(solver)
-    start = solver._instance.last.start(solver._instance.read())
+    start = solver._instance.start(solver._instance.read())
     assert start.x.tolist() == [1.0, 3.0]
     assert start.basis is None
