@@ -16,11 +16,11 @@ struct Pulls {
 /// Whether a row can want less of the column, and whether one can want more.
 template <class W> Pulls pulls_of(const W &w, std::int64_t j) {
     Pulls found{false, false};
-    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry) {
-        const std::int64_t i = w.column_index[entry];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry) {
+        const std::int64_t i = w.by_column.indices[entry];
         if (!w.has_row(i))
             continue;
-        const bool positive = w.column_value[entry] > 0.0;
+        const bool positive = w.by_column.data[entry] > 0.0;
         const bool at_lower = w.row_lower[i] > -INF, at_upper = w.row_upper[i] < INF;
         if ((at_lower && positive) || (at_upper && !positive))
             found.up = true;
@@ -29,7 +29,7 @@ template <class W> Pulls pulls_of(const W &w, std::int64_t j) {
         if (found.up && found.down)
             break;
     }
-    w.count[WORK] += w.entries_of_column(j);
+    w.count[WORK] += w.by_column.length(j);
     return found;
 }
 
@@ -37,9 +37,9 @@ template <class W> Pulls pulls_of(const W &w, std::int64_t j) {
 template <class W> void recede(const W &w, std::int64_t j, double direction) {
     const std::int64_t step = note(w, RECEDING_COLUMN, -1, j, direction, 0.0, 0.0, 0.0);
     remove_column(w, j, step, 0.0);
-    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry)
-        if (w.has_row(w.column_index[entry]))
-            remove_redundant_row(w, w.column_index[entry]);
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry)
+        if (w.has_row(w.by_column.indices[entry]))
+            remove_redundant_row(w, w.by_column.indices[entry]);
 }
 
 template <class W> void reduce_column(const W &w, std::int64_t j) {

@@ -6,21 +6,20 @@ namespace {
 
 /// Copy the owners' living entries, the others of which move to ``place``.
 template <class Index>
-void gather(Span<const Index> start, Span<const Index> index, Span<const double> value,
-            Span<const std::int64_t> owners, Span<const std::int64_t> other_removed,
-            Span<const Index> place, Span<Index> new_index, Span<double> new_value) {
-    check_length("index", index.size(), start[start.size() - 1]);
-    check_length("value", value.size(), index.size());
+void gather(const SparseRows<Index> &entries, Span<const std::int64_t> owners,
+            Span<const std::int64_t> other_removed, Span<const Index> place, Span<Index> new_index,
+            Span<double> new_value) {
+    native::check_rows("entries", entries, entries.indptr.size() - 1);
     check_length("place", place.size(), other_removed.size());
     check_length("new_value", new_value.size(), new_index.size());
     std::int64_t count = 0;
     for (const std::int64_t owner : owners) {
-        const std::int64_t end = start[owner + 1];
-        for (std::int64_t entry = start[owner]; entry < end; ++entry) {
-            const Index other = index[entry];
+        const std::int64_t end = entries.indptr[owner + 1];
+        for (std::int64_t entry = entries.indptr[owner]; entry < end; ++entry) {
+            const Index other = entries.indices[entry];
             if (other_removed[other] == ALIVE) {
                 new_index[count] = place[other];
-                new_value[count] = value[entry];
+                new_value[count] = entries.data[entry];
                 ++count;
             }
         }
@@ -28,8 +27,8 @@ void gather(Span<const Index> start, Span<const Index> index, Span<const double>
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::expose(module, "gather", &gather<Index>, "start", "index", "value", "owners",
-                   "other_removed", "place", "new_index", "new_value");
+    native::expose(module, "gather", &gather<Index>, "entries", "owners", "other_removed", "place",
+                   "new_index", "new_value");
 }
 
 } // namespace

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_compress import gather
 from solvers.presolve.light.workspace import ALIVE, OFFSET, Workspace
 
@@ -18,8 +19,7 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
         np.flatnonzero(w.row_removed == ALIVE),
         np.flatnonzero(w.column_removed == ALIVE),
     )
-    by_row = (w.row_start, w.row_index, w.row_value, w.row_length)
-    by_column = (w.column_start, w.column_index, w.column_value, w.column_length)
+    by_row, by_column = (w.by_row, w.row_length), (w.by_column, w.column_length)
     shape = (rows.size, columns.size)
     return Problem.from_canonical(
         cost=w.cost[columns],
@@ -38,13 +38,14 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
 
 
 def _living(
-    start: Any, index: Any, value: Any, length: Any, owners: Any, others: Any, other_removed: Any
+    matrix: SparseRows, length: Any, owners: Any, others: Any, other_removed: Any
 ) -> tuple[Any, Any, Any]:
     """Return values, indices and starts of the living owners' living entries, in their order."""
-    place = np.empty(other_removed.size, dtype=index.dtype)
-    place[others] = np.arange(others.size, dtype=place.dtype)
-    new_start = np.zeros(owners.size + 1, dtype=start.dtype)
+    kind = matrix.indices.dtype
+    place = np.empty(other_removed.size, dtype=kind)
+    place[others] = np.arange(others.size, dtype=kind)
+    new_start = np.zeros(owners.size + 1, dtype=kind)
     np.cumsum(length[owners], out=new_start[1:])
-    new_index, new_value = np.empty(new_start[-1], dtype=index.dtype), np.empty(new_start[-1])
-    gather(start, index, value, owners, other_removed, place, new_index, new_value)
+    new_index, new_value = np.empty(new_start[-1], dtype=kind), np.empty(new_start[-1])
+    gather(matrix, owners, other_removed, place, new_index, new_value)
     return new_value, new_index, new_start

@@ -23,10 +23,10 @@ template <class W> void bound_duals(const W &w, Span<double> least, Span<double>
     for (std::int64_t j = 0; j < w.columns(); ++j) {
         if (!w.has_column(j) || w.column_length[j] != 1)
             continue;
-        const std::int64_t entry = living_entry(w.column_start[j], w.column_index,
+        const std::int64_t entry = living_entry(w.by_column.indptr[j], w.by_column.indices,
                                                 Span<const std::int64_t>(w.row_removed));
-        const double a = w.column_value[entry];
-        const std::int64_t i = w.column_index[entry];
+        const double a = w.by_column.data[entry];
+        const std::int64_t i = w.by_column.indices[entry];
         const double price = w.cost[j] / a;
         const bool no_upper = w.upper[j] == INF, no_lower = w.lower[j] == -INF;
         if ((no_upper && a > 0.0) || (no_lower && a < 0.0))
@@ -44,17 +44,17 @@ template <class W>
 CostRange reduced_cost_range(const W &w, std::int64_t j, Span<const double> least,
                              Span<const double> most) {
     double smallest = w.cost[j], largest = w.cost[j];
-    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry) {
-        const std::int64_t i = w.column_index[entry];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry) {
+        const std::int64_t i = w.by_column.indices[entry];
         if (!w.has_row(i))
             continue;
-        const double a = w.column_value[entry];
+        const double a = w.by_column.data[entry];
         smallest -= a * (a > 0.0 ? most[i] : least[i]);
         largest -= a * (a > 0.0 ? least[i] : most[i]);
         if (smallest == -INF && largest == INF)
             break;
     }
-    w.count[WORK] += w.entries_of_column(j);
+    w.count[WORK] += w.by_column.length(j);
     return {smallest, largest};
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_pairs import (
     count_promising,
     find_candidates,
@@ -38,6 +39,11 @@ class Pairs:
     lower: FloatArray
     upper: FloatArray
 
+    def first(self, count: int) -> Pairs:
+        """Return the first so many pairs; the bounds are the same."""
+        of_pair = ("row", "column", "pivot", "other", "other_entry", "origin")
+        return replace(self, **{name: getattr(self, name)[:count] for name in of_pair})
+
 
 def choose_pairs(problem: Problem, at_least: float = 1.0) -> Pairs | None:
     """Choose pairs that do not touch each other, the cheapest first.
@@ -46,66 +52,29 @@ def choose_pairs(problem: Problem, at_least: float = 1.0) -> Pairs | None:
     first, of the pattern alone: most models have few short equations, or none.
     """
     m, n = problem.num_rows, problem.num_columns
-    A, by_column = problem.matrix, problem.matrix_csc
-    lengths = np.diff(by_column.indptr)
-    if count_promising(A.indptr, A.indices, lengths, *_sides(problem)) < at_least:
+    by_column = SparseRows.of(problem.matrix_csc)
+    lengths = by_column.lengths
+    if count_promising(problem, lengths) < at_least:
         return None
-    lower, upper = problem.lower.copy(), problem.upper.copy()
     price = np.full(m, NO_PAIR, dtype=np.int64)
     entry = np.full(m, -1, dtype=np.int64)
-    rows = (A.indptr, A.indices, A.data)
-    sides = _sides(problem)
     by_row = (np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64))
-    implied_bounds(*rows, *sides, lower, upper, *by_row)
-    find_candidates(*rows, lengths, *sides, *by_row, price, entry)
+    implied_bounds(problem, *by_row)
+    find_candidates(problem, lengths, *by_row, price, entry)
     candidates = np.flatnonzero(price < NO_PAIR)
     if candidates.size < at_least:
         return None
     candidates = candidates[np.argsort(price[candidates], kind="stable")]
     k = candidates.size
     pairs = Pairs(
-        np.empty(k, dtype=np.int64),
-        np.empty(k, dtype=np.int64),
-        np.empty(k),
-        np.empty(k, dtype=np.int64),
-        np.empty(k),
-        np.empty(k, dtype=np.int64),
-        lower,
-        upper,
+        row=np.empty(k, dtype=np.int64),
+        column=np.empty(k, dtype=np.int64),
+        pivot=np.empty(k),
+        other=np.empty(k, dtype=np.int64),
+        other_entry=np.empty(k),
+        origin=np.empty(k, dtype=np.int64),
+        lower=problem.lower.copy(),
+        upper=problem.upper.copy(),
     )
-    row_taken, column_taken = np.zeros(m, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    count = take(
-        *rows,
-        by_column.indptr,
-        by_column.indices,
-        problem.row_lower,
-        *by_row,
-        candidates,
-        entry,
-        row_taken,
-        column_taken,
-        pairs.row,
-        pairs.column,
-        pairs.pivot,
-        pairs.other,
-        pairs.other_entry,
-        pairs.origin,
-        lower,
-        upper,
-    )
-    if count < at_least:
-        return None
-    return Pairs(
-        pairs.row[:count],
-        pairs.column[:count],
-        pairs.pivot[:count],
-        pairs.other[:count],
-        pairs.other_entry[:count],
-        pairs.origin[:count],
-        lower,
-        upper,
-    )
-
-
-def _sides(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    return problem.row_lower, problem.row_upper
+    count = take(problem, by_column, *by_row, candidates, entry, pairs)
+    return pairs.first(count) if count >= at_least else None

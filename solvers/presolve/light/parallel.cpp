@@ -26,21 +26,18 @@ constexpr std::int64_t ONE = static_cast<std::int64_t>(0.5 * HASH_DIGITS) * 2048
 constexpr std::int64_t MINUS_ONE = static_cast<std::int64_t>(-0.5 * HASH_DIGITS) * 2048 + 1;
 
 /// Rows or columns, with what is alive of those they meet.
-template <class Index> struct Owners {
-    Span<const Index> start, index;
-    Span<const double> value;
+template <class Index> struct Owners : SparseRows<Index> {
     Span<const std::int64_t> removed;
 
-    bool lives(std::int64_t entry) const { return removed[index[entry]] == ALIVE; }
-    std::int64_t entries(std::int64_t owner) const { return start[owner + 1] - start[owner]; }
+    bool lives(std::int64_t entry) const { return removed[this->indices[entry]] == ALIVE; }
 };
 
 template <class Index> Owners<Index> rows_of(const Workspace<Index> &w) {
-    return {w.row_start, w.row_index, w.row_value, w.column_removed};
+    return {w.by_row, w.column_removed};
 }
 
 template <class Index> Owners<Index> columns_of(const Workspace<Index> &w) {
-    return {w.column_start, w.column_index, w.column_value, w.row_removed};
+    return {w.by_column, w.row_removed};
 }
 
 /// The leading digits of a ratio and its exponent, as one number.
@@ -59,17 +56,17 @@ std::uint64_t mixed(std::uint64_t number) {
 template <class Index> std::int64_t hash_of(const Owners<Index> &owners, std::int64_t owner) {
     std::uint64_t found = 14695981039346656037ull;
     double first = 0.0;
-    const std::int64_t end = owners.start[owner + 1];
-    for (std::int64_t entry = owners.start[owner]; entry < end; ++entry) {
+    const std::int64_t end = owners.indptr[owner + 1];
+    for (std::int64_t entry = owners.indptr[owner]; entry < end; ++entry) {
         if (!owners.lives(entry))
             continue;
-        const double value = owners.value[entry];
+        const double value = owners.data[entry];
         if (first == 0.0)
             first = value;
         const std::int64_t digits = value == first    ? ONE
                                     : value == -first ? MINUS_ONE
                                                       : digits_of(value / first);
-        found = mixed(found ^ static_cast<std::uint64_t>(owners.index[entry]));
+        found = mixed(found ^ static_cast<std::uint64_t>(owners.indices[entry]));
         found = mixed(found ^ static_cast<std::uint64_t>(digits));
     }
     return static_cast<std::int64_t>(found >> 8);
@@ -80,7 +77,7 @@ template <class Index> std::int64_t hash_of(const Owners<Index> &owners, std::in
 /// Both have the same number of living entries.
 template <class Index>
 double ratio_of(const Owners<Index> &owners, std::int64_t first, std::int64_t second) {
-    const auto &[start, index, value, removed] = owners;
+    const auto &[start, index, value] = static_cast<const SparseRows<Index> &>(owners);
     double ratio = 0.0;
     std::int64_t entry = start[first];
     const std::int64_t end = start[first + 1], other_end = start[second + 1];
@@ -175,7 +172,7 @@ void merge_parallel_rows(const Workspace<Index> &w, Span<std::int32_t> table) {
         if (out_of_budget(w))
             return;
         const std::int64_t place = hash_of(rows, i) & (table.size() - 1);
-        w.count[WORK] += w.entries_of_row(i);
+        w.count[WORK] += w.by_row.length(i);
         const std::int64_t first = table[place];
         if (first < 0) {
             table[place] = static_cast<std::int32_t>(i);
@@ -212,7 +209,7 @@ void merge_parallel_columns(const Workspace<Index> &w, Span<std::int32_t> table,
         if (out_of_budget(w))
             return;
         std::int32_t &place = table[places[k]];
-        w.count[WORK] += w.entries_of_column(k);
+        w.count[WORK] += w.by_column.length(k);
         const std::int64_t first = place;
         if (first < 0 || !w.has_column(first)) {
             place = static_cast<std::int32_t>(k);

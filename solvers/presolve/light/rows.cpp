@@ -32,10 +32,10 @@ bool beyond(double activity, double side, double error) {
 /// Fix every column of a row at the bound that makes its activity least, or greatest.
 template <class W> void force(const W &w, std::int64_t i, bool to_most) {
     remove_row(w, i, note(w, FORCING_ROW, i, -1, to_most ? 1.0 : -1.0, 0.0, 0.0, 0.0));
-    for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry) {
-        const std::int64_t j = w.row_index[entry];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
+        const std::int64_t j = w.by_row.indices[entry];
         if (w.has_column(j)) {
-            const bool at_upper = (w.row_value[entry] > 0.0) == to_most;
+            const bool at_upper = (w.by_row.data[entry] > 0.0) == to_most;
             fix_column(w, j, at_upper ? w.upper[j] : w.lower[j]);
         }
     }
@@ -43,10 +43,10 @@ template <class W> void force(const W &w, std::int64_t i, bool to_most) {
 
 /// Turn a row with one column into bounds of that column.
 template <class W> void to_bound(const W &w, std::int64_t i) {
-    const std::int64_t entry =
-        living_entry(w.row_start[i], w.row_index, Span<const std::int64_t>(w.column_removed));
-    const double a = w.row_value[entry];
-    const std::int64_t j = w.row_index[entry];
+    const std::int64_t entry = living_entry(w.by_row.indptr[i], w.by_row.indices,
+                                            Span<const std::int64_t>(w.column_removed));
+    const double a = w.by_row.data[entry];
+    const std::int64_t j = w.by_row.indices[entry];
     if (std::abs(a) < SMALL_PIVOT * std::min(1.0, w.row_size[i]))
         return;
     double low = w.row_lower[i] / a, high = w.row_upper[i] / a;
@@ -119,8 +119,8 @@ template <class Index> void measure_rows(const Workspace<Index> &w) {
     check(w);
     for (std::int64_t i = 0; i < w.rows(); ++i) {
         double largest = 0.0;
-        for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry)
-            largest = std::max(largest, std::abs(w.row_value[entry]));
+        for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry)
+            largest = std::max(largest, std::abs(w.by_row.data[entry]));
         w.row_size[i] = largest;
     }
 }

@@ -43,25 +43,25 @@ template <class W> void move_cost(const W &w, std::int64_t i, double price, doub
     if (price == 0.0)
         return mark_columns(w, i);
     w.total[OFFSET] += price * side;
-    for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry) {
-        const std::int64_t k = w.row_index[entry];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
+        const std::int64_t k = w.by_row.indices[entry];
         if (!w.has_column(k))
             continue;
-        const double old = w.cost[k], change = price * w.row_value[entry];
+        const double old = w.cost[k], change = price * w.by_row.data[entry];
         const double left = old - change;
         const bool is_noise = std::abs(left) <= ROUNDING * (std::abs(old) + std::abs(change));
         w.cost[k] = is_noise ? 0.0 : left;
         w.column_changed[k] = true;
     }
-    w.count[WORK] += w.entries_of_row(i);
+    w.count[WORK] += w.by_row.length(i);
 }
 
 /// Make a column with one living entry slack of its row, if that is exact.
 template <class W> void absorb(const W &w, std::int64_t j) {
-    const std::int64_t entry =
-        living_entry(w.column_start[j], w.column_index, Span<const std::int64_t>(w.row_removed));
-    const double a = w.column_value[entry];
-    const std::int64_t i = w.column_index[entry];
+    const std::int64_t entry = living_entry(w.by_column.indptr[j], w.by_column.indices,
+                                            Span<const std::int64_t>(w.row_removed));
+    const double a = w.by_column.data[entry];
+    const std::int64_t i = w.by_column.indices[entry];
     if (std::abs(a) < SMALL_PIVOT * w.row_size[i] || w.row_length[i] < 2)
         return;
     const double low = w.row_lower[i], high = w.row_upper[i];

@@ -52,25 +52,21 @@ class _Way:
     def reduced(self) -> Problem:
         """Return the problem in x'."""
         problem, pairs = self._problem, self._pairs
-        A, sides = problem.matrix, problem.row_lower[pairs.row] / pairs.pivot
+        A, sides = problem.entries, problem.row_lower[pairs.row] / pairs.pivot
         place = np.full(problem.num_columns, -1, dtype=np.int64)
         place[self._columns] = np.arange(self._columns.size)
         place[pairs.column] = -1 - np.arange(pairs.column.size)
         equations = (pairs.row, pairs.pivot, sides)
-        matrix = (A.indptr, A.indices, A.data)
         cost = problem.cost.copy()
-        charge_columns(*matrix, pairs.row, pairs.pivot, pairs.column, cost)
+        charge_columns(A, pairs.row, pairs.pivot, pairs.column, cost)
         rows, columns = self._rows.size, self._columns.size
-        lengths = np.diff(A.indptr)
+        lengths = A.lengths
         uses = np.diff(problem.matrix_csc.indptr)[pairs.column]
         room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
         start = np.zeros(rows + 1, dtype=A.indptr.dtype)
         index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)
         shift = np.empty(rows)
-        scratch = (np.zeros(columns), np.zeros(columns, dtype=np.bool_))
-        replace_columns(
-            *matrix, *equations, self._rows, place, *scratch, start, index, value, shift
-        )
+        replace_columns(A, *equations, self._rows, place, columns, start, index, value, shift)
         left = sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns))
         left.sort_indices()  # long rows are written as they come
         return Problem.from_canonical(
@@ -147,15 +143,5 @@ class _Way:
         y[pairs.row] = z[pairs.column] / pairs.pivot
         if (pairs.other >= 0).any():
             z = scale * problem.cost - problem.matrix.T @ y
-            return_bounds(
-                pairs.row,
-                pairs.column,
-                pairs.pivot,
-                pairs.other,
-                pairs.other_entry,
-                pairs.origin,
-                y,
-                z,
-                columns,
-            )
+            return_bounds(pairs, y, z, columns)
         return y

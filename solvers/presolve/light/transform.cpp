@@ -1,6 +1,7 @@
 // The sparse product A T of a substitution: rows without a replaced column are only copied.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "native/bindings.h"
 
@@ -17,42 +18,29 @@ constexpr std::int64_t LONGEST_SORTED = 500;
 /// Rows written between two looks at the clock.
 constexpr std::int64_t ROWS_PER_POLL = 4096;
 
-/// A matrix by rows.
-template <class Index> struct Rows {
-    Span<const Index> start, index;
-    Span<const double> value;
-
-    Rows(Span<const Index> start, Span<const Index> index, Span<const double> value)
-        : start(start), index(index), value(value) {
-        check_length("index", index.size(), start[start.size() - 1]);
-        check_length("value", value.size(), index.size());
-    }
-};
-
 /// Charge the cost of each replaced column to the other columns of its equation.
 template <class Index>
-void charge_columns(Span<const Index> start, Span<const Index> index, Span<const double> value,
-                    Span<const std::int64_t> equation, Span<const double> pivot,
-                    Span<const std::int64_t> column, Span<double> cost) {
-    const Rows<Index> rows(start, index, value);
+void charge_columns(const SparseRows<Index> &rows, Span<const std::int64_t> equation,
+                    Span<const double> pivot, Span<const std::int64_t> column, Span<double> cost) {
+    check_rows("rows", rows, rows.indptr.size() - 1);
     check_length("pivot", pivot.size(), equation.size());
     check_length("column", column.size(), equation.size());
     for (std::int64_t pair = 0; pair < equation.size(); ++pair) {
         const double price = cost[column[pair]] / pivot[pair];
         if (price == 0.0)
             continue;
-        const std::int64_t end = start[equation[pair] + 1];
-        for (std::int64_t entry = start[equation[pair]]; entry < end; ++entry)
-            if (index[entry] != column[pair])
-                cost[index[entry]] -= price * value[entry];
+        const std::int64_t end = rows.indptr[equation[pair] + 1];
+        for (std::int64_t entry = rows.indptr[equation[pair]]; entry < end; ++entry)
+            if (rows.indices[entry] != column[pair])
+                cost[rows.indices[entry]] -= price * rows.data[entry];
     }
 }
 
 /// A row that is being put together: ``total`` and ``seen`` of each new column, and the columns
 /// seen, in the order they came.
 template <class Index> struct Row {
-    Span<double> total;
-    Span<bool> seen;
+    std::vector<double> total;
+    std::vector<char> seen;
     Span<Index> new_index;
     Span<double> new_value;
     std::int64_t first = 0, filled = 0;
@@ -98,24 +86,24 @@ template <class Index> struct Row {
 
 /// Write the rows that stay, in the columns that stay.
 ///
-/// ``place`` (n,) is the new number of a column, or -1 minus its pair's; ``side`` (k,) the constant
-/// of each replaced column; ``total`` and ``seen`` scratch, one for each new column; ``shift`` what
-/// the constants add to each row.
+/// ``place`` (n,) is the new number of a column, one of ``columns``, or -1 minus its pair's;
+/// ``side`` (k,) the constant of each replaced column; ``shift`` what the constants add to each
+/// row.
 template <class Index>
-void replace_columns(Span<const Index> start, Span<const Index> index, Span<const double> value,
-                     Span<const std::int64_t> equation, Span<const double> pivot,
-                     Span<const double> side, Span<const std::int64_t> rows,
-                     Span<const std::int64_t> place, Span<double> total, Span<bool> seen,
-                     Span<Index> new_start, Span<Index> new_index, Span<double> new_value,
-                     Span<double> shift) {
-    const Rows<Index> matrix(start, index, value);
+void replace_columns(const SparseRows<Index> &matrix, Span<const std::int64_t> equation,
+                     Span<const double> pivot, Span<const double> side,
+                     Span<const std::int64_t> rows, Span<const std::int64_t> place,
+                     std::int64_t columns, Span<Index> new_start, Span<Index> new_index,
+                     Span<double> new_value, Span<double> shift) {
+    check_rows("matrix", matrix, matrix.indptr.size() - 1);
     check_length("pivot", pivot.size(), equation.size());
     check_length("side", side.size(), equation.size());
-    check_length("seen", seen.size(), total.size());
     check_length("new_start", new_start.size(), rows.size() + 1);
     check_length("new_value", new_value.size(), new_index.size());
     check_length("shift", shift.size(), rows.size());
-    Row<Index> row{total, seen, new_index, new_value};
+    const auto start = matrix.indptr, index = matrix.indices;
+    const auto value = matrix.data;
+    Row<Index> row{std::vector<double>(columns), std::vector<char>(columns), new_index, new_value};
     for (std::int64_t made = 0; made < rows.size(); ++made) {
         if (made % ROWS_PER_POLL == 0)
             poll();
@@ -144,11 +132,10 @@ void replace_columns(Span<const Index> start, Span<const Index> index, Span<cons
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "charge_columns", &charge_columns<Index>, "start", "index", "value", "equation",
-           "pivot", "column", "cost");
-    expose(module, "replace_columns", &replace_columns<Index>, "start", "index", "value",
-           "equation", "pivot", "side", "rows", "place", "total", "seen", "new_start", "new_index",
-           "new_value", "shift");
+    expose(module, "charge_columns", &charge_columns<Index>, "rows", "equation", "pivot", "column",
+           "cost");
+    expose(module, "replace_columns", &replace_columns<Index>, "matrix", "equation", "pivot",
+           "side", "rows", "place", "columns", "new_start", "new_index", "new_value", "shift");
 }
 
 } // namespace

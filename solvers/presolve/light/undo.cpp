@@ -23,10 +23,10 @@ struct Chosen {
 template <class W>
 double activity_of(const W &w, std::int64_t i, Span<const double> x, std::int64_t step) {
     double total = 0.0;
-    for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry) {
-        const std::int64_t j = w.row_index[entry];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
+        const std::int64_t j = w.by_row.indices[entry];
         if (w.column_removed[j] > step)
-            total += w.row_value[entry] * x[j];
+            total += w.by_row.data[entry] * x[j];
     }
     return total;
 }
@@ -57,9 +57,9 @@ Chosen far_enough(const W &w, Span<const double> activity, std::int64_t j, std::
                   double scale) {
     const bool down = w.payload(step, 0) < 0.0;
     Chosen chosen{nearest_to_zero(scaled(w.lower[j], scale), scaled(w.upper[j], scale)), -1};
-    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry) {
-        const std::int64_t i = w.column_index[entry];
-        const double a = w.column_value[entry];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry) {
+        const std::int64_t i = w.by_column.indices[entry];
+        const double a = w.by_column.data[entry];
         if (w.row_removed[i] <= step)
             continue;
         // receding moves the activity away from the one finite side
@@ -129,9 +129,9 @@ void undo_point(const Workspace<Index> &w, Span<double> x, Span<double> activity
             x[j] = chosen.value;
             place[step] = chosen.place;
         }
-        for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry)
-            if (w.row_removed[w.column_index[entry]] > step)
-                activity[w.column_index[entry]] += w.column_value[entry] * x[j];
+        for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry)
+            if (w.row_removed[w.by_column.indices[entry]] > step)
+                activity[w.by_column.indices[entry]] += w.by_column.data[entry] * x[j];
     }
 }
 
@@ -140,10 +140,10 @@ template <class W>
 double reduced_cost(const W &w, std::int64_t j, Span<const double> y, std::int64_t step,
                     double scale) {
     double total = scale * w.cost[j];
-    for (std::int64_t entry = w.column_start[j]; entry < w.column_start[j + 1]; ++entry) {
-        const std::int64_t i = w.column_index[entry];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry) {
+        const std::int64_t i = w.by_column.indices[entry];
         if (w.row_removed[i] > step)
-            total -= w.column_value[entry] * y[i];
+            total -= w.by_column.data[entry] * y[i];
     }
     return total;
 }
@@ -154,11 +154,11 @@ template <class W>
 Chosen forcing_dual(const W &w, std::int64_t i, Span<const double> z, std::int64_t step) {
     const bool to_most = w.payload(step, 0) > 0.0;
     Chosen chosen{0.0, 0};
-    for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry) {
-        const std::int64_t j = w.row_index[entry];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
+        const std::int64_t j = w.by_row.indices[entry];
         if (w.column_removed[j] <= step)
             continue;
-        const double ratio = z[j] / w.row_value[entry];
+        const double ratio = z[j] / w.by_row.data[entry];
         if (to_most ? ratio > chosen.value : ratio < chosen.value)
             chosen = {ratio, 1 + j};
     }
@@ -176,9 +176,9 @@ template <class W>
 void charge(const W &w, std::int64_t i, double dual, Span<double> z, std::int64_t step) {
     if (dual == 0.0)
         return;
-    for (std::int64_t entry = w.row_start[i]; entry < w.row_start[i + 1]; ++entry)
-        if (w.column_removed[w.row_index[entry]] > step)
-            z[w.row_index[entry]] -= w.row_value[entry] * dual;
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry)
+        if (w.column_removed[w.by_row.indices[entry]] > step)
+            z[w.by_row.indices[entry]] -= w.by_row.data[entry] * dual;
 }
 
 /// Whether a multiplier leans on a side that came from elsewhere.

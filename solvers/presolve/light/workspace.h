@@ -14,6 +14,7 @@ using native::Grid;
 using native::INF;
 using native::poll;
 using native::Span;
+using native::SparseRows;
 
 /// The step at which a row or column that is still alive is removed.
 inline constexpr std::int64_t ALIVE = std::int64_t{1} << 62;
@@ -54,10 +55,7 @@ inline constexpr std::int64_t FLAGS_PER_LOOK = 16;
 inline constexpr std::int64_t OWNERS_PER_POLL = 4096;
 
 template <class Index> struct Workspace {
-    Span<const Index> row_start, row_index;
-    Span<const double> row_value;
-    Span<const Index> column_start, column_index;
-    Span<const double> column_value;
+    SparseRows<Index> by_row, by_column;
     Span<double> cost, lower, upper, row_lower, row_upper, row_size;
     Span<std::int64_t> row_length, column_length, row_removed, column_removed;
     Span<bool> row_changed, column_changed;
@@ -71,21 +69,13 @@ template <class Index> struct Workspace {
     std::int64_t columns() const { return column_removed.size(); }
     bool has_row(std::int64_t i) const { return row_removed[i] == ALIVE; }
     bool has_column(std::int64_t j) const { return column_removed[j] == ALIVE; }
-    std::int64_t entries_of_row(std::int64_t i) const { return row_start[i + 1] - row_start[i]; }
-    std::int64_t entries_of_column(std::int64_t j) const {
-        return column_start[j + 1] - column_start[j];
-    }
 };
 
 /// Refuse arrays that do not belong together.
 template <class Index> void check(const Workspace<Index> &w) {
     const std::int64_t m = w.rows(), n = w.columns();
-    check_length("row_start", w.row_start.size(), m + 1);
-    check_length("column_start", w.column_start.size(), n + 1);
-    check_length("row_index", w.row_index.size(), w.row_start[m]);
-    check_length("row_value", w.row_value.size(), w.row_start[m]);
-    check_length("column_index", w.column_index.size(), w.column_start[n]);
-    check_length("column_value", w.column_value.size(), w.column_start[n]);
+    native::check_rows("by_row", w.by_row, m);
+    native::check_rows("by_column", w.by_column, n);
     for (const auto &one : {w.cost, w.lower, w.upper})
         check_length("cost, lower or upper", one.size(), n);
     for (const auto &one : {w.row_lower, w.row_upper, w.row_size})
@@ -126,15 +116,15 @@ std::int64_t note(const W &w, Kind kind, std::int64_t row, std::int64_t column, 
 /// Take a row out and mark its columns.
 template <class W> void remove_row(const W &w, std::int64_t i, std::int64_t step) {
     w.row_removed[i] = step;
-    const std::int64_t end = w.row_start[i + 1];
-    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry) {
-        const std::int64_t j = w.row_index[entry];
+    const std::int64_t end = w.by_row.indptr[i + 1];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < end; ++entry) {
+        const std::int64_t j = w.by_row.indices[entry];
         if (w.has_column(j)) {
             w.column_length[j] -= 1;
             w.column_changed[j] = true;
         }
     }
-    w.count[WORK] += w.entries_of_row(i);
+    w.count[WORK] += w.by_row.length(i);
 }
 
 /// Take out a row that says nothing.
@@ -152,20 +142,20 @@ inline double shifted(double side, double shift) {
 /// Take a column out at a value, which moves over to the sides of its rows.
 template <class W> void remove_column(const W &w, std::int64_t j, std::int64_t step, double value) {
     w.column_removed[j] = step;
-    const std::int64_t end = w.column_start[j + 1];
-    for (std::int64_t entry = w.column_start[j]; entry < end; ++entry) {
-        const std::int64_t i = w.column_index[entry];
+    const std::int64_t end = w.by_column.indptr[j + 1];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < end; ++entry) {
+        const std::int64_t i = w.by_column.indices[entry];
         if (!w.has_row(i))
             continue;
         w.row_length[i] -= 1;
         w.row_changed[i] = true;
         if (value != 0.0) {
-            const double shift = w.column_value[entry] * value;
+            const double shift = w.by_column.data[entry] * value;
             w.row_lower[i] = shifted(w.row_lower[i], shift);
             w.row_upper[i] = shifted(w.row_upper[i], shift);
         }
     }
-    w.count[WORK] += w.entries_of_column(j);
+    w.count[WORK] += w.by_column.length(j);
 }
 
 /// Fix a column at a value and take it out.
@@ -184,18 +174,18 @@ inline double nearest_to_zero(double low, double high) {
 
 /// Mark the columns of a row.
 template <class W> void mark_columns(const W &w, std::int64_t i) {
-    const std::int64_t end = w.row_start[i + 1];
-    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry)
-        w.column_changed[w.row_index[entry]] = true;
-    w.count[WORK] += w.entries_of_row(i);
+    const std::int64_t end = w.by_row.indptr[i + 1];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < end; ++entry)
+        w.column_changed[w.by_row.indices[entry]] = true;
+    w.count[WORK] += w.by_row.length(i);
 }
 
 /// Mark the rows of a column.
 template <class W> void mark_rows(const W &w, std::int64_t j) {
-    const std::int64_t end = w.column_start[j + 1];
-    for (std::int64_t entry = w.column_start[j]; entry < end; ++entry)
-        w.row_changed[w.column_index[entry]] = true;
-    w.count[WORK] += w.entries_of_column(j);
+    const std::int64_t end = w.by_column.indptr[j + 1];
+    for (std::int64_t entry = w.by_column.indptr[j]; entry < end; ++entry)
+        w.row_changed[w.by_column.indices[entry]] = true;
+    w.count[WORK] += w.by_column.length(j);
 }
 
 /// The only living entry of a row or column, among those from ``entry`` on.
@@ -217,12 +207,12 @@ inline double rounding_of(double size) { return size < INF ? ROUNDING * size : 0
 /// The range of a row's activity, but for one column (-1 for none).
 template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t without) {
     double least = 0.0, most = 0.0, least_size = 0.0, most_size = 0.0;
-    const std::int64_t end = w.row_start[i + 1];
-    for (std::int64_t entry = w.row_start[i]; entry < end; ++entry) {
-        const std::int64_t j = w.row_index[entry];
+    const std::int64_t end = w.by_row.indptr[i + 1];
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < end; ++entry) {
+        const std::int64_t j = w.by_row.indices[entry];
         if (!w.has_column(j) || j == without)
             continue;
-        const double a = w.row_value[entry];
+        const double a = w.by_row.data[entry];
         const double at_lower = a * w.lower[j], at_upper = a * w.upper[j];
         const double smaller = std::min(at_lower, at_upper);
         const double larger = std::max(at_lower, at_upper);
@@ -231,17 +221,17 @@ template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t
         least_size += std::abs(smaller);
         most_size += std::abs(larger);
     }
-    w.count[WORK] += w.entries_of_row(i);
+    w.count[WORK] += w.by_row.length(i);
     return {least, most, rounding_of(least_size), rounding_of(most_size)};
 }
 
 } // namespace presolve::light
 
 #define LIGHT_WORKSPACE(Index)                                                                     \
-    NATIVE_STRUCT(presolve::light::Workspace<Index>, row_start, row_index, row_value,              \
-                  column_start, column_index, column_value, cost, lower, upper, row_lower,         \
-                  row_upper, row_size, row_length, column_length, row_removed, column_removed,     \
-                  row_changed, column_changed, kind, row, column, payload, count, total)
+    NATIVE_STRUCT(presolve::light::Workspace<Index>, by_row, by_column, cost, lower, upper,        \
+                  row_lower, row_upper, row_size, row_length, column_length, row_removed,          \
+                  column_removed, row_changed, column_changed, kind, row, column, payload, count,  \
+                  total)
 LIGHT_WORKSPACE(std::int32_t)
 LIGHT_WORKSPACE(std::int64_t)
 #undef LIGHT_WORKSPACE

@@ -16,6 +16,7 @@ import numpy as np
 
 from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_rows import measure_rows
 
 ALIVE = 2**62
@@ -52,18 +53,14 @@ UPPER, ZERO = int(BasisStatus.UPPER), int(BasisStatus.ZERO)
 class Workspace(NamedTuple):
     """Arrays of a reduction in progress; m rows and n columns are those of the original.
 
-    ``*_start``, ``*_index``, ``*_value`` are A by rows and by columns. ``row_size`` (m,) is the
+    ``by_row`` and ``by_column`` are A and its transpose. ``row_size`` (m,) is the
     largest magnitude in each row, ``*_length`` counts living entries, and ``*_changed`` says what
     is worth another look. ``kind``, ``row``, ``column`` (m + n,) and ``payload`` (m + n, 4)
     record the steps.
     """
 
-    row_start: Any
-    row_index: Any
-    row_value: Any
-    column_start: Any
-    column_index: Any
-    column_value: Any
+    by_row: SparseRows
+    by_column: SparseRows
     cost: Any
     lower: Any
     upper: Any
@@ -87,34 +84,30 @@ class Workspace(NamedTuple):
 def begin(problem: Problem, work_limit: int) -> Workspace:
     """Return the workspace of a problem of which nothing is removed yet."""
     m, n = problem.num_rows, problem.num_columns
-    A, by_column = problem.matrix, problem.matrix_csc
+    by_row, by_column = problem.entries, SparseRows.of(problem.matrix_csc)
     count = np.zeros(COUNTERS, dtype=np.int64)
     count[WORK_LIMIT] = work_limit
     workspace = Workspace(
-        A.indptr,
-        A.indices,
-        A.data,
-        by_column.indptr,
-        by_column.indices,
-        by_column.data,
-        problem.cost.copy(),
-        problem.lower.copy(),
-        problem.upper.copy(),
-        problem.row_lower.copy(),
-        problem.row_upper.copy(),
-        np.zeros(m),
-        np.diff(A.indptr).astype(np.int64),
-        np.diff(by_column.indptr).astype(np.int64),
-        np.full(m, ALIVE, dtype=np.int64),
-        np.full(n, ALIVE, dtype=np.int64),
-        np.ones(m, dtype=np.bool_),
-        np.ones(n, dtype=np.bool_),
-        np.empty(m + n, dtype=np.int8),
-        np.empty(m + n, dtype=np.int64),
-        np.empty(m + n, dtype=np.int64),
-        np.empty((m + n, 4)),
-        count,
-        np.array([problem.offset]),
+        by_row=by_row,
+        by_column=by_column,
+        cost=problem.cost.copy(),
+        lower=problem.lower.copy(),
+        upper=problem.upper.copy(),
+        row_lower=problem.row_lower.copy(),
+        row_upper=problem.row_upper.copy(),
+        row_size=np.zeros(m),
+        row_length=by_row.lengths.astype(np.int64),
+        column_length=by_column.lengths.astype(np.int64),
+        row_removed=np.full(m, ALIVE, dtype=np.int64),
+        column_removed=np.full(n, ALIVE, dtype=np.int64),
+        row_changed=np.ones(m, dtype=np.bool_),
+        column_changed=np.ones(n, dtype=np.bool_),
+        kind=np.empty(m + n, dtype=np.int8),
+        row=np.empty(m + n, dtype=np.int64),
+        column=np.empty(m + n, dtype=np.int64),
+        payload=np.empty((m + n, 4)),
+        count=count,
+        total=np.array([problem.offset]),
     )
     measure_rows(workspace)
     return workspace

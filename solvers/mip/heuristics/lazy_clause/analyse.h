@@ -100,7 +100,8 @@ inline bool follows(const Sides &sides, const State &state, std::int64_t place) 
     const std::int64_t reason = state.entry_reason[place];
     if (reason == DECISION)
         return false;
-    if (reason >= 0 && sides.start[reason + 1] - sides.start[reason] > LONGEST_SHORTENED)
+    if (reason >= 0 &&
+        sides.by_side.indptr[reason + 1] - sides.by_side.indptr[reason] > LONGEST_SHORTENED)
         return false;
     explain_entry(sides, state, place);
     for (std::int64_t k = 0; k < state.counts[EXPLAINED]; ++k) {

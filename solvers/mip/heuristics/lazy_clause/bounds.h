@@ -43,10 +43,10 @@ inline void move(const Sides &sides, const State &state, std::int64_t code, doub
         step -= old;
         ++count;
     }
-    const std::int64_t first = sides.code_start[code], last = sides.code_start[code + 1];
+    const std::int64_t first = sides.by_code.indptr[code], last = sides.by_code.indptr[code + 1];
     for (std::int64_t p = first; p < last; ++p) {
-        const std::int64_t i = sides.code_side[p];
-        state.activity[i] += sides.code_coefficient[p] * step;
+        const std::int64_t i = sides.by_code.indices[p];
+        state.activity[i] += sides.by_code.data[p] * step;
         state.infinite[i] += count;
         if (wakes)
             wake(sides, state, i);
@@ -85,11 +85,11 @@ inline void drain(const State &state) {
 inline void sum_side(const Sides &sides, const State &state, std::int64_t i) {
     double total = 0.0;
     std::int32_t infinite = 0;
-    const std::int64_t first = sides.start[i], last = sides.start[i + 1];
+    const std::int64_t first = sides.by_side.indptr[i], last = sides.by_side.indptr[i + 1];
     for (std::int64_t p = first; p < last; ++p) {
-        const double b = state.bound[sides.code[p]];
+        const double b = state.bound[sides.by_side.indices[p]];
         if (std::isfinite(b))
-            total += sides.coefficient[p] * b;
+            total += sides.by_side.data[p] * b;
         else
             ++infinite;
     }

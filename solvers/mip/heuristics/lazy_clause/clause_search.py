@@ -182,7 +182,7 @@ class ClauseSearch:
 
     def _begin(self, rng: np.random.Generator) -> None:
         state = self.state
-        entries = np.diff(self._sides.code_start)[:-2]
+        entries = self._sides.by_code.lengths[:-2]
         density = (entries[0::2] + entries[1::2]).astype(np.float64)
         density *= 0.5 / max(1.0, float(density.max(initial=1.0)))
         state.score[:-1] = density + 0.1 * rng.random(density.size)

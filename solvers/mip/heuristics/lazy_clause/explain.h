@@ -22,8 +22,8 @@ struct Terms {
 
 /// The terms of side i.
 inline Terms terms_of(const Sides &sides, std::int64_t i) {
-    const std::int64_t first = sides.start[i], last = sides.start[i + 1];
-    return {sides.code.part(first, last), sides.coefficient.part(first, last)};
+    const std::int64_t first = sides.by_side.indptr[i], last = sides.by_side.indptr[i + 1];
+    return {sides.by_side.indices.part(first, last), sides.by_side.data.part(first, last)};
 }
 
 /// The last entry of a code before a place of the trail, or -1.

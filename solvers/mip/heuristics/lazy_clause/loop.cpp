@@ -12,8 +12,7 @@
 #include "state.h"
 #include "watches.h"
 
-NATIVE_STRUCT(mip::lazy_clause::Sides, start, code, coefficient, code_start, code_side,
-              code_coefficient, widest, is_exact, is_integer)
+NATIVE_STRUCT(mip::lazy_clause::Sides, by_side, by_code, widest, is_exact, is_integer)
 NATIVE_STRUCT(mip::lazy_clause::State, bound, root, right, activity, infinite, queue, queued,
               entry_code, entry_before, entry_reason, entry_level, entry_value, entry_old, latest,
               level_start, clause_start, literal_code, literal_value, clause_spread, watch_next,
@@ -144,10 +143,8 @@ void check(const Sides &sides, const State &state) {
     const std::int64_t t = state.entry_code.size(), levels = state.level_start.size();
     check_length("counts", state.counts.size(), NUM_COUNTS);
     check_length("numbers", state.numbers.size(), NUM_NUMBERS);
-    check_length("start", sides.start.size(), r + 1);
-    check_length("code", sides.code.size(), sides.coefficient.size());
-    check_length("code_start", sides.code_start.size(), codes + 1);
-    check_length("code_side", sides.code_side.size(), sides.code_coefficient.size());
+    native::check_rows("by_side", sides.by_side, r);
+    native::check_rows("by_code", sides.by_code, codes);
     for (const auto &[name, size] : {std::pair{"widest", sides.widest.size()},
                                      {"is_exact", sides.is_exact.size()},
                                      {"activity", state.activity.size()},

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.lazy_clause.grid import LARGEST_SUM, WHOLE, Grid
 from solvers.mip.model import FEASIBILITY_TOLERANCE, ByteArray, IndexArray, MipModel
 
@@ -42,10 +43,8 @@ class Sides(NamedTuple):
 
     Attributes
     ----------
-    start, code, coefficient : (r+1,) int32, (e,) int32, (e,) float64
-        Entries of each side.
-    code_start, code_side, code_coefficient : (2n+1,) int32, (e,) int32, (e,) float64
-        The same entries by codes.
+    by_side, by_code : SparseRows
+        Coefficients of each side (r, 2n), and their transpose.
     widest : (r,) float64
         Largest ``c * (upper - lower)`` at the root: with more slack a side tightens nothing.
     is_exact : (r,) uint8
@@ -54,12 +53,8 @@ class Sides(NamedTuple):
         The last is the count of the objective.
     """
 
-    start: IndexArray
-    code: IndexArray
-    coefficient: FloatArray
-    code_start: IndexArray
-    code_side: IndexArray
-    code_coefficient: FloatArray
+    by_side: SparseRows
+    by_code: SparseRows
     widest: FloatArray
     is_exact: ByteArray
     is_integer: ByteArray
@@ -96,15 +91,10 @@ def sides_of(model: MipModel, bound: FloatArray, grid: Grid) -> tuple[Sides, Flo
     code = (2 * column + (value < 0.0)).astype(np.int32)
     is_integer = np.append(model.is_integer, 1).astype(np.uint8)
     size, right, exact = _in_whole_numbers(side, np.abs(value), is_integer[column], right)
-    by_code = np.argsort(code, kind="stable")
-    counts = np.bincount(code, minlength=bound.size)
+    shape = right.size, bound.size
     sides = Sides(
-        start=start,
-        code=code,
-        coefficient=size,
-        code_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        code_side=np.ascontiguousarray(side[by_code]),
-        code_coefficient=np.ascontiguousarray(size[by_code]),
+        by_side=SparseRows(size, code, start, shape),
+        by_code=SparseRows.of_entries(size, code, side, shape[::-1]),
         widest=_widest(side[:-1], size[:-1], code[:-1], bound, right.size),
         is_exact=exact,
         is_integer=is_integer,
@@ -156,7 +146,6 @@ def is_safe(sides: Sides, right: FloatArray, bound: FloatArray) -> bool:
     if not (sides.is_integer.all() and sides.is_exact.all() and np.isfinite(columns).all()):
         return False
     most = np.append(np.maximum(np.abs(columns[0::2]), np.abs(columns[1::2])), 0.0)
-    side = np.repeat(np.arange(right.size), np.diff(sides.start))
-    total = np.bincount(side, sides.coefficient * most[sides.code >> 1], minlength=right.size)
+    total = sides.by_side.times(most[np.arange(bound.size) >> 1])
     small = np.abs(right[:-1]).max(initial=0.0) <= LARGEST_SIDE
     return bool(small and total.max(initial=0.0) <= LARGEST_SUM)

@@ -51,10 +51,8 @@ constexpr std::int64_t ROOT = 0;
 constexpr double TOLERANCE = 1e-6;
 
 struct Sides {
-    Span<const std::int32_t> start, code;
-    Span<const double> coefficient;
-    Span<const std::int32_t> code_start, code_side;
-    Span<const double> code_coefficient, widest;
+    native::SparseRows<std::int32_t> by_side, by_code;
+    Span<const double> widest;
     Span<const std::uint8_t> is_exact, is_integer;
 };
 

@@ -61,8 +61,8 @@ inline double most_continuous(double most, double low, double high) {
 /// Raise what side i, with this much slack, says of its entry p.
 inline void tighten_entry(const Sides &sides, const State &state, std::int64_t i, std::int64_t p,
                           bool is_infinite, double slack) {
-    const std::int64_t code = sides.code[p];
-    const double c = sides.coefficient[p];
+    const std::int64_t code = sides.by_side.indices[p];
+    const double c = sides.by_side.data[p];
     const double low = state.bound[code], high = -state.bound[code ^ 1];
     const bool is_free = !std::isfinite(low);
     if (is_free != is_infinite || (!is_free && c * (high - low) <= slack))
@@ -91,8 +91,8 @@ inline bool visit_side(const Sides &sides, const State &state, std::int64_t i) {
         return true;
     if (infinite == 0)
         slack = std::max(slack, 0.0);
-    const std::int64_t first = sides.start[i];
-    std::int64_t last = sides.start[i + 1];
+    const std::int64_t first = sides.by_side.indptr[i];
+    std::int64_t last = sides.by_side.indptr[i + 1];
     state.counts[WORK] += last - first;
     if (i == state.right.size() - 1)
         --last; // the count of the objective, which only clauses and decisions bound

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.cliques import Cliques
@@ -15,6 +17,32 @@ from solvers.native.mip_inference_probing_merge import merge
 
 CAPACITY = 2_000_000
 """Entries kept in all: 40 MB, and conflicts are put together from them in about a second."""
+
+
+class _Merged(NamedTuple):
+    """What both sides of columns imply, as ``merge.cpp`` has it."""
+
+    hull: IndexArray
+    hull_low: FloatArray
+    hull_high: FloatArray
+    of: IndexArray
+    constant: FloatArray
+    factor: FloatArray
+    kept: npt.NDArray[np.int64]
+    kept_start: npt.NDArray[np.int64]
+
+
+def _room_for(columns: int, entries: int) -> _Merged:
+    return _Merged(
+        hull=np.empty(entries + columns, dtype=np.int32),
+        hull_low=np.empty(entries + columns),
+        hull_high=np.empty(entries + columns),
+        of=np.full(entries, -1, dtype=np.int32),
+        constant=np.zeros(entries),
+        factor=np.zeros(entries),
+        kept=np.empty(entries, dtype=np.int64),
+        kept_start=np.zeros(2 * columns + 1, dtype=np.int64),
+    )
 
 
 class Store:
@@ -56,25 +84,17 @@ class Store:
             Columns that are narrower whichever side holds, and their bounds; None if a column has
             no feasible side.
         """
-        entries, k = probes.column.size, columns.size
-        hull = np.empty(entries + k, dtype=np.int32)
-        hull_low, hull_high = np.empty(entries + k), np.empty(entries + k)
-        of = np.full(entries, -1, dtype=np.int32)
-        constant, factor = np.zeros(entries), np.zeros(entries)
-        kept = np.empty(entries, dtype=np.int64)
-        kept_start = np.zeros(2 * k + 1, dtype=np.int64)
+        merged = _room_for(columns.size, probes.column.size)
         found, impossible = merge(
-            columns, first_upper, second_lower, probes.infeasible, probes.start,
-            probes.column, probes.low, probes.high, np.ascontiguousarray(lower),
-            np.ascontiguousarray(upper), self._place, hull, hull_low, hull_high,
-            of, constant, factor, kept, kept_start,
+            columns, first_upper, second_lower, probes, np.ascontiguousarray(lower),
+            np.ascontiguousarray(upper), self._place, merged,
         )  # fmt: skip
         if impossible:
             return None
-        self._probed += k
-        self._keep_sides(columns, first_upper, second_lower, probes, kept, kept_start)
-        self._aggregate(probes.column, of, constant, factor)
-        return hull[:found], hull_low[:found], hull_high[:found]
+        self._probed += columns.size
+        self._keep_sides(columns, first_upper, second_lower, probes, merged)
+        self._aggregate(probes.column, merged)
+        return merged.hull[:found], merged.hull_low[:found], merged.hull_high[:found]
 
     def _keep_sides(
         self,
@@ -82,14 +102,13 @@ class Store:
         first_upper: FloatArray,
         second_lower: FloatArray,
         probes: Probes,
-        kept: np.ndarray,
-        kept_start: np.ndarray,
+        merged: _Merged,
     ) -> None:
         both = (probes.infeasible[0::2] == 0) & (probes.infeasible[1::2] == 0)
         self._first_upper[columns[both]] = first_upper[both]
         self._second_lower[columns[both]] = second_lower[both]
-        kept = kept[: kept_start[-1]]
-        sizes = np.diff(kept_start)
+        kept = merged.kept[: merged.kept_start[-1]]
+        sizes = np.diff(merged.kept_start)
         sides = (2 * columns[:, None] + np.arange(2)).ravel()
         low, high = probes.low[kept], probes.high[kept]
         self._side_size[sides] = sizes
@@ -97,10 +116,9 @@ class Store:
         self._size += kept.size
         self.singletons += int(np.count_nonzero(low == high))
 
-    def _aggregate(
-        self, column: IndexArray, of: IndexArray, constant: FloatArray, factor: FloatArray
-    ) -> None:
+    def _aggregate(self, column: IndexArray, merged: _Merged) -> None:
         """Keep the first aggregation of each column, unless its other column has one itself."""
+        of, constant, factor = merged.of, merged.constant, merged.factor
         new = np.flatnonzero(of >= 0)
         new = new[~self.determined[column[new]] & ~self.determined[of[new]]]
         new = new[np.unique(column[new], return_index=True)[1]]
