@@ -10,24 +10,28 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from solvers.core.process_state import Slot
+
 if TYPE_CHECKING:
     from solvers.core.outcome import Basis
     from solvers.core.problem import Problem
 
-_LAST: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Any], Basis]] = weakref.WeakKeyDictionary()
+_last: Slot[weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Any], Basis]]] = Slot(
+    "each solver's last model and its basis", weakref.WeakKeyDictionary
+)
 
 
 def remember_basis(solver: Any, model: Any, basis: Basis | None) -> None:
     """Keep the basis of an answer, or forget the one before if there is none."""
     if basis is None:
-        _LAST.pop(solver, None)
+        _last.value.pop(solver, None)
     else:
-        _LAST[solver] = (weakref.ref(model), basis)
+        _last.value[solver] = (weakref.ref(model), basis)
 
 
 def recall_basis(solver: Any, model: Any, problem: Problem) -> Basis | None:
     """Return the basis that this solver ended with on this very model, if it still fits."""
-    reference, basis = _LAST.get(solver, (None, None))
+    reference, basis = _last.value.get(solver, (None, None))
     if reference is None or basis is None or reference() is not model or problem.is_mip:
         return None
     fits = (

@@ -47,6 +47,7 @@ from gpu_bridge.verify.residuals import (
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.process_state import Slot
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.core.separation import separation
 
@@ -62,11 +63,11 @@ beyond it a point says nothing about the optimum."""
 READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
 """The options that are read here."""
 
-_graded: weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome]]
-_graded = weakref.WeakKeyDictionary()
-"""What was asked about outcomes that are still about, and the answer: the route that an answer took
-asks first, to know whether to go on, and the pipeline again, which on large models is half of what
-is left to do. Outcomes never change."""
+_graded: Slot[weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome]]] = Slot(
+    "what verification said of outcomes that are still about", weakref.WeakKeyDictionary
+)
+"""The route that an answer took asks first, to know whether to go on, and the pipeline again, which
+on large models is half of what is left to do. Outcomes never change."""
 
 
 def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
@@ -82,11 +83,11 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
         Tolerances and gaps.
     """
     question = (weakref.ref(problem), *(getattr(options, name) for name in READ))
-    earlier = _graded.get(outcome)
+    earlier = _graded.value.get(outcome)
     if earlier is not None and earlier[0] == question:
         return earlier[1]
     graded = _grade(problem, outcome, options)
-    _graded[outcome] = (question, graded)
+    _graded.value[outcome] = (question, graded)
     return graded
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from solvers.core.errors import EngineError
+from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
 
 LOOK_AGAIN = 0.02
@@ -31,8 +32,8 @@ fault and abort the process."""
 
 Answer = TypeVar("Answer")
 
-_left: set[threading.Thread] = set()
-_own = threading.local()
+_left: Slot[set[threading.Thread]] = Slot("threads left behind, still at work", set)
+_own: Slot[threading.local] = Slot("the stop flag that a thread's loops look at", threading.local)
 
 
 class StopFlag:
@@ -47,7 +48,7 @@ class StopFlag:
 
     def watch(self) -> None:
         """Let the loops of this thread look at the flag from now on."""
-        _own.flag = self
+        _own.value.flag = self
         try:
             import solvers.native._core as _core
         except (EngineError, ImportError):  # without compiled loops there is nothing to end
@@ -79,7 +80,7 @@ def start_thread(
     EngineError
         The system has no thread left.
     """
-    flag: StopFlag | None = getattr(_own, "flag", None)
+    flag: StopFlag | None = getattr(_own.value, "flag", None)
 
     def guarded() -> None:
         try:
@@ -164,13 +165,15 @@ def usable_cores() -> int:
 
 def leave(*threads: threading.Thread) -> None:
     """Let threads, which have been told to stop, end by themselves."""
-    _left.difference_update([one for one in tuple(_left) if not one.is_alive()])
-    _left.update(one for one in threads if one.is_alive())
+    with _left.locked() as left:
+        left.difference_update([one for one in left if not one.is_alive()])
+        left.update(one for one in threads if one.is_alive())
 
 
 def left_behind() -> tuple[threading.Thread, ...]:
     """Return the threads that were left and are still at work."""
-    return tuple(one for one in tuple(_left) if one.is_alive())
+    with _left.locked() as left:
+        return tuple(one for one in left if one.is_alive())
 
 
 @atexit.register

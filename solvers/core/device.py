@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import os
 import platform
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from solvers.core.concurrency import start_thread
 from solvers.core.errors import DeviceError
+from solvers.core.process_state import Slot
 
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
@@ -66,6 +68,13 @@ class Device:
 
         return cupy
 
+    def attribute(self, name: str) -> int:
+        """Return a number of a GPU by CUDA's name; CuPy asks for a hundred to tell one."""
+        known, key = _attributes.value, (type(self), self.index)
+        if key not in known:
+            known[key] = self.xp.cuda.Device(self.index).attributes
+        return int(known[key][name])
+
     def activate(self) -> AbstractContextManager[Any]:
         """Return a context in which this device and a stream of its own are the current ones."""
         return nullcontext() if self.kind == "cpu" else _OwnStream(self.index)
@@ -105,8 +114,10 @@ class Device:
             self.xp.get_default_memory_pool().free_all_blocks()
 
 
-_expected: set[int] = set()
-"""GPUs that are being made ready, or are."""
+_expected: Slot[set[int]] = Slot("GPUs that are being made ready, or are", set)
+_attributes: Slot[dict[tuple[type[Device], int], Mapping[str, int]]] = Slot(
+    "what each GPU says of itself", dict
+)
 
 
 class _OwnStream:
@@ -197,9 +208,9 @@ def expect(device: Device) -> None:
 
     That takes the better part of a second. Where it fails, who needs the GPU finds out as ever.
     """
-    if device.kind != "cuda" or device.note or device.index in _expected:
+    if device.kind != "cuda" or device.note or device.index in _expected.value:
         return
-    _expected.add(device.index)
+    _expected.value.add(device.index)
 
     def load() -> None:
         import cupy

@@ -8,7 +8,6 @@ threads, as they all ask for one core and a new thread takes HiGHS a third of a 
 from __future__ import annotations
 
 import math
-import os
 import queue
 import threading
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 
 from solvers.core.concurrency import leave, start_thread
 from solvers.core.outcome import StopReason
+from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
 from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
@@ -194,20 +194,16 @@ class _KeptThread:
         return job is not None
 
 
-_idle: list[_KeptThread] = []
-"""Threads that wait for work; a process that was forked has none of its parent's."""
+_idle: Slot[list[_KeptThread]] = Slot("HiGHS's threads that wait for work", list)
 
 MOST_IDLE = 4
 """How many threads are kept."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)
 
 
 def _idle_thread() -> _KeptThread:
     """Return a thread that was kept and does nothing, or a new one."""
     try:
-        return _idle.pop()
+        return _idle.value.pop()
     except IndexError:
         return _KeptThread()
 
@@ -264,8 +260,8 @@ def in_thread(
         raise
     if worker is None:
         thread.join()
-    elif len(_idle) < MOST_IDLE:
-        _idle.append(worker)
+    elif len(_idle.value) < MOST_IDLE:
+        _idle.value.append(worker)
     else:
         worker.end()
     if job.failures:

@@ -17,9 +17,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import FileIO
 from typing import IO
+
+from solvers.core.process_state import Slot
 
 KEPT = 3
 """Most children that wait at once; a race has two, and crossover may follow."""
@@ -91,40 +93,40 @@ def take(bootstrap: str) -> Child:
     OSError
         No child process can be started.
     """
-    with _state.lock:
-        _state.busy += 1
-        _state.most = min(max(_state.most, _state.busy), KEPT)
-        _state.generation += 1
+    with _pool.locked() as pool:
+        pool.busy += 1
+        pool.most = min(max(pool.most, pool.busy), KEPT)
+        pool.generation += 1
         program = _program(bootstrap)
-        for child in tuple(_state.waiting):
+        for child in tuple(pool.waiting):
             if child.program == program and child.popen.poll() is None:
-                _state.waiting.remove(child)
+                pool.waiting.remove(child)
                 return child
     try:
         return _start(program)
     except OSError:
-        with _state.lock:
-            _state.busy -= 1
+        with _pool.locked() as pool:
+            pool.busy -= 1
         raise
 
 
 def give_back(bootstrap: str) -> None:
     """Say that a child taken is no more, and have its successors started shortly."""
-    with _state.lock:
-        _state.busy -= 1
-        generation = _state.generation
+    with _pool.locked() as pool:
+        pool.busy -= 1
+        generation = pool.generation
     _later(REST, _refill, bootstrap, generation)
 
 
 def expect(bootstrap: str) -> None:
     """Have a child ready for a task that will come in a moment."""
-    with _state.lock:
-        _state.generation += 1
-        generation = _state.generation
-        if _state.waiting:
+    with _pool.locked() as pool:
+        pool.generation += 1
+        generation = pool.generation
+        if pool.waiting:
             return
         try:
-            _state.waiting.append(_start(_program(bootstrap)))
+            pool.waiting.append(_start(_program(bootstrap)))
         except OSError:
             return  # whoever wants the child will say so
     _later(IDLE, _expire, generation)
@@ -132,8 +134,8 @@ def expect(bootstrap: str) -> None:
 
 def dismiss() -> None:
     """End every child that waits."""
-    with _state.lock:
-        leaving, _state.waiting = _state.waiting, []
+    with _pool.locked() as pool:
+        leaving, pool.waiting = pool.waiting, []
     for child in leaving:
         child.popen.kill()
     for child in leaving:
@@ -141,18 +143,24 @@ def dismiss() -> None:
         child.close()
 
 
-class _State:
+@dataclass(eq=False)
+class _Pool:
     """Who waits, and how many were at work together."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.waiting: list[Child] = []
-        self.busy = 0
-        self.most = 0
-        self.generation = 0
+    waiting: list[Child] = field(default_factory=list)
+    busy: int = 0
+    most: int = 0
+    generation: int = 0
 
 
-_state = _State()
+def _leave(pool: _Pool) -> None:
+    """In a forked copy of this process, leave the children to the original."""
+    for child in pool.waiting:
+        child.popen.returncode = 0  # as far as the copy is concerned
+        child.close()
+
+
+_pool: Slot[_Pool] = Slot("child processes that wait with HiGHS loaded", _Pool, _leave)
 
 
 def _program(bootstrap: str) -> tuple[str, str]:
@@ -208,13 +216,13 @@ def _opened(number: int, mode: str) -> FileIO:
 
 def _refill(bootstrap: str, generation: int) -> None:
     """Start successors unless children were taken since, which have successors of their own."""
-    with _state.lock:
-        if generation != _state.generation or sys.is_finalizing():
+    with _pool.locked() as pool:
+        if generation != pool.generation or sys.is_finalizing():
             return
-        wanted = _state.most - _state.busy - len(_state.waiting)
+        wanted = pool.most - pool.busy - len(pool.waiting)
         try:
             for _ in range(wanted):
-                _state.waiting.append(_start(_program(bootstrap)))
+                pool.waiting.append(_start(_program(bootstrap)))
         except OSError:
             return  # the next solve says so, if it is still true then
     _later(IDLE, _expire, generation)
@@ -229,23 +237,12 @@ def _later(seconds: float, function: Callable[..., None], *arguments: object) ->
 
 def _expire(generation: int) -> None:
     """Send the waiting home unless somebody came."""
-    with _state.lock:
-        idle = generation == _state.generation
+    with _pool.locked() as pool:
+        idle = generation == pool.generation
         if idle:
-            _state.most = 0
+            pool.most = 0
     if idle:
         dismiss()
 
 
-def _forget() -> None:
-    """In a forked copy of this process, leave the children to the original."""
-    global _state
-    for child in _state.waiting:
-        child.popen.returncode = 0  # as far as the copy is concerned
-        child.close()
-    _state = _State()
-
-
 atexit.register(dismiss)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import importlib
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import EngineError
+from solvers.core.process_state import Slot
 from solvers.kernels.prebuilt import file_stem, find_compiled
 from solvers.kernels.sharing import threads_for
 
@@ -106,6 +106,14 @@ class _Compiled:
 
     function: Any
     types: Mapping[str, str]
+
+
+@dataclass(eq=False)
+class _OfFamily:
+    """What is compiled of a family: modules by types and GPU, kernels by their arrays' types."""
+
+    modules: dict[tuple[Types, int], Any] = field(default_factory=dict)
+    functions: dict[tuple[str, str, int], _Compiled] = field(default_factory=dict)
 
 
 Values = Mapping[str, Any]
@@ -195,9 +203,7 @@ class Family:
         self.stem = stem
         self.cooperative = cooperative
         self.kernels = {kernel.name: kernel for kernel in kernels}
-        self._modules: dict[tuple[Types, int], Any] = {}
-        self._functions: dict[tuple[str, str, int], _Compiled] = {}
-        self._lock = threading.Lock()
+        self._compiled: Slot[_OfFamily] = Slot("compiled kernels, by family", _OfFamily)
 
     def __getitem__(self, name: str) -> Callable[..., None]:
         """Return the kernel as a function of its declared arguments (and ``threads=``)."""
@@ -256,17 +262,17 @@ class Family:
 
         gpu = int(cupy.cuda.runtime.getDevice())
         chars = "".join(values[place].dtype.char for place in kernel.arrays)
-        with self._lock:
+        with self._compiled.locked() as compiled:
             key = (kernel.name, chars, gpu)
-            found = self._functions.get(key)
+            found = compiled.functions.get(key)
             if found is None:
                 array_types = _array_types(kernel, values)
                 types = self.types(**array_types)
-                module = self._modules.get((types, gpu))
+                module = compiled.modules.get((types, gpu))
                 if module is None:
-                    module = self._modules[types, gpu] = self._compile(cupy, types)
+                    module = compiled.modules[types, gpu] = self._compile(cupy, types)
                 found = _Compiled(module.get_function(kernel.name), array_types)
-                self._functions[key] = found
+                compiled.functions[key] = found
             return found
 
     def _compile(self, cupy: Any, types: Types) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from pyomo.contrib.solver.common.factory import SolverFactory
 
 import gpu_bridge
-from gpu_bridge.adapters.last_basis import _LAST, recall_basis, remember_basis
+from gpu_bridge.adapters.last_basis import _last, recall_basis, remember_basis
 from solvers.core.outcome import Basis
 
 SIZE = 30
@@ -73,13 +73,13 @@ def test_pulp_starts_from_the_basis_it_ended_with() -> None:
 def test_only_what_fits_is_recalled_and_nothing_is_kept_alive() -> None:
     solver, model = SolverFactory("gpuheur"), pyomo_model()
     solver.solve(model, solver_options={"method": "simplex", "presolve": False})
-    basis = _LAST[solver][1]
+    basis = _last.value[solver][1]
     problem = gpu_bridge.Problem.from_arrays([1.0], [[1.0]], row_lower=[1.0])
     assert recall_basis(solver, model, problem) is None, "of another shape"
     assert recall_basis(solver, pyomo_model(), problem) is None, "another model"
     remember_basis(solver, model, None)
-    assert solver not in _LAST
+    assert solver not in _last.value
     remember_basis(solver, model, Basis(basis.column_status, basis.row_status))
     del solver
     gc.collect()
-    assert all(kept[1].column_status is not basis.column_status for kept in _LAST.values())
+    assert all(kept[1].column_status is not basis.column_status for kept in _last.value.values())

@@ -112,11 +112,11 @@ def test_a_child_killed_each_time_at_a_stage_raises_nothing(in_child, monkeypatc
 
 def test_a_successor_killed_while_it_waits_is_not_used(in_child):
     for _ in range(3):
-        for one in process_pool._state.waiting:
+        for one in process_pool._pool.value.waiting:
             one.popen.kill()
         outcome = solve(covering(20, 10), EngineOptions(), Progress())
         assert outcome.solution_status is SolutionStatus.OPTIMAL
-        assert soon(lambda: bool(process_pool._state.waiting))
+        assert soon(lambda: bool(process_pool._pool.value.waiting))
 
 
 def test_a_crash_after_a_point_keeps_the_point(in_child, monkeypatch):

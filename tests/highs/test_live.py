@@ -179,7 +179,7 @@ def test_solves_at_the_same_time_do_not_meet() -> None:
     for thread in threads:
         thread.join()
     assert found == pytest.approx({k: best * (k + 1) for k in range(8)})
-    assert len(in_process._idle) <= in_process.MOST_IDLE
+    assert len(in_process._idle.value) <= in_process.MOST_IDLE
 
 
 def test_brief_solves_share_a_thread() -> None:

@@ -12,12 +12,15 @@ from typing import Any
 from pyomo.core.base.block import BlockData
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, ModelReader, convert
+from solvers.core.process_state import Slot
 
 MOST_MODELS = 4
 """Models that one solver may be used on by turns."""
 
 _Readers = weakref.WeakKeyDictionary[Any, ModelReader]
-_LAST: weakref.WeakKeyDictionary[Any, _Readers] = weakref.WeakKeyDictionary()
+_last: Slot[weakref.WeakKeyDictionary[Any, _Readers]] = Slot(
+    "each solver's last Pyomo models, as they were read", weakref.WeakKeyDictionary
+)
 
 
 def convert_again(solver: Any, model: Any) -> ConvertedModel:
@@ -27,7 +30,7 @@ def convert_again(solver: Any, model: Any) -> ConvertedModel:
     """
     if not isinstance(model, BlockData):
         return convert(model)  # which says what is wrong
-    readers = _LAST.setdefault(solver, weakref.WeakKeyDictionary())
+    readers = _last.value.setdefault(solver, weakref.WeakKeyDictionary())
     reader = readers.pop(model, None)
     if reader is None or not reader.fits(model):
         reader = ModelReader(model)

@@ -7,7 +7,6 @@ takes some thousandths of a millisecond for each ten columns and is launched onc
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,7 @@ from solvers.papers.dense_lu.kernels.batched import BATCHED, shared_bytes
 
 def fits(device: Device, n: int) -> bool:
     """Whether a block of a GPU holds a matrix with n rows, and right-hand sides beside it."""
-    return shared_bytes(n, sides=n) <= _shared_memory(device.index)
-
-
-@lru_cache
-def _shared_memory(gpu: int) -> int:
-    """Return the bytes that a block may have; CuPy asks for a hundred attributes to tell one."""
-    import cupy
-
-    return int(cupy.cuda.Device(gpu).attributes["MaxSharedMemoryPerBlockOptin"])
+    return shared_bytes(n, sides=n) <= device.attribute("MaxSharedMemoryPerBlockOptin")
 
 
 def factorise(matrix: Any, device: Device, reuse: Factors | None) -> Factors:

@@ -212,7 +212,7 @@ def _launch_seconds(device: Device) -> float:
 
 def _cache_bytes(device: Device) -> int:
     if device.kind == "cuda":
-        return int(device.xp.cuda.Device(device.index).attributes["L2CacheSize"])
+        return device.attribute("L2CacheSize")
     for name in ("SC_LEVEL3_CACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"):
         if name in getattr(os, "sysconf_names", {}) and os.sysconf(name) > 0:
             return os.sysconf(name)

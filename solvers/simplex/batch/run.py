@@ -16,7 +16,6 @@ from solvers.simplex.batch.inputs import SLICE_BYTES, Inputs, to_device_together
 from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
 from solvers.simplex.batch.layout import Layout, find_layout
-from solvers.simplex.batch.limits import gpu_limits
 from solvers.simplex.batch.prepare import Prepared
 from solvers.simplex.batch.results import SliceResults, empty_answer
 from solvers.simplex.batch.settings import Settings
@@ -166,11 +165,10 @@ class _Launcher:
         m, n = self.shape
         if self.device.kind != "cuda":
             return Layout(0, m, False, 1, 1, 0, 0)
-        limits = gpu_limits(self.device)
         return find_layout(
             m,
             n,
             count=self.most,
-            processors=limits.processors,
-            shared_memory=limits.shared_memory,
+            processors=self.device.attribute("MultiProcessorCount"),
+            shared_memory=self.device.attribute("MaxSharedMemoryPerBlockOptin"),
         )

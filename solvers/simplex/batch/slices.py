@@ -6,7 +6,6 @@ an interruption are heeded; an LP is never split.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
 from solvers.simplex.batch.answer import BatchAnswer
 from solvers.simplex.batch.inputs import Parcel
@@ -60,11 +60,11 @@ class Lane:
     scratch: Any
 
 
-_idle_streams: dict[tuple[type[Device], int], list[Any]] = {}
-"""Streams of solves that are over, by GPU: memory pools keep blocks for each stream, so that a new
-one would have to ask the driver for all it needs."""
-
-_streams_lock = threading.Lock()
+_idle_streams: Slot[dict[tuple[type[Device], int], list[Any]]] = Slot(
+    "streams of batches that are over, by GPU", dict
+)
+"""Memory pools keep blocks for each stream, so that a new one would have to ask the driver for all
+it needs."""
 
 
 @contextmanager
@@ -82,8 +82,8 @@ def kept_stream(device: Device) -> Iterator[None]:
 
 def _take_stream(device: Device) -> Any:
     """Return a stream that nothing is on its way on, a new one if need be."""
-    with _streams_lock:
-        idle = _idle_streams.get((type(device), device.index))
+    with _idle_streams.locked() as streams:
+        idle = streams.get((type(device), device.index))
         if idle:
             return idle.pop()
     return device.xp.cuda.Stream(non_blocking=True)
@@ -91,8 +91,8 @@ def _take_stream(device: Device) -> Any:
 
 def _give_back(streams: list[Any], device: Device) -> None:
     """Keep streams for the next solve; nothing may be on its way on them."""
-    with _streams_lock:
-        _idle_streams.setdefault((type(device), device.index), []).extend(streams)
+    with _idle_streams.locked() as idle:
+        idle.setdefault((type(device), device.index), []).extend(streams)
 
 
 def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> list[Lane]:

@@ -155,8 +155,7 @@ def blocks_that_stay(device: Device) -> int:
     """Return how many blocks stay for many iterations."""
     if device.kind == "cpu":
         return 1
-    processors = device.xp.cuda.Device(device.index).attributes["MultiProcessorCount"]
-    return BLOCKS_PER_PROCESSOR * int(processors)
+    return BLOCKS_PER_PROCESSOR * device.attribute("MultiProcessorCount")
 
 
 def _matrix(matrix: Compressed, width: int, device: Device) -> Matrix:

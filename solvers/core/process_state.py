@@ -1,0 +1,84 @@
+"""What a process keeps from solve to solve; nowhere else do functions change what a module holds.
+
+A slot stands where its thing is used and holds it: made at the first use, and made anew in a forked
+copy of the process, which has none of its parent's threads and must not touch its streams. What the
+copy inherits is left alone, and not even destroyed. docs/architecture.md lists the slots.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+Kept = TypeVar("Kept")
+
+_slots: list[Slot[Any]] = []
+_inherited: list[object] = []
+_making = threading.Lock()
+
+
+class Slot(Generic[Kept]):
+    """One thing that the process keeps.
+
+    Parameters
+    ----------
+    name : str
+        What it is, for people.
+    make : callable
+        Makes it as it is to begin with.
+    leave : callable, optional
+        What a forked copy does with its parent's before it has its own.
+    """
+
+    def __init__(
+        self, name: str, make: Callable[[], Kept], leave: Callable[[Kept], None] | None = None
+    ) -> None:
+        self.name = name
+        self._make, self._leave = make, leave
+        self._kept: Kept | None = None
+        self._lock = threading.Lock()
+        _slots.append(self)
+
+    @property
+    def value(self) -> Kept:
+        """The thing itself; who changes it in several steps takes it by :meth:`locked`."""
+        if self._kept is None:
+            with _making:
+                if self._kept is None:
+                    self._kept = self._make()
+        return self._kept
+
+    @contextmanager
+    def locked(self) -> Iterator[Kept]:
+        """Give it to one thread at a time."""
+        with self._lock:
+            yield self.value
+
+    def begin_anew(self) -> None:
+        """Forget it, in a copy of the process."""
+        self._lock = threading.Lock()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            _inherited.append(kept)
+            if self._leave is not None:
+                self._leave(kept)
+
+
+def slots() -> tuple[Slot[Any], ...]:
+    """Return the slots of the modules imported so far."""
+    return tuple(_slots)
+
+
+def _begin_anew() -> None:
+    _making.release()
+    for slot in _slots:
+        slot.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_making.acquire, after_in_parent=_making.release, after_in_child=_begin_anew
+    )
