@@ -17,9 +17,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.rows import SparseRows
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.step import KEEP_LAST, STEP
-from solvers.sparse.slices import CPU_PLAN, Packed, Rows, Slices, in_slices, row_order
+from solvers.sparse.slices import CPU_PLAN, Packed, Slices, in_slices, row_order
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -190,9 +191,9 @@ class Lab:
 
 
 def _laid_out(matrix: sp.csr_array) -> Slices:
-    m, n = matrix.shape
-    rows = Rows(m, n, matrix.indptr, matrix.indices, matrix.data)
-    return in_slices(rows, CPU_PLAN, row_order(rows, CPU_PLAN), np.arange(n), Packed())
+    rows = SparseRows.of(matrix)
+    order = row_order(rows, CPU_PLAN)
+    return in_slices(rows, CPU_PLAN, order, np.arange(rows.shape[1]), Packed())
 
 
 class Controller:

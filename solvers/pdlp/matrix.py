@@ -15,11 +15,11 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
 from solvers.sparse.slices import (
     CPU_PLAN,
     Packed,
     Plan,
-    Rows,
     Slices,
     in_slices,
     inverse,
@@ -48,17 +48,14 @@ def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> C
     Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
     and each way of packing needs kernels compiled for it.
     """
-    m, n = problem.matrix.shape
-    csr, csc = problem.matrix, problem.matrix_csc
-    rows = Rows(m, n, csr.indptr, csr.indices, csr.data)
-    columns = Rows(n, m, csc.indptr, csc.indices, csc.data)
+    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
     if device.kind == "cpu":
         none = np.zeros(0, dtype=np.int64)
         return Coefficients(
             in_slices(rows, CPU_PLAN, none, none, Packed()),
             in_slices(columns, CPU_PLAN, none, none, Packed()),
         )
-    packed = pack(csr.data, m, n) if csr.nnz >= pack_from else Packed()
+    packed = pack(rows.data, *rows.shape) if rows.nnz >= pack_from else Packed()
     rows_ordered, columns_ordered = row_order(rows, plan), row_order(columns, plan)
     row_position, column_position = inverse(rows_ordered), inverse(columns_ordered)
     with ThreadPoolExecutor(1) as other:  # the loops run without the interpreter's lock

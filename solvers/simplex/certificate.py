@@ -36,8 +36,8 @@ def primal_ray(problem: Problem, core: DenseGpuCore, state: SimplexState) -> Flo
     entering = core.pivot_column
     column = np.zeros(form.num_rows)
     if entering < n:
-        span = slice(form.columns.starts[entering], form.columns.starts[entering + 1])
-        column[form.columns.indices[span]] = form.columns.values[span]
+        indices, values = form.columns[entering]
+        column[indices] = values
     else:
         column[entering - n] = -1.0
     ray = np.zeros(form.num_variables)
@@ -55,10 +55,7 @@ def _refined(
 ) -> FloatArray:
     """Solve once more with what rounding has left of B'y = unit."""
     form = state.form
-    n = form.num_structurals
-    owner = np.repeat(np.arange(n), np.diff(form.columns.starts))
-    product = np.bincount(owner, weights=form.columns.values * y[form.columns.indices], minlength=n)
-    everything = np.concatenate([product, -y])
+    everything = np.concatenate([form.columns.times(y), -y])
     return np.asarray(y + core.solve_transposed(unit - everything[state.basic]))
 
 

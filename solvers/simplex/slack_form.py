@@ -11,27 +11,19 @@ basis -I needs no factorisation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.rows import SparseRows
 
 SCALING_PASSES = 4
 """Passes of geometric scaling; more change the powers of two of few rows."""
 
 NO_SCALING_WITHIN = (0.2, 5.0)
 """Smallest and largest coefficient between which a matrix is left as it is."""
-
-
-class Compressed(NamedTuple):
-    """A compressed sparse matrix as compiled loops take it: int64, int32 and float64 arrays."""
-
-    starts: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +36,7 @@ class SlackForm:
     ----------
     num_rows, num_structurals : int
         m and n.
-    columns, rows : Compressed
+    columns, rows : SparseRows
         A by columns and by rows, without the logicals; indices ascend.
     cost, lower, upper : (n + m,) arrays
         Of structurals, then logicals, whose costs are zero.
@@ -54,8 +46,8 @@ class SlackForm:
 
     num_rows: int
     num_structurals: int
-    columns: Compressed
-    rows: Compressed
+    columns: SparseRows
+    rows: SparseRows
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -108,22 +100,13 @@ def slack_form(problem: Problem, *, scaled: bool = True) -> SlackForm:
     return SlackForm(
         m,
         n,
-        compressed(by_columns),
-        compressed(by_rows),
+        SparseRows.of(by_columns),
+        SparseRows.of(by_rows),
         np.concatenate([problem.cost * column_scale, np.zeros(m)]),
         np.concatenate([problem.lower / column_scale, problem.row_lower * row_scale]),
         np.concatenate([problem.upper / column_scale, problem.row_upper * row_scale]),
         column_scale,
         row_scale,
-    )
-
-
-def compressed(matrix: sp.csr_array | sp.csc_array) -> Compressed:
-    """Return the arrays of a SciPy matrix in the types that compiled loops expect."""
-    return Compressed(
-        np.ascontiguousarray(matrix.indptr, dtype=np.int64),
-        np.ascontiguousarray(matrix.indices, dtype=np.int32),
-        np.ascontiguousarray(matrix.data, dtype=np.float64),
     )
 
 

@@ -59,9 +59,7 @@ def guessed_status(form: SlackForm, x: FloatArray) -> npt.NDArray[np.int8]:
     """Return (n + m,) statuses of a point: basic where it lies strictly between bounds."""
     n, m = form.num_structurals, form.num_rows
     here = x / form.column_scale
-    by_row = np.repeat(np.arange(m), np.diff(form.rows.starts))
-    activity = np.bincount(by_row, weights=form.rows.values * here[form.rows.indices], minlength=m)
-    value = np.concatenate([here, activity])
+    value = np.concatenate([here, form.rows.times(here)])
     near_lower = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.lower)))
     near_upper = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.upper)))
     below = value <= form.lower + near_lower

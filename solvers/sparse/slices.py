@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
+from solvers.core.rows import SparseRows
 
 UNIT = 8
 """Slices of a unit: the warps of a team of threads."""
@@ -64,17 +65,6 @@ in fast memory either way, and each type of index needs kernels compiled for it.
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.signedinteger[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A matrix by rows as engines get it: starts (rows + 1,), indices and values (nnz,)."""
-
-    rows: int
-    columns: int
-    starts: Any
-    indices: Any
-    values: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,14 +189,14 @@ class Slices:
         return int(self.indices.size) / max(1, self.nonzeros) - 1.0
 
 
-def row_order(matrix: Rows, plan: Plan) -> IndexArray:
+def row_order(matrix: SparseRows, plan: Plan) -> IndexArray:
     """Return the order (rows,) in which the rows of a matrix are laid out: longest first.
 
     Rows of one length keep their order, which in models is that of one family of constraints.
     """
     if plan.height == 1:
-        return np.arange(matrix.rows)
-    lengths = np.diff(matrix.starts)
+        return np.arange(matrix.shape[0])
+    lengths = matrix.lengths
     return np.argsort(-lengths, kind="stable")
 
 
@@ -218,13 +208,13 @@ def inverse(order: IndexArray) -> IndexArray:
 
 
 def in_slices(
-    matrix: Rows, plan: Plan, order: IndexArray, column_position: IndexArray, packed: Packed
+    matrix: SparseRows, plan: Plan, order: IndexArray, column_position: IndexArray, packed: Packed
 ) -> Slices:
     """Lay a matrix out in slices, on the host.
 
     Parameters
     ----------
-    matrix : Rows
+    matrix : SparseRows
     plan : Plan
     order : (rows,) int array
         From :func:`row_order`: the old number of each new row.
@@ -237,13 +227,13 @@ def in_slices(
         return _as_rows(matrix)
     from solvers.native.sparse_slices import fill
 
-    shape = _shape(np.diff(matrix.starts)[order], plan)
+    shape = _shape(matrix.lengths[order], plan)
     values = np.zeros(shape.entries, dtype=packed.kind)
     indices = np.zeros(shape.entries, dtype=packed.index_kind)
     fill(
-        matrix.starts.astype(matrix.indices.dtype, copy=False),
+        matrix.indptr.astype(matrix.indices.dtype, copy=False),
         matrix.indices,
-        matrix.values,
+        matrix.data,
         packed.table,
         order,
         column_position,
@@ -254,9 +244,9 @@ def in_slices(
         values,
     )
     return Slices(
-        rows=matrix.rows,
-        columns=matrix.columns,
-        nonzeros=int(matrix.indices.size),
+        rows=matrix.shape[0],
+        columns=matrix.shape[1],
+        nonzeros=matrix.nnz,
         height=plan.height,
         meta=shape.meta,
         indices=indices,
@@ -367,22 +357,22 @@ def _short_rows(
     )
 
 
-def _as_rows(matrix: Rows) -> Slices:
+def _as_rows(matrix: SparseRows) -> Slices:
     """Describe rows in their places as slices of height 1, without copying the entries."""
-    starts = matrix.starts
-    meta = np.empty((matrix.rows, 4), dtype=starts.dtype)
+    starts = matrix.indptr
+    meta = np.empty((matrix.shape[0], 4), dtype=starts.dtype)
     meta[:, 0] = starts[:-1]
     meta[:, 1] = starts[1:] - starts[:-1]
-    meta[:, 2] = np.arange(matrix.rows)
+    meta[:, 2] = np.arange(matrix.shape[0])
     meta[:, 3] = 1 << 6
     return Slices(
-        rows=matrix.rows,
-        columns=matrix.columns,
-        nonzeros=int(matrix.indices.size),
+        rows=matrix.shape[0],
+        columns=matrix.shape[1],
+        nonzeros=matrix.nnz,
         height=1,
         meta=meta,
         indices=matrix.indices,
-        values=matrix.values,
+        values=matrix.data,
         table=np.zeros(0),
         splits=np.zeros((0, 4), dtype=starts.dtype),
         partials=np.zeros((1, 3)),

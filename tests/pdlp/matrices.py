@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.rows import SparseRows
 from solvers.sparse.slices import (
     CPU_PLAN,
     Packed,
     Plan,
-    Rows,
     Slices,
     in_slices,
     inverse,
@@ -91,10 +91,7 @@ def lay_out(matrix: sp.csr_array, plan: Plan = CPU_PLAN, packing: str = "float64
     """Lay a matrix out on the host; coefficients become such as the packing can stand for."""
     matrix = as_problem_matrix(matrix.copy())
     matrix.data, packed = packable(matrix, packing)
-    m, n = matrix.shape
-    column_wise = matrix.tocsc()
-    of_rows = Rows(m, n, matrix.indptr, matrix.indices, matrix.data)
-    of_columns = Rows(n, m, column_wise.indptr, column_wise.indices, column_wise.data)
+    of_rows, of_columns = SparseRows.of(matrix), SparseRows.of(matrix.tocsc())
     rows, columns = row_order(of_rows, plan), row_order(of_columns, plan)
     ordered = as_problem_matrix(matrix[rows][:, columns])
     by_row = in_slices(of_rows, plan, rows, inverse(columns), packed)

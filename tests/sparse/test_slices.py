@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.device import cpu
+from solvers.core.rows import SparseRows
 from solvers.sparse.slices import (
     CPU_PLAN,
     ROW_OF_UNIT,
@@ -17,7 +18,6 @@ from solvers.sparse.slices import (
     UNIT,
     Packed,
     Plan,
-    Rows,
     Slices,
     in_slices,
     inverse,
@@ -103,7 +103,7 @@ def test_rows_of_any_length_are_laid_out_by_any_plan(plan, lengths, columns, see
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     indices = np.concatenate([*indices, []]).astype(np.int32)
     values = generator.standard_normal(indices.size)
-    rows = Rows(lengths.size, columns, starts, indices, values)
+    rows = SparseRows(values, indices, starts, (lengths.size, columns))
     order = row_order(rows, plan)
     position = generator.permutation(columns)
     slices = in_slices(rows, plan, order, position, Packed())
@@ -203,7 +203,7 @@ def test_padding_is_zero_and_points_at_an_existing_column(packing):
 def test_indices_have_the_type_asked_for(kind):
     columns = 65536
     indices = np.array([0, columns - 1], dtype=np.int32)
-    rows = Rows(1, columns, np.array([0, 2]), indices, np.array([2.0, 3.0]))
+    rows = SparseRows(np.array([2.0, 3.0]), indices, np.array([0, 2]), (1, columns))
     packed = Packed(index_kind=kind)
     slices = in_slices(rows, Plan(), np.array([0]), np.arange(columns), packed)
     assert slices.indices.dtype == kind
@@ -255,7 +255,8 @@ def test_floats_are_short_where_that_is_exact():
 def test_packing_is_exact(values):
     given_values = np.array(values)
     indices = np.arange(given_values.size, dtype=np.int32)
-    rows = Rows(1, given_values.size, np.array([0, given_values.size]), indices, given_values)
+    ends = np.array([0, given_values.size])
+    rows = SparseRows(given_values, indices, ends, (1, given_values.size))
     packed = pack(given_values, 1, given_values.size)
     slices = in_slices(rows, Plan(), np.array([0]), np.arange(given_values.size), packed)
     (places,) = entries_of_rows(slices).values()
@@ -267,7 +268,7 @@ def test_packing_is_exact(values):
 
 def test_order_is_longest_first_and_stable():
     starts = np.array([0, 2, 2, 5, 7, 7])
-    rows = Rows(5, 9, starts, np.zeros(7, int), np.zeros(7))
+    rows = SparseRows(np.zeros(7), np.zeros(7, int), starts, (5, 9))
     order = row_order(rows, Plan())
     assert order.tolist() == [2, 0, 3, 1, 4]
     assert inverse(order)[order].tolist() == [0, 1, 2, 3, 4]
@@ -276,7 +277,7 @@ def test_order_is_longest_first_and_stable():
 
 def test_nothing_is_copied_on_a_cpu():
     matrix = MATRICES["empty rows"]
-    rows = Rows(*matrix.shape, matrix.indptr, matrix.indices, matrix.data)
+    rows = SparseRows.of(matrix)
     none = np.zeros(0, dtype=int)
     slices = in_slices(rows, CPU_PLAN, none, none, Packed())
     assert slices.indices is matrix.indices
@@ -288,7 +289,7 @@ def test_nothing_is_copied_on_a_cpu():
 def test_rows_of_even_length_need_hardly_any_padding():
     generator = np.random.default_rng(3)
     indices = generator.integers(0, 5000, 5000 * 8).astype(np.int32)
-    rows = Rows(5000, 5000, np.arange(0, 40001, 8), indices, np.ones(40000))
+    rows = SparseRows(np.ones(40000), indices, np.arange(0, 40001, 8), (5000, 5000))
     for steps in (1, 2, 4, 8):
         same = np.arange(5000)
         assert in_slices(rows, Plan(steps=steps), same, same, Packed()).padding < 0.01
@@ -316,7 +317,7 @@ def test_every_unit_of_a_row_has_entries(units_from, more):
     for units in (2, 3, 7):
         length = (units - 1) * units_from + more
         starts, indices = np.array([0, length]), np.arange(length, dtype=np.int32)
-        rows = Rows(1, length, starts, indices, np.ones(length))
+        rows = SparseRows(np.ones(length), indices, starts, (1, length))
         plan = Plan(units_from=units_from)
         slices = in_slices(rows, plan, np.array([0]), np.arange(length), Packed())
         assert slices.splits.shape[0] == units

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
+from solvers.core.rows import SparseRows
 from solvers.simplex.dense_gpu.control import (
     CONTROL_WORDS,
     GATHER_BELOW,
@@ -21,7 +22,7 @@ from solvers.simplex.dense_gpu.control import (
 from solvers.simplex.dense_gpu.kernels.dual_loop import BLOCKS_PER_PROCESSOR
 from solvers.simplex.dense_gpu.kernels.layout import row_groups
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
-from solvers.simplex.slack_form import Compressed, SlackForm
+from solvers.simplex.slack_form import SlackForm
 
 MOST_LANES = 32
 MOST_ENTRIES = 2**31 - 2**10
@@ -72,7 +73,7 @@ class Arrays:
     """
 
     def __init__(self, form: SlackForm, device: Device) -> None:
-        entries = form.columns.values.size
+        entries = form.columns.nnz
         if entries > MOST_ENTRIES:
             raise DeviceError(
                 f"A matrix of {entries:,} entries is too large for the simplex method on "
@@ -158,15 +159,15 @@ def blocks_that_stay(device: Device) -> int:
     return BLOCKS_PER_PROCESSOR * device.attribute("MultiProcessorCount")
 
 
-def _matrix(matrix: Compressed, width: int, device: Device) -> Matrix:
-    owners, entries = matrix.starts.size - 1, matrix.values.size
+def _matrix(matrix: SparseRows, width: int, device: Device) -> Matrix:
+    owners, entries = matrix.shape[0], matrix.nnz
     lanes = 1
     while lanes < MOST_LANES and 2 * lanes * max(1, owners) <= entries:
         lanes *= 2
     return Matrix(
-        device.to_device(matrix.starts.astype(np.int32)),
-        device.to_device(matrix.indices),
-        device.to_device(matrix.values),
+        device.to_device(matrix.indptr.astype(np.int32)),
+        device.to_device(matrix.indices.astype(np.int32, copy=False)),
+        device.to_device(matrix.data),
         lanes,
         int(entries == owners * width),
     )

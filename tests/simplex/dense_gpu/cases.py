@@ -90,10 +90,7 @@ def reference(problem: Problem) -> float:
 
 def whole_matrix(form: SlackForm) -> sp.csc_array:
     """Return [A -I], scaled as the form is."""
-    shape = (form.num_rows, form.num_structurals)
-    columns = form.columns
-    matrix = sp.csc_array((columns.values, columns.indices, columns.starts), shape=shape)
-    return sp.hstack([matrix, -sp.eye_array(form.num_rows)]).tocsc()
+    return sp.hstack([form.rows.csr, -sp.eye_array(form.num_rows)]).tocsc()
 
 
 def check_state(solved: Solved, tolerance: float = 1e-6) -> None:
