@@ -78,7 +78,7 @@ def solve(
     if start is not None:
         start = checked_start(problem, start)
     choice = None
-    if not is_worth_a_try(problem, options):
+    if not is_worth_a_try(problem, options, start, live):
         _expect_gpu(problem, options)
         from gpu_bridge.pipeline.choose import choose
 
@@ -100,6 +100,8 @@ def solve(
         if answer is None or not is_settled(problem, options, answer):
             from gpu_bridge.pipeline.engines import run_engines
 
+            if live is not None and choice is None:
+                live.takes_longer = True
             answer, explanation = run_engines(problem, options, choice, progress, start, answer)
         elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
             from gpu_bridge.pipeline.engines import explained_in_time

@@ -1,13 +1,17 @@
 """A linear program that stays in HiGHS between solves, for callers who solve it again and again.
 
-HiGHS then needs only the costs, bounds and sides that have changed, and its simplex begins at the
-basis that it ended with. Anything but a plain optimum ends that: the next solve begins anew.
+HiGHS then needs only the costs, bounds and sides that have changed, and the rows and columns that
+have come at the end, such as cuts; its simplex begins at the basis that it ended with. Anything but
+a plain optimum ends that: the next solve begins anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from solvers.core.outcome import BasisStatus
 from solvers.highs.channel import Brief, Channel
 from solvers.highs.session import Session
 from solvers.highs.task import Reply, Setting, Task
@@ -16,10 +20,12 @@ from solvers.highs.task import Reply, Setting, Task
 class Live:
     """Holds the session of one model's last solve, if it ended well; used by one solve at a time.
 
-    A second solve at the same time finds nothing here and begins anew.
+    A second solve at the same time finds nothing here and begins anew. ``takes_longer`` says that a
+    solve of the model was no matter of moments.
     """
 
     def __init__(self) -> None:
+        self.takes_longer = False
         self._kept: tuple[Session, Mapping[str, Setting], Reply] | None = None
 
     def __reduce__(self) -> tuple[type[Live], tuple[()]]:
@@ -32,7 +38,7 @@ class Live:
             return None
         session, settings, reply = kept
         own_start = task.x is not None or task.column_status is not None
-        if own_start and task.column_status is not reply.column_status:
+        if own_start and not _is_the_basis_left(task, reply):
             return None
         if settings != task.settings or not session.change(task.model):
             return None
@@ -43,3 +49,19 @@ class Live:
         """Keep the session of a plain optimum for the next solve."""
         self._kept = session, task.settings, reply
         del session.channel  # of a solve that has ended
+
+
+def _is_the_basis_left(task: Task, reply: Reply) -> bool:
+    """Whether a task starts from a reply's basis, with new rows basic and new columns not."""
+    columns, rows = task.column_status, task.row_status
+    if columns is None or rows is None or reply.column_status is None or reply.row_status is None:
+        return False
+    if columns is reply.column_status and rows is reply.row_status:
+        return True
+    n, m = reply.column_status.size, reply.row_status.size
+    return (
+        np.array_equal(columns[:n], reply.column_status)
+        and np.array_equal(rows[:m], reply.row_status)
+        and not bool((columns[n:] == BasisStatus.BASIC).any())
+        and bool((rows[m:] == BasisStatus.BASIC).all())
+    )

@@ -133,27 +133,26 @@ class Session:
             raise EngineError(f"The reference engine cannot {doing}{self.reasons()}")
 
     def change(self, model: Model) -> bool:
-        """Hand over the costs, bounds, sides and offset that differ from the ones at hand.
+        """Hand over what differs in costs, bounds, sides and offset, and what has come at the end.
 
-        False where another session is needed: for other coefficients, and where HiGHS refuses.
+        The basis stays, with new columns nonbasic and new rows basic. False where another session
+        is needed: for other coefficients in the rows at hand, and where HiGHS refuses.
         """
-        old, highs = self.model, self.highs
-        same_matrix = (
-            _are_same(old.start, model.start)
-            and _are_same(old.index, model.index)
-            and _are_same(old.value, model.value)
-        )
-        if not same_matrix or model.is_mip or old.num_columns != model.num_columns:
+        if model.is_mip or not _begins_with(model, self.model):
             return False
-        taken = []
-        places = _different(old.cost, model.cost)
+        if self._has_smaller_entries(model):
+            return False
+        taken = self._append(model)
+        old, highs, m, n = self.model, self.highs, self.model.num_rows, self.model.num_columns
+        places = _different(old.cost, model.cost[:n])
         if places.size:
             taken.append(highs.changeColsCost(places.size, places, model.cost[places]))
-        places = _different(old.lower, model.lower, old.upper, model.upper)
+        places = _different(old.lower, model.lower[:n], old.upper, model.upper[:n])
         if places.size:
             bounds = model.lower[places], model.upper[places]
             taken.append(highs.changeColsBounds(places.size, places, *bounds))
-        places = _different(old.row_lower, model.row_lower, old.row_upper, model.row_upper)
+        row_lower, row_upper = model.row_lower[:m], model.row_upper[:m]
+        places = _different(old.row_lower, row_lower, old.row_upper, row_upper)
         if places.size:
             bounds = model.row_lower[places], model.row_upper[places]
             taken.append(highs.changeRowsBounds(places.size, places, *bounds))
@@ -161,6 +160,26 @@ class Session:
             taken.append(highs.changeObjectiveOffset(model.offset))
         self.model = model
         return all(status in CALL_OK for status in taken)
+
+    def _has_smaller_entries(self, model: Model) -> bool:
+        """Whether new rows have entries so small that HiGHS would have to be told of them."""
+        new = np.abs(model.value[self.model.value.size :])
+        return bool(np.min(new, initial=np.inf) <= DROPPED_BY_DEFAULT)
+
+    def _append(self, model: Model) -> list[Any]:
+        """Add the columns and rows that a model has more, and return what HiGHS says to that."""
+        m, n, k = self.model.num_rows, self.model.num_columns, self.model.value.size
+        taken = []
+        columns, rows = model.num_columns - n, model.num_rows - m
+        if columns:
+            vectors = model.cost[n:], model.lower[n:], model.upper[n:]
+            nothing = np.zeros(columns, dtype=np.int32), model.index[:0], model.value[:0]
+            taken.append(self.highs.addCols(columns, *vectors, 0, *nothing))
+        if rows:
+            sides = model.row_lower[m:], model.row_upper[m:]
+            entries = model.start[m:-1] - k, model.index[k:], model.value[k:]
+            taken.append(self.highs.addRows(rows, *sides, model.value.size - k, *entries))
+        return taken
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
@@ -276,6 +295,18 @@ def highs_basis(column_status: ByteArray, row_status: ByteArray) -> Any:
     basis.row_status = [kinds[k] for k in row_status]
     basis.valid = True
     return basis
+
+
+def _begins_with(model: Model, old: Model) -> bool:
+    """Whether the rows and columns of an older model are the first ones of a model."""
+    m, k = old.num_rows, old.value.size
+    return (
+        model.num_rows >= m
+        and model.num_columns >= old.num_columns
+        and _are_same(old.start, model.start if m == model.num_rows else model.start[: m + 1])
+        and _are_same(old.index, model.index if k == model.index.size else model.index[:k])
+        and _are_same(old.value, model.value if k == model.value.size else model.value[:k])
+    )
 
 
 def _are_same(one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> bool:

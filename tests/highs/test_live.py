@@ -13,7 +13,7 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.verify.verify import verify
-from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Basis, BasisStatus, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import in_process
@@ -108,6 +108,66 @@ def test_many_changes_one_after_the_other() -> None:
             upper=draw.choice([2.0, 8.0, INF], 12, p=[0.2, 0.7, 0.1]),
         )
         assert_same_answer(problem, live)
+
+
+def grown(problem: Problem, rows: Any, sides: list[float], columns: int = 0) -> Problem:
+    """Return a problem with rows ``rows x <= sides`` at its end, and columns of cost -1 up to 2."""
+    m, n = problem.num_rows, problem.num_columns
+    A = np.zeros((m + len(sides), n + columns))
+    A[:m, :n] = problem.matrix.toarray()
+    A[m:] = rows
+    return Problem.from_arrays(
+        np.r_[problem.cost, np.full(columns, -1.0)],
+        A,
+        np.r_[problem.row_lower, np.full(len(sides), -INF)],
+        np.r_[problem.row_upper, sides],
+        lower=np.r_[problem.lower, np.zeros(columns)],
+        upper=np.r_[problem.upper, np.full(columns, 2.0)],
+    )
+
+
+def test_rows_and_columns_at_the_end_go_into_the_session_at_hand() -> None:
+    draw = np.random.default_rng(3)
+    problem, live = transport(), Live()
+    solved(problem, live)
+    first = session_of(live)
+    for count in (1, 0, 2):
+        columns = problem.num_columns + count
+        cuts = np.where(draw.random((2, columns)) < 0.5, draw.uniform(0.5, 2.0, (2, columns)), 0)
+        problem = grown(problem, cuts, [9.0, 7.0], count)
+        problem = replace(problem, cost=problem.cost * draw.uniform(0.5, 1.5, columns))
+        assert_same_answer(problem, live)
+        assert session_of(live) is first
+    problem = grown(problem, np.ones((1, problem.num_columns)), [-1.0])
+    assert_same_answer(problem, live)  # infeasible
+    assert_same_answer(transport(), live)
+
+
+def test_the_basis_left_is_no_start_of_its_own_though_rows_have_come() -> None:
+    problem, live = transport(), Live()
+    known = solved(problem, live)
+    first = session_of(live)
+    more = grown(problem, np.ones((1, 12)), [6.0])
+    assert known.basis is not None
+    rows = np.r_[known.basis.row_status, np.int8(BasisStatus.BASIC)]
+    start = Start(basis=Basis(known.basis.column_status.copy(), rows))
+    found = solve_briefly(more, OPTIONS, Progress(), start, LONG, live)
+    assert found is not None
+    assert session_of(live) is first
+    assert found.objective == pytest.approx(solved(more, None).objective)
+    rows = np.r_[found.basis.row_status[:-1], np.int8(BasisStatus.LOWER)]  # type: ignore[union-attr]
+    other = Start(basis=Basis(known.basis.column_status, rows))
+    assert solve_briefly(more, OPTIONS, Progress(), other, LONG, live) is not None
+    assert session_of(live) is not first
+
+
+def test_new_entries_too_small_for_the_session_begin_anew() -> None:
+    problem, live = transport(), Live()
+    solved(problem, live)
+    first = session_of(live)
+    row = np.where(np.arange(12) == 0, 1e-10, 1.0)
+    assert_same_answer(grown(problem, row[None], [20.0]), live)
+    assert session_of(live) is not first
 
 
 @pytest.mark.parametrize(

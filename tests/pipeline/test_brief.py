@@ -12,7 +12,7 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.options import Options, make_options
-from gpu_bridge.pipeline import brief, engines
+from gpu_bridge.pipeline import brief, dispatch, engines
 from gpu_bridge.pipeline.brief import is_worth_a_try
 from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.registry import ENGINES
@@ -22,6 +22,7 @@ from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReas
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import engine
+from solvers.highs.live import Live
 from tests.highs.models import covering, packing
 from tests.locations import ROOT
 from tests.soon import LONG
@@ -240,6 +241,29 @@ TWO_ROWS = [[1.0, 2.0], [3.0, 1.0]]
 )
 def test_who_is_tried(problem: Problem, options: dict[str, object], worth: bool) -> None:
     assert is_worth_a_try(problem, make_options(options)) is worth
+
+
+def test_a_larger_linear_program_is_tried_from_its_last_basis() -> None:
+    larger = packing(100, 1100)
+    basis = Basis(np.zeros(larger.num_columns, np.int8), np.ones(larger.num_rows, np.int8))
+    start, live = Start(basis=basis), Live()
+    assert brief.MOST < larger.num_nonzeros < brief.MOST_AGAIN
+    assert is_worth_a_try(larger, make_options(), start, live)
+    assert not is_worth_a_try(larger, make_options(), Start(x=np.zeros(1100)), live)
+    assert not is_worth_a_try(larger, make_options(), start)
+    assert not is_worth_a_try(larger, make_options({"deterministic": True}), start, live)
+    whole = replace(larger, integrality=np.ones(larger.num_columns, dtype=bool))
+    assert not is_worth_a_try(whole, make_options(), start, live)
+    live.takes_longer = True
+    assert not is_worth_a_try(larger, make_options(), start, live)
+
+
+def test_what_took_longer_once_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brief, "SECONDS", 0.0)
+    live = Live()
+    answer = dispatch.solve(LP, make_options({"device": "cpu"}), live=live)
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert live.takes_longer
 
 
 @pytest.mark.parametrize("problem", [plain(TWO_ROWS, upper=1e9), plain([[1e-4, 1e5], [3.0, 1.0]])])
