@@ -37,8 +37,8 @@ class Options(EngineOptions):
     relax: bool = option(False, "Drop integrality and solve the linear relaxation.")
     load_approximate: bool = option(
         False,
-        "Load an approximate point of a linear program into a Pyomo or PuLP model, too; else the "
-        "model keeps its values.",
+        "Load an approximate point of a linear program into the model, too; else the model keeps "
+        "its values.",
     )
     log: bool = option(False, "Print the log of the solve.")
     log_file: str | None = option(None, "Also write the log to this file.")

@@ -117,7 +117,9 @@ class GPUHEUR(ConicSolver):  # type: ignore[misc]
         constraints = inverse[self.EQ_CONSTR] + inverse[self.NEQ_CONSTR]
         is_mip = outcome.problem is not None and outcome.problem.is_mip
         if status not in s.SOLUTION_PRESENT:
-            return failure_solution(status, attributes, _duals(outcome.dual_ray, constraints))
+            failure = failure_solution(status, attributes)
+            failure.dual_vars = _duals(outcome.dual_ray, constraints) or {}
+            return failure
         duals = None if is_mip else outcome.row_dual
         return Solution(
             status,
@@ -171,9 +173,9 @@ def _start(data: dict[str, Any], arrays: dict[str, Any], last: Outcome | None) -
     return Start(x=x if known else None, basis=basis) if known or basis is not None else None
 
 
-def _duals(row_dual: FloatArray | None, constraints: list[Any]) -> dict[Any, Any]:
+def _duals(row_dual: FloatArray | None, constraints: list[Any]) -> dict[Any, Any] | None:
     if row_dual is None:
-        return {}
+        return None
     return dict(utilities.get_dual_values(-row_dual, utilities.extract_dual_value, constraints))
 
 

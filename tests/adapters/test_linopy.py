@@ -145,6 +145,8 @@ def test_a_basis_of_another_model_is_refused(tmp_path):
     path.write_text('{"columns": {"x": "basic"}, "rows": {}}')
     with pytest.raises(FileFormatError, match="another model"):
         dispatch().solve("gpuheur", warmstart_fn=path)
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        dispatch().solve("gpuheur", warmstart_fn=tmp_path / "absent")
 
 
 def test_an_answer_without_a_basis_writes_none(tmp_path, caplog):

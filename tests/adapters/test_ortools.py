@@ -169,10 +169,11 @@ def test_parts_that_are_not_linear_are_refused():
     model.minimize(x * x)
     with pytest.raises(UnsupportedModelError, match="quadratic"):
         solve(model)
-    model.minimize(x)
-    model.add_quadratic_constraint(x * y >= 1)
-    with pytest.raises(UnsupportedModelError, match="quadratic_constraints"):
-        solve(model)
+    model.minimize(x + y)
+    proto = model.export_model()
+    proto.sos1_constraints[3].weights.append(1.0)
+    with pytest.raises(UnsupportedModelError, match="sos1_constraints"):
+        solve_proto(proto)
     with pytest.raises(ProblemError, match="takes a ModelProto"):
         solve_proto(model)
 

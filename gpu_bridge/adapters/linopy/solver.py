@@ -169,9 +169,8 @@ def _options(given: Mapping[str, Any], log_fn: Path | None) -> Options:
 
 def _start(path: Path, problem: Problem) -> Start:
     """Return the point of a solution file, or the basis of a basis file."""
-    with open(path, "rb") as file:
-        if not file.read(1).startswith(b"{"):
-            return Start(x=read_solution(path, problem))
+    if not path.is_file() or not path.read_bytes().startswith(b"{"):
+        return Start(x=read_solution(path, problem))
     return Start(basis=None if problem.is_mip else read_basis(path, problem))
 
 
