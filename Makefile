@@ -24,13 +24,14 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.1
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
 	then echo $$name; break; fi; done)
 
-.PHONY: help build wheel demo test test-gpu campaign examples lint docs clean
+.PHONY: help build wheel demo test test-oldest test-gpu campaign examples lint docs clean
 
 help:
 	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
 	@echo "make build     compile what has changed of the native core"
 	@echo "make wheel     build a wheel in dist/ and try it in a fresh environment"
 	@echo "make test      run the whole test suite (PYTEST_ARGS='-k pdlp' for a part of it)"
+	@echo "make test-oldest  run the tests of the adapters with the oldest Pyomo and PuLP"
 	@echo "make test-gpu  run the tests that need a GPU (CUDA=cuda12 for CUDA 12)"
 	@echo "make campaign  random models in every way against the truth (MINUTES=30 SEED=7)"
 	@echo "make examples  run every example"
@@ -54,6 +55,15 @@ wheel: $(VENV)/installed-develop
 
 test: $(VENV)/installed-develop
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+# The oldest versions that pyproject.toml admits, over the environment's own; their wheels want Python
+# 3.10 or 3.11.
+OLDEST := pulp==2.7.0 pyomo==6.6.2 numpy==1.26.4 scipy==1.11.4
+test-oldest: $(VENV)/installed-develop
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+		--target build/oldest $(OLDEST)
+	PYTHONPATH=build/oldest $(VENV)/bin/python -m pytest -p no:xdist \
+		tests/adapters/pyomo tests/adapters/pulp
 
 test-gpu: $(VENV)/installed-$(CUDA)
 	$(VENV)/bin/python -m pytest -m gpu $(PYTEST_ARGS)

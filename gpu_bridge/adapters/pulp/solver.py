@@ -220,11 +220,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         from solvers.core.errors import ProblemError
 
         solved = self._solved
-        if (
-            solved is None
-            or solved is not getattr(lp, "solverModel", None)
-            or solved.arrays is None
-        ):
+        of_model: object = getattr(lp, "solverModel", None)
+        if solved is None or solved is not of_model or solved.arrays is None:
             raise ProblemError(f"The last model this solver has solved is not '{lp.name}'.")
         assert solved.outcome is not None
         points = pool_solutions(solved.outcome)

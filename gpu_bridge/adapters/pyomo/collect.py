@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyomo.core.base.var import ScalarVar, VarData
+from pyomo.core.base.var import ScalarVar
 from pyomo.core.expr.numeric_expr import LinearExpression, MonomialTermExpression, SumExpression
 from pyomo.core.expr.relational_expr import (
     EqualityExpression,
@@ -20,6 +20,7 @@ from pyomo.core.expr.relational_expr import (
     RangedExpression,
 )
 
+from gpu_bridge.adapters.pyomo.data_classes import VarData
 from gpu_bridge.adapters.pyomo.products import PRODUCTS
 
 NUMBERS = frozenset({float, int})

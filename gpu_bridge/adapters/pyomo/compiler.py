@@ -6,28 +6,23 @@ row, so that a model with a few nested expressions pays their price for those ro
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
 from pyomo.core.base import SortComponents
-from pyomo.core.base.objective import ObjectiveData
 from pyomo.repn.linear import LinearRepnVisitor
 from pyomo.repn.linear_template import LinearTemplateRepnVisitor
 from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
 
 from gpu_bridge.adapters.pyomo.collect import is_template
+from gpu_bridge.adapters.pyomo.compiled_row import (
+    CompiledRow,
+    describe,
+    refuse_nonlinear,
+    sides_and_body,
+)
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
 from solvers.core.errors import ProblemError
-
-
-class CompiledRow(NamedTuple):
-    """A row's sides (None, numbers or parameter expressions), constant and linear terms."""
-
-    lower: Any
-    upper: Any
-    constant: float
-    variables: list[Any]
-    coefficients: list[float]
 
 
 class _Recorder:
@@ -74,10 +69,7 @@ class RowCompiler:
         lower, body, upper = sides_and_body(row)
         form = self._visitor.walk_expression(body)
         if form.nonlinear is not None:
-            raise IncompatiblePyomoModelError(
-                f"{describe(row)} has nonlinear terms ({form.nonlinear}); gpuheur solves linear "
-                "and mixed-integer linear models only, so reformulate it or deactivate it."
-            )
+            refuse_nonlinear(row, form.nonlinear)
         coefficients = list(form.linear.values())
         for number in (form.constant, *coefficients):
             if number.__class__ is InvalidNumber:
@@ -94,19 +86,3 @@ class RowCompiler:
         known = self._template_recorder.var_list
         variables = [known[column] for column in columns]
         return CompiledRow(lower, upper, constant, variables, list(coefficients))
-
-
-def sides_and_body(row: Any) -> tuple[Any, Any, Any]:
-    """Return (lower, body, upper) of a constraint; an objective has no sides."""
-    if isinstance(row, ObjectiveData):
-        return None, row.expr, None
-    if row._linear_canonical_form:  # rows of a MatrixConstraint hold no expression
-        return row.lower, row.body, row.upper
-    lower, body, upper = row.to_bounded_expression()
-    return lower, body, upper
-
-
-def describe(row: Any) -> str:
-    """Name a row for the beginning of a sentence."""
-    kind = "Objective" if isinstance(row, ObjectiveData) else "Constraint"
-    return f"{kind} '{row.name}'"

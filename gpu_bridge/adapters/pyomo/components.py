@@ -20,11 +20,11 @@ from pyomo.core.base import (
     Suffix,
     Var,
 )
-from pyomo.core.base.block import BlockData
 from pyomo.core.base.matrix_constraint import MatrixConstraint
 from pyomo.network import Port
 from pyomo.repn.util import categorize_valid_components
 
+from gpu_bridge.adapters.pyomo.data_classes import BlockData
 from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
 
 # Sets, functions and ports say that they are active whatever they are; none of them is a demand.

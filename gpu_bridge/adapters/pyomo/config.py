@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyomo.common.config import Bool, ConfigValue
-from pyomo.contrib.solver.common.config import BranchAndBoundConfig
 
+from gpu_bridge.adapters.pyomo.interface import BranchAndBoundConfig
 from gpu_bridge.option_values import number_or_text
 from gpu_bridge.options import Options, make_options, option_rows, option_table
 from solvers.core.errors import OptionError

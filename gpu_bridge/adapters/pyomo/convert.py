@@ -14,8 +14,8 @@ from itertools import chain, compress
 from typing import Any
 
 import numpy as np
-from pyomo.common.enums import ObjectiveSense
 from pyomo.common.gc_manager import PauseGC
+from pyomo.core.base import minimize
 
 from gpu_bridge.adapters.pyomo.arrays import ComponentNames, ProblemArrays
 from gpu_bridge.adapters.pyomo.collect import RowCollector
@@ -124,7 +124,7 @@ class ComponentReader:
         self, rows: ModelRows, free: FreeMatrix, kept: _KeptRows, objective: Any | None, name: str
     ) -> Problem:
         lower, upper, integrality = self._bounds.read(free.columns)
-        maximize = objective is not None and objective.sense == ObjectiveSense.maximize
+        maximize = objective is not None and objective.sense != minimize
         arrays = ProblemArrays(
             cost=kept.cost,
             matrix=kept.matrix,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from pyomo.common.numeric_types import native_numeric_types, value
-from pyomo.core.base.var import VarData
 
+from gpu_bridge.adapters.pyomo.data_classes import VarData
 from gpu_bridge.adapters.pyomo.products import PLAIN_VARIABLES, Scaled, factor_pairs
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyomo.contrib.solver.common.util import IncompatibleModelError
-
+from gpu_bridge.adapters.pyomo.interface import IncompatibleModelError
 from solvers.core.errors import UnsupportedModelError
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from pyomo.core.base.block import BlockData
-
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, ModelReader, convert
+from gpu_bridge.adapters.pyomo.data_classes import BlockData
 from solvers.core.process_state import Slot
 
 MOST_MODELS = 4

@@ -13,8 +13,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyomo.contrib.solver.common.base import LegacySolverWrapper
-
 from gpu_bridge.adapters.pyomo.config import (
     PYOMO_NAMES,
     CallConfig,
@@ -22,6 +20,7 @@ from gpu_bridge.adapters.pyomo.config import (
     read_options,
     split_keywords,
 )
+from gpu_bridge.adapters.pyomo.interface import LegacySolverWrapper
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import make_options

@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError
 from pyomo.core.base import SymbolMap, Var
 from pyomo.core.base.label import NumericLabeler
 from pyomo.core.base.PyomoModel import ModelSolution
@@ -21,6 +20,7 @@ from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
 from gpu_bridge.adapters.explanation import explanation, why_not_loaded
+from gpu_bridge.adapters.pyomo.interface import NoDualsError, NoReducedCostsError
 from gpu_bridge.adapters.pyomo.results import bound_of, incumbent_of
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
 from solvers.core.errors import OptionError

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyomo.common.collections import ComponentMap
-from pyomo.contrib.solver.common.solution_loader import SolutionLoader
-from pyomo.contrib.solver.common.util import NoDualsError, NoReducedCostsError, NoSolutionError
 from pyomo.core.base.enums import TraversalStrategy
 from pyomo.core.base.suffix import Suffix
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, row_slack
+from gpu_bridge.adapters.pyomo.interface import (
+    NoDualsError,
+    NoReducedCostsError,
+    NoSolutionError,
+    SolutionLoader,
+)
 from gpu_bridge.outcome import Outcome, PoolSolution
 from gpu_bridge.solution_pool import pool_solutions, unverified_point
 from solvers.core.problem import FloatArray

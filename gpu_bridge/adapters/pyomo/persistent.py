@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyomo.contrib.solver.common.base import PersistentSolverBase
-from pyomo.contrib.solver.common.config import AutoUpdateConfig
-from pyomo.contrib.solver.common.results import Results
 from pyomo.core.base import Constraint, Objective, SOSConstraint
 
 from gpu_bridge.adapters.pyomo.config import GpuHeurConfig
+from gpu_bridge.adapters.pyomo.interface import AutoUpdateConfig, PersistentSolverBase, Results
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from solvers.core.errors import ProblemError
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pyomo.common.numeric_types import native_numeric_types
-from pyomo.core.base.var import ScalarVar, VarData
+from pyomo.core.base.var import ScalarVar
 from pyomo.core.expr.numeric_expr import (
     LinearExpression,
     MonomialTermExpression,
@@ -18,6 +18,8 @@ from pyomo.core.expr.numeric_expr import (
     ProductExpression,
     SumExpression,
 )
+
+from gpu_bridge.adapters.pyomo.data_classes import VarData
 
 PRODUCTS = frozenset({ProductExpression, NegationExpression})
 SUMS = frozenset({LinearExpression, SumExpression})

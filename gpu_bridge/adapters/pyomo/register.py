@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyomo.contrib.solver.common.factory import SolverFactory
-
+from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE
 from gpu_bridge.adapters.pyomo.legacy import LegacyGpuHeur
 from gpu_bridge.adapters.pyomo.legacy_persistent import LegacyPersistentGpuHeur
 from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
@@ -17,10 +16,19 @@ PERSISTENT = "gpuheur_persistent"
 
 def register() -> None:
     """Register the solver under all its names; safe to call more than once."""
+    doc = "GPU solver for LP and MIP, with a CPU fallback"
+    persistent_doc = "The same, which keeps a model between solves"
+    if not HAS_NEW_INTERFACE:
+        from pyomo.opt.base.solvers import SolverFactory as OldFactory
+
+        for name in NAMES:
+            OldFactory.register(name, doc=doc)(LegacyGpuHeur)
+        OldFactory.register(PERSISTENT, doc=persistent_doc)(LegacyPersistentGpuHeur)
+        return
+    from pyomo.contrib.solver.common.factory import SolverFactory
+
     for name in NAMES:
-        SolverFactory.register(name, doc="GPU solver for LP and MIP, with a CPU fallback")(
-            GpuHeur, LegacyGpuHeur
-        )
-    SolverFactory.register(PERSISTENT, doc="The same, which keeps a model between solves")(
+        SolverFactory.register(name, doc=doc)(GpuHeur, LegacyGpuHeur)
+    SolverFactory.register(PERSISTENT, doc=persistent_doc)(
         PersistentGpuHeur, LegacyPersistentGpuHeur
     )

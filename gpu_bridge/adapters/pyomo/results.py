@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pyomo.common.config import ADVANCED_OPTION, ConfigValue
-from pyomo.contrib.solver.common.results import Results
 
+from gpu_bridge.adapters.pyomo.interface import Results
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
 from gpu_bridge.outcome import Outcome, SolutionStatus

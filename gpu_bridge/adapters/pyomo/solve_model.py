@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.timing import HierarchicalTimer
-from pyomo.contrib.solver.common.util import NoFeasibleSolutionError, NoOptimalSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.explanation import explanation, why_not_loaded
@@ -21,6 +20,7 @@ from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel
 from gpu_bridge.adapters.pyomo.instance import Instance
+from gpu_bridge.adapters.pyomo.interface import NoFeasibleSolutionError, NoOptimalSolutionError
 from gpu_bridge.adapters.pyomo.last_reader import convert_again
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.point_values import presenter

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyomo.contrib.solver.common.base import Availability, SolverBase
-from pyomo.contrib.solver.common.results import Results
-
 from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help, split_keywords
+from gpu_bridge.adapters.pyomo.interface import Availability, Results, SolverBase
 from gpu_bridge.interrupt import solving
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pyomo.contrib.solver.common.results import SolutionStatus as NewStatus
-from pyomo.contrib.solver.common.results import TerminationCondition as NewCondition
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 from pyomo.opt.results.solver import TerminationCondition as OldCondition
 
+from gpu_bridge.adapters.pyomo.interface import SolutionStatus as NewStatus
+from gpu_bridge.adapters.pyomo.interface import TerminationCondition as NewCondition
 from solvers.core.outcome import SolutionStatus, StopReason
 
 

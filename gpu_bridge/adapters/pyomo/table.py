@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 import numpy as np
-from pyomo.core.base.constraint import ConstraintData
-from pyomo.core.base.var import VarData
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.data_classes import ConstraintData, VarData
 from gpu_bridge.adapters.pyomo.table_batch import read_batch
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable, read_table
 from gpu_bridge.api import solve_many

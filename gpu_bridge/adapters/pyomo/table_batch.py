@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.numeric_types import native_numeric_types, value
-from pyomo.core.base.param import ParamData
-from pyomo.core.base.var import VarData
 from pyomo.core.expr.numeric_expr import MonomialTermExpression
 from pyomo.core.expr.visitor import identify_mutable_parameters
 
 from gpu_bridge.adapters.pyomo.collect import RowCollector, is_template
 from gpu_bridge.adapters.pyomo.components import active_constraints, active_sos
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
+from gpu_bridge.adapters.pyomo.data_classes import ParamData, VarData
 from gpu_bridge.adapters.pyomo.table_input import ParameterTable
 from gpu_bridge.batch.batch import Batch
 from solvers.core.errors import ProblemError

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from pyomo.core.base import Any as AnyDomain
 from pyomo.core.base import Reals
-from pyomo.core.base.block import BlockData
-from pyomo.core.base.param import Param, ParamData, ScalarParam
+from pyomo.core.base.param import Param, ScalarParam
 
+from gpu_bridge.adapters.pyomo.data_classes import BlockData, ParamData
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 import pytest
-from pyomo.contrib.solver.common.util import NoSolutionError
 
 import gpu_bridge  # noqa: F401  registers the solver
+from gpu_bridge.adapters.pyomo.interface import NoSolutionError
 
 
 def even_numbers(low: float, high: float) -> pyo.ConcreteModel:

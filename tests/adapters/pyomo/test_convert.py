@@ -9,11 +9,11 @@ import pyomo.environ as pyo
 import pyomo.gdp as gdp
 import pyomo.kernel as pmo
 import pytest
-from pyomo.contrib.solver.common.util import IncompatibleModelError
 from pyomo.core.base.matrix_constraint import MatrixConstraint
 from pyomo.core.expr import EqualityExpression, RangedExpression
 
 from gpu_bridge.adapters.pyomo.convert import convert
+from gpu_bridge.adapters.pyomo.interface import IncompatibleModelError
 from solvers.core.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
 
 

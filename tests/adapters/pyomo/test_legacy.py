@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from pyomo.contrib.solver.common.util import IncompatibleModelError, NoOptimalSolutionError
 from pyomo.opt import SolverStatus, TerminationCondition
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 
 import gpu_bridge  # noqa: F401 - registers the solver
 import gpu_bridge.adapters.pyomo.solve_model as solve_model
+from gpu_bridge.adapters.pyomo.interface import IncompatibleModelError, NoOptimalSolutionError
 from gpu_bridge.outcome import Outcome, StopReason
 from solvers.core.errors import OptionError
 from solvers.core.outcome import SolutionStatus
-from tests.adapters.pyomo.models import infeasible, knapsack, production
-from tests.adapters.pyomo.test_v2 import Dispatch
+from tests.adapters.pyomo.models import Dispatch, infeasible, knapsack, production
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pyomo.environ as pyo
 import pytest
 from pyomo.repn import generate_standard_repn
 
-from gpu_bridge.adapters.pyomo.compiler import RowCompiler
 from gpu_bridge.adapters.pyomo.convert import ModelReader
+from gpu_bridge.adapters.pyomo.rows import RowCompiler
 from solvers.core.errors import ProblemError
 
 

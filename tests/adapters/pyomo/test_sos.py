@@ -10,11 +10,11 @@ import pyomo.environ as pyo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyomo.contrib.solver.common.util import IncompatibleModelError
 from scipy.optimize import linprog
 
 from gpu_bridge.adapters.pyomo import GpuHeur
 from gpu_bridge.adapters.pyomo.convert import convert
+from gpu_bridge.adapters.pyomo.interface import IncompatibleModelError
 
 SMALL = st.integers(-4, 4)
 

@@ -25,22 +25,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, PoolSolution, StopReason
 from solvers.core.errors import DeviceError, OptionError
 from solvers.core.outcome import SolutionStatus as Status
-from solvers.core.outcome import Start
-from solvers.core.problem import Problem
-from tests.adapters.pyomo.models import infeasible, knapsack, production
-
-
-class Dispatch:
-    """Stands in for the pipeline: records what it is given and returns what it is told."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
-        self.options: Options | None = None
-        self.start: Start | None = None
-
-    def __call__(self, problem: Problem, options: Options, **more: Any) -> Outcome:
-        self.options, self.start = options, more["start"]
-        return self.outcome
+from tests.adapters.pyomo.models import Dispatch, infeasible, knapsack, production
 
 
 @pytest.fixture

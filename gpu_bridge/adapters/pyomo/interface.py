@@ -1,0 +1,69 @@
+"""Pyomo's new solver interface, from wherever the installed version has it.
+
+It has the form used here since Pyomo 6.10.1. Before that ``gpuheur`` is in the old interface only,
+with stand-ins for the classes that both rest on.
+"""
+
+from __future__ import annotations
+
+try:
+    from pyomo.contrib.solver.common.base import (
+        Availability,
+        LegacySolverWrapper,
+        PersistentSolverBase,
+        SolverBase,
+    )
+    from pyomo.contrib.solver.common.config import AutoUpdateConfig, BranchAndBoundConfig
+    from pyomo.contrib.solver.common.results import Results, SolutionStatus, TerminationCondition
+    from pyomo.contrib.solver.common.solution_loader import SolutionLoader
+    from pyomo.contrib.solver.common.util import (
+        IncompatibleModelError,
+        NoDualsError,
+        NoFeasibleSolutionError,
+        NoOptimalSolutionError,
+        NoReducedCostsError,
+        NoSolutionError,
+    )
+
+    HAS_NEW_INTERFACE = True
+except ImportError:
+    from gpu_bridge.adapters.pyomo.old_interface import (
+        AutoUpdateConfig,
+        Availability,
+        BranchAndBoundConfig,
+        IncompatibleModelError,
+        LegacySolverWrapper,
+        NoDualsError,
+        NoFeasibleSolutionError,
+        NoOptimalSolutionError,
+        NoReducedCostsError,
+        NoSolutionError,
+        PersistentSolverBase,
+        Results,
+        SolutionLoader,
+        SolutionStatus,
+        SolverBase,
+        TerminationCondition,
+    )
+
+    HAS_NEW_INTERFACE = False
+
+__all__ = [
+    "HAS_NEW_INTERFACE",
+    "AutoUpdateConfig",
+    "Availability",
+    "BranchAndBoundConfig",
+    "IncompatibleModelError",
+    "LegacySolverWrapper",
+    "NoDualsError",
+    "NoFeasibleSolutionError",
+    "NoOptimalSolutionError",
+    "NoReducedCostsError",
+    "NoSolutionError",
+    "PersistentSolverBase",
+    "Results",
+    "SolutionLoader",
+    "SolutionStatus",
+    "SolverBase",
+    "TerminationCondition",
+]
