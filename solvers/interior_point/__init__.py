@@ -16,8 +16,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.interior_point.choose_columns import columns_to_keep
-from solvers.interior_point.linear_system import LinearSystem
+from solvers.interior_point.choose_columns import smallest_system
 from solvers.interior_point.loop import Run, solve_form
 from solvers.interior_point.standard_form import standard_form
 from solvers.interior_point.superlu import SuperLU
@@ -63,12 +62,12 @@ def solve(
     form = standard_form(problem)
     if not form.b.size or not problem.num_nonzeros:
         return solve_without_coefficients(problem, "ipm", "cpu")
-    kept = columns_to_keep(form)
-    system = LinearSystem.of(form, kept, SuperLU())
+    system = smallest_system(form, SuperLU)
     progress.log(
         f"Interior point: {form.b.size:,} equations, {form.c.size:,} columns, of which "
         f"{system.assembly.num_kept:,} stay in the linear system; "
-        f"{system.assembly.row.size:,} entries in its lower triangle."
+        f"{system.assembly.row.size:,} entries in its lower triangle, "
+        f"{system.factorisation.entries:,} in its factor."
     )
     measured = Norms.of(problem).smaller(norms)
     outcome = solve_form(Run(problem, form, system, options, measured, progress))

@@ -1,42 +1,61 @@
 """Which columns stay in the linear system: the free ones and those that would fill it.
 
 A column with k entries fills k (k + 1) / 2 places of the normal equations and one row with k
-entries of the augmented system. Few long columns among short ones are therefore kept.
+entries of the augmented system. Where few columns are long among short ones, both ways are
+analysed, and the one whose factor is smaller is taken.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from solvers.core.errors import DeviceError
 from solvers.core.problem import BoolArray
 from solvers.interior_point.assembly import pair_count
+from solvers.interior_point.linear_system import Factorisation, LinearSystem
 from solvers.interior_point.memory import free_memory
 from solvers.interior_point.standard_form import StandardForm
 
 LONG, OF_MEAN = 50, 10.0
-"""A column is long with more entries than this, and than this multiple of the mean of its row's."""
+"""A column is long with more entries than this, and than this multiple of the mean."""
 
 BYTES_PER_PAIR = 100
 """Memory that laying out the matrix takes for each product of two entries of a column."""
 
 
-def columns_to_keep(form: StandardForm) -> BoolArray:
-    """Return the columns (columns,) that are not eliminated.
+def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisation]) -> LinearSystem:
+    """Return the analysed system whose factor is smallest.
 
     Raises
     ------
     DeviceError
-        What is left fits no memory.
+        None fits into memory.
     """
+    best: LinearSystem | None = None
+    least = np.inf
+    for kept in _candidates(form):
+        pairs = BYTES_PER_PAIR * (pair_count(form.matrix, kept) + form.matrix.nnz)
+        least = min(least, pairs)
+        if pairs > free_memory():
+            continue
+        system = LinearSystem.of(form, kept, factorisation())
+        if best is None or system.factorisation.entries < best.factorisation.entries:
+            best = system
+    needed = least if best is None else best.factorisation.bytes_needed
+    if best is None or needed > free_memory():
+        raise DeviceError(
+            f"The interior point method needs about {needed / 1e9:.1f} GB for its linear system "
+            f"and {free_memory() / 1e9:.1f} GB are free; use method='pdlp' or a larger machine."
+        )
+    return best
+
+
+def _candidates(form: StandardForm) -> Iterator[BoolArray]:
+    """Yield sets of columns (columns,) to keep."""
     counts = np.diff(form.transposed.indptr)
     long = counts > max(LONG, OF_MEAN * float(np.mean(counts)))
-    kept: BoolArray = form.free | long
-    needed = BYTES_PER_PAIR * (pair_count(form.matrix, kept) + form.matrix.nnz)
-    available = free_memory()
-    if needed > available:
-        raise DeviceError(
-            f"The interior point method's matrix needs about {needed / 1e9:.1f} GB and "
-            f"{available / 1e9:.1f} GB are free; use method='pdlp' or method='highs'."
-        )
-    return kept
+    yield form.free | long
+    if (long & ~form.free).any():
+        yield form.free

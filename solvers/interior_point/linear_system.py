@@ -29,7 +29,7 @@ from solvers.core.vectors import euclidean
 from solvers.interior_point.assembly import Assembly
 from solvers.interior_point.refinement import Pair, refined
 
-PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-10
+PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-12
 """rho and delta, beside entries scaled to one."""
 
 STRONGER = 100.0
@@ -49,6 +49,10 @@ class Factorisation(Protocol):
     @property
     def entries(self) -> int:
         """Entries of the factor L, as predicted by the analysis."""
+
+    @property
+    def bytes_needed(self) -> float:
+        """Memory that the factors take, as predicted by the analysis."""
 
     def factorise(self, values: FloatArray) -> None:
         """Factorise with these values of the lower triangle; SingularError if it cannot."""

@@ -2,7 +2,7 @@
 
 SuperLU is written for unsymmetric matrices and keeps L and U, so it stores twice what LDL' needs.
 Its supernodes make up for that (``docs/interior-point.md`` compares it). The order of elimination
-(minimum degree on the pattern) is found once, and the matrix handed over in that order afterwards.
+(minimum degree on the pattern) is found once, and the matrix handed over in that order.
 """
 
 from __future__ import annotations
@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import spilu, splu
 
 from solvers.core.problem import FloatArray
 from solvers.interior_point.linear_system import SingularError
+from solvers.native.interior_point_factor_size import count_entries
+
+SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+
+BYTES_PER_ENTRY = 40
+"""Memory for each entry of L: values and indices of L and of U, and what SuperLU reserves beside
+them as it goes."""
+
+SMALL = 1e-6
+"""Stands for entries beside a diagonal of one where only the pattern matters."""
 
 
 class SuperLU:
@@ -24,11 +34,25 @@ class SuperLU:
     def __init__(self) -> None:
         self.entries = 0
 
+    @property
+    def bytes_needed(self) -> float:
+        """Memory that the factors take, as predicted by the analysis."""
+        return float(BYTES_PER_ENTRY * self.entries)
+
     def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
-        """Remember the pattern; the first factorisation finds the order."""
+        """Order the matrix and predict the size of its factors."""
         self._row, self._column, self._size = row, column, size
-        self._order: npt.NDArray[Any] | None = None
         self._lay_out(np.arange(size))
+        stand_in = self._matrix(np.where(row == column, 1.0, SMALL))
+        # an incomplete factorisation that drops all but the diagonal finds the same order
+        order = spilu(
+            stand_in, drop_tol=1e3 * SMALL, fill_factor=1, permc_spec="MMD_AT_PLUS_A", **SYMMETRIC
+        ).perm_c
+        self._order = np.argsort(order)
+        self._lay_out(order)
+        above = sp.triu(self._matrix(np.ones(row.size)), 1, format="csc")
+        indices = above.indices.astype(np.int32, copy=False)
+        self.entries = int(count_entries(above.indptr.astype(np.int64), indices, np.inf))
 
     def _lay_out(self, position: npt.NDArray[Any]) -> None:
         """Make the whole symmetric pattern with row i at ``position[i]``."""
@@ -38,35 +62,24 @@ class SuperLU:
         rows, columns = np.concatenate([i, k[apart]]), np.concatenate([k, i[apart]])
         in_order = np.lexsort((rows, columns))
         self._source = source[in_order]
-        starts = np.zeros(self._size + 1, dtype=np.int32)
-        np.cumsum(np.bincount(columns, minlength=self._size), out=starts[1:])
-        self._indices, self._starts = rows[in_order].astype(np.int32), starts
+        self._starts = np.zeros(self._size + 1, dtype=np.int32)
+        np.cumsum(np.bincount(columns, minlength=self._size), out=self._starts[1:])
+        self._indices = rows[in_order].astype(np.int32)
+
+    def _matrix(self, values: FloatArray) -> Any:
+        """Return the whole matrix of these values of its lower triangle."""
+        shape = (self._size, self._size)
+        return sp.csc_array((values[self._source], self._indices, self._starts), shape=shape)
 
     def factorise(self, values: FloatArray) -> None:
         """Factorise; SingularError where a pivot is zero."""
-        shape = (self._size, self._size)
-        matrix = sp.csc_array((values[self._source], self._indices, self._starts), shape=shape)
-        order = "MMD_AT_PLUS_A" if self._order is None else "NATURAL"
-        options = {"SymmetricMode": True}
         try:
-            self._factors = splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options=options)
+            self._factors = splu(self._matrix(values), permc_spec="NATURAL", **SYMMETRIC)
         except RuntimeError as error:
             raise SingularError(str(error)) from error
-        if self._order is None:
-            self._order = np.argsort(self._factors.perm_c)
-            self._first = True
-            self.entries = int(self._factors.nnz - self._size) // 2 + self._size
-            self._lay_out(self._factors.perm_c)
-        else:
-            self._first = False
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the solution for a right-hand side (size,)."""
-        if self._first:
-            solution: FloatArray = self._factors.solve(right)
-            return solution
-        assert self._order is not None
-        found = self._factors.solve(right[self._order])
-        solution = np.empty_like(found)
-        solution[self._order] = found
+        solution: FloatArray = np.empty_like(right)
+        solution[self._order] = self._factors.solve(right[self._order])
         return solution

@@ -7,11 +7,13 @@ import pytest
 
 import gpu_bridge
 from solvers import highs, interior_point
+from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.interior_point import choose_columns
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
 
@@ -103,6 +105,16 @@ def test_a_long_column_stays_in_the_system() -> None:
     outcome = solved(problem)
     assert outcome.statistics["kept_columns"] == 1
     assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
+def test_a_system_that_does_not_fit_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_columns, "free_memory", lambda: 1e4)
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    with pytest.raises(DeviceError, match=r"needs about .* GB"):
+        solved(problem)
+    outcome = gpu_bridge.solve(problem, method="ipm")
+    assert "HiGHS's interior point takes over" in outcome.log
+    assert outcome.objective == pytest.approx(225494.963162)
 
 
 def test_infeasibility_is_proven() -> None:

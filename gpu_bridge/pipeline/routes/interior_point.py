@@ -10,6 +10,7 @@ import dataclasses
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
+from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes.crossed import crossed
 from gpu_bridge.verify.verify import verify
 from solvers.core.errors import DeviceError
@@ -54,6 +55,7 @@ def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcom
     from solvers import interior_point, presolve
     from solvers.core.lp_answer import Norms
     from solvers.highs import crossover
+    from solvers.pdlp.repair import repaired
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
@@ -73,6 +75,11 @@ def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcom
         return undone
     if verify(problem, undone, options).solution_status is SolutionStatus.OPTIMAL:
         return undone
+    mended = repaired(problem, undone, options, progress)
+    if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
+        progress.log("A projection brought the point within the tolerance on the original model.")
+        return mended
     progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
     tighter = dataclasses.replace(options, tolerance=TIGHTER * options.tolerance)
-    return reduction.undo(interior_point.solve(reduction.problem, tighter, progress, norms=norms))
+    again = interior_point.solve(reduction.problem, tighter, progress, norms=norms)
+    return better(verify(problem, undone, options), verify(problem, reduction.undo(again), options))
