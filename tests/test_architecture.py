@@ -184,9 +184,14 @@ def test_importing_the_bridge_loads_no_engine_and_no_modelling_package():
 
 
 @pytest.mark.parametrize(
-    "packages", ["pyomo.environ", "pulp", "pyomo.environ, pyomo.contrib.solver.common.factory"]
+    "packages",
+    [
+        *("pyomo.environ", "pulp", "pyomo.environ, pyomo.contrib.solver.common.factory"),
+        *("linopy", "cvxpy"),
+    ],
 )
 def test_the_adapters_load_no_engine(packages):
+    pytest.importorskip(packages.partition(".")[0])
     without = modules_after(f"import {packages}")
     added = modules_after(f"import {packages}, gpu_bridge") - without
     assert "gpu_bridge" in added
