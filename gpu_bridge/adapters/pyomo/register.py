@@ -13,14 +13,19 @@ NAMES = ("gpuheur_v2", "gpuheur")
 
 PERSISTENT = "gpuheur_persistent"
 
+MADE_UP = ("gpuheur_direct", "appsi_gpuheur")
+"""What frameworks make of a solver's name for a way to it; in the old interface all are one."""
+
 
 def register() -> None:
     """Register the solver under all its names; safe to call more than once."""
+    from pyomo.opt.base.solvers import SolverFactory as OldFactory
+
     doc = "GPU solver for LP and MIP, with a CPU fallback"
     persistent_doc = "The same, which keeps a model between solves"
+    for name in MADE_UP:
+        OldFactory.register(name, doc=doc)(LegacyGpuHeur)
     if not HAS_NEW_INTERFACE:
-        from pyomo.opt.base.solvers import SolverFactory as OldFactory
-
         for name in NAMES:
             OldFactory.register(name, doc=doc)(LegacyGpuHeur)
         OldFactory.register(PERSISTENT, doc=persistent_doc)(LegacyPersistentGpuHeur)

@@ -200,6 +200,13 @@ def test_an_error_has_a_return_code(solver: Any, monkeypatch: pytest.MonkeyPatch
     assert (results.solver.return_code, results.solver.error_rc) == (1, 1)
 
 
+@pytest.mark.parametrize("name", ["gpuheur_direct", "appsi_gpuheur"])
+def test_names_that_frameworks_make_up(name: str) -> None:
+    m = production()
+    pyo.assert_optimal_termination(pyo.SolverFactory(name).solve(m, timelimit=60))
+    assert m.x.value == 4
+
+
 def test_capabilities(solver: Any) -> None:
     has = {
         cap: solver.has_capability(cap)
