@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.rows import SparseRows
 from solvers.highs.task import Model
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.submip.submip import ExtraRow, SubMip
@@ -106,8 +107,7 @@ class _Parts:
 
     def to_model(self) -> Model:
         row, column, value = self.entries
-        order = np.argsort(row, kind="stable")
-        counts = np.bincount(row, minlength=self.row_lower.size)
+        rows = SparseRows.of_entries(value, row, column, (self.row_lower.size, self.cost.size))
         return Model(
             cost=self.cost,
             offset=self.offset,
@@ -115,9 +115,9 @@ class _Parts:
             upper=self.upper,
             row_lower=self.row_lower,
             row_upper=self.row_upper,
-            start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            index=column[order].astype(np.int32, copy=False),
-            value=value[order],
+            start=rows.indptr,
+            index=rows.indices.astype(np.int32, copy=False),
+            value=rows.data,
             integer=self.integer.astype(np.int8),
         )
 

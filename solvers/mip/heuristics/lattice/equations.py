@@ -93,11 +93,11 @@ def find_equations(model: MipModel, lower: FloatArray, upper: FloatArray) -> Equ
     occurs = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     matrix = matrix[:, occurs].tocsr()
     matrix.sort_indices()
+    entries = SparseRows.of(matrix)
     divisor = np.ones(rows.size)
     for i in range(rows.size):
-        own = matrix.data[matrix.indptr[i] : matrix.indptr[i + 1]]
-        divisor[i] = float(np.gcd.reduce(np.abs(own).astype(np.int64)))
-    matrix.data /= np.repeat(divisor, np.diff(matrix.indptr))
+        divisor[i] = float(np.gcd.reduce(np.abs(entries[i][1]).astype(np.int64)))
+    matrix.data /= np.repeat(divisor, entries.lengths)
     right = right / divisor
     return Equations(
         rows=rows,
