@@ -3,6 +3,7 @@
 A wheel holds machine code for each generation of GPUs that it foresees, and code for the driver's
 own compiler for later ones. What is not there, in a source tree or for other types of arrays, is
 compiled when it is first launched.
+
     python -m solvers.kernels.ahead FOLDER
 """
 
@@ -14,6 +15,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 from solvers.core.errors import EngineError
@@ -37,17 +39,17 @@ def build(folder: Path, generations: tuple[int, ...] = GENERATIONS, processes: i
     Raises
     ------
     EngineError
-        There is no compiler, or a source does not compile.
+        There is no compiler, or a source does not compile without a warning.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = {job.file: job for family in families() for job in _jobs(family, generations)}
+    jobs = {job.file: job for family in families() for job in jobs_of(family, generations)}
     for old in folder.iterdir():
         if old.name not in jobs:
             old.unlink()
     missing = [job for name, job in jobs.items() if not (folder / name).is_file()]
-    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
-        for job, code in zip(missing, pool.map(_compile, missing), strict=True):
-            (folder / job.file).write_bytes(code)
+    if missing:
+        with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+            list(pool.map(store, missing, repeat(folder)))
     return len(jobs)
 
 
@@ -64,7 +66,8 @@ def families() -> Iterator[Family]:
         )
 
 
-def _jobs(family: Family, generations: tuple[int, ...]) -> Iterator[Job]:
+def jobs_of(family: Family, generations: tuple[int, ...] = GENERATIONS) -> Iterator[Job]:
+    """Return the compilations of a family that a wheel holds."""
     source = family.source()
     for foreseen in family.foreseen:
         types = family.types(**foreseen)
@@ -75,14 +78,23 @@ def _jobs(family: Family, generations: tuple[int, ...]) -> Iterator[Job]:
         yield Job(portable_code(name), source, (*options, f"-arch=compute_{VIRTUAL}"))
 
 
-def _compile(job: Job) -> bytes:
+def store(job: Job, folder: Path) -> None:
+    """Compile into a folder.
+
+    Raises
+    ------
+    EngineError
+        There is no compiler, or the source does not compile without a warning.
+    """
     library = nvrtc.load()
     if library is None:
         raise EngineError("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
     compiled = nvrtc.compile_source(library, job.source, job.file, job.options)
-    if compiled.code is None:
-        raise EngineError(f"{job.file} does not compile:\n{compiled.log}")
-    return compiled.code
+    if compiled.code is None or "warning" in compiled.log:
+        raise EngineError(f"{job.file} does not compile without a warning:\n{compiled.log}")
+    part = folder / f"{job.file}.{os.getpid()}"
+    part.write_bytes(compiled.code)
+    part.replace(folder / job.file)  # whole or not at all: a file that is there is believed
 
 
 def main() -> None:
