@@ -184,7 +184,7 @@ def linear() -> tuple[pyo.ConcreteModel, pulp.LpProblem]:
     m.o = pyo.Objective(expr=m.x)
     m.c = pyo.Constraint(expr=m.x >= 1.5)
     lp = pulp.LpProblem("small")
-    lp += pulp.LpVariable("x", 1, 2)
+    lp += lp.add_variable("x", 1, 2)
     return m, lp
 
 
