@@ -25,7 +25,6 @@ from solvers.mip.heuristics.feasibility_pump.heuristic import (
 )
 from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive, Round
 from solvers.mip.heuristics.large_neighbourhood.heuristic import Mend, Neighbourhoods
-from solvers.mip.heuristics.lattice.heuristic import Lattice
 from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
     AggregatedDeviceLocalSearch,
@@ -148,7 +147,6 @@ TABLE: tuple[Row, ...] = (
         once=True,
         label="longer local search",
     ),
-    Row(Lattice(), 8.0, 0.3, most=1, shortest=4.0),
     Row(GroupAnnealing(), 4.0, 0.0, one_of=4),
     Row(CostAnnealing(), 3.0, 3.0, one_of=4, kind=SWAPS),
     Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=DIVES),
