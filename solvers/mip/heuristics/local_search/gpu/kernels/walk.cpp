@@ -5,7 +5,7 @@
 
 namespace {
 
-#include "walker.cuh"
+#include "candidates.cuh"
 
 using Numbers = native::Span<const REAL>;
 using NumbersOut = native::Span<REAL>;

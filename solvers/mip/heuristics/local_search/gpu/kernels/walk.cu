@@ -6,7 +6,7 @@
 // decides branches is the same for all lanes of a walker.
 
 #include "group.cuh"
-#include "walker.cuh"
+#include "candidates.cuh"
 
 constexpr int WARP = 32, BLOCK = 256;
 
