@@ -31,6 +31,15 @@ DROPPED_BY_DEFAULT = 1e-9
 SMALLEST_KEPT = 1e-12
 """Entries up to the first are dropped by HiGHS unless told otherwise; below the second always."""
 
+MOST_SINGLETONS = 3000
+"""Columns that have their only entry in one row, from which on presolve does not compare them.
+
+HiGHS 1.16 takes 0.07 s for 3,000 of them, 1.4 s for 10,000 and 140 s for 100,000.
+"""
+
+PARALLEL_LINES = 1 << 13
+"""The bit of HiGHS's rule for parallel rows and columns."""
+
 
 class Session:
     """A HiGHS object holding one model.
@@ -59,6 +68,7 @@ class Session:
         for name, value in settings.items():
             self.set(name, value)
         self._keep_tiny_entries()
+        self._spare_parallel_columns()
         self._subscribe()
         self._pass(model)
 
@@ -115,6 +125,23 @@ class Session:
         smallest = float(np.min(np.abs(self.model.value), initial=np.inf))
         if smallest <= DROPPED_BY_DEFAULT:
             self.set("small_matrix_value", SMALLEST_KEPT)
+
+    def _spare_parallel_columns(self) -> None:
+        """Leave out presolve's search for parallel columns where one row has very many.
+
+        Columns whose only entry is in the same row are parallel to each other, and HiGHS 1.16
+        compares all pairs without a look at the clock.
+        """
+        model = self.model
+        long_rows = np.flatnonzero(np.diff(model.start) > MOST_SINGLETONS)
+        if not long_rows.size:
+            return
+        lengths = np.bincount(model.index, minlength=model.num_columns)
+        for row in long_rows:
+            columns = model.index[model.start[row] : model.start[row + 1]]
+            if np.count_nonzero(lengths[columns] == 1) > MOST_SINGLETONS:
+                self.set("presolve_rule_off", PARALLEL_LINES)
+                return
 
     def start_scheduler(self) -> None:
         """Make this thread's scheduler, which ``run`` does and ``crossover`` needs.
