@@ -30,14 +30,14 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.kernels.family import Family
-from solvers.pdlp.execution.kernel_arguments import (
+from solvers.pdlp.execution.on_cpu import (
+    BlocksOnCpu,
     column_measure_arguments,
     dual_arguments,
     primal_arguments,
     row_measure_arguments,
     staying_arguments,
 )
-from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.kernels.barrier import BARRIER
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.matrix import MATRIX

@@ -25,8 +25,7 @@ from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import BoolArray, Problem
-from solvers.simplex.batch.answer import NOT_REACHED
-from solvers.simplex.batch.data import BatchData
+from solvers.simplex.batch.data import NOT_REACHED, BatchData
 
 if TYPE_CHECKING:
     from solvers.simplex.batch import BatchAnswer

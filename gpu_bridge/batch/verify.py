@@ -22,8 +22,7 @@ import numpy.typing as npt
 from gpu_bridge.options import Options
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.progress import Progress
-from solvers.simplex.batch.answer import BatchAnswer
-from solvers.simplex.batch.data import BatchData
+from solvers.simplex.batch.data import BatchAnswer, BatchData
 from solvers.simplex.batch.kernels import check as figure
 
 LOOKED_AT_AGAIN = 16

@@ -24,12 +24,11 @@ from solvers.pdlp.answer import on_original
 from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone, MilestoneWatch
 from solvers.pdlp.loop import run
 from solvers.pdlp.loop_state import Supervision
-from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import State
+from solvers.pdlp.state import Coefficients, State
 from solvers.pdlp.termination import Criteria, decades_left
 
 LONGER = 2

@@ -24,7 +24,7 @@ from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
 from solvers.core.vectors import inner
 from solvers.pdlp.settings import CertificateSettings
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""

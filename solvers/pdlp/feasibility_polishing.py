@@ -28,7 +28,7 @@ from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.answer import to_outcome
-from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
+from solvers.pdlp.polishing_schedule import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.termination import Criteria
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.outcome import Outcome
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Statistics
 
 FROM_SECONDS = 1.0
 """Seconds of a solve before the first point is handed out: what ends sooner needs none."""

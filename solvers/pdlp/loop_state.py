@@ -14,8 +14,7 @@ from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.shrinking import Compaction
 from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
-from solvers.pdlp.termination import Criteria
+from solvers.pdlp.termination import Criteria, Record
 from solvers.pdlp.weight_correction import WeightCorrection
 
 TRIALS = 2

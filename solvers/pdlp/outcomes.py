@@ -15,8 +15,7 @@ from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.intermediate_points import MilestoneWatch
 from solvers.pdlp.loop_state import LoopState
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record, Statistics
-from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
+from solvers.pdlp.termination import Criteria, Record, Statistics, is_optimal, is_primal_feasible
 
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:

@@ -3,10 +3,15 @@
 On some models duals and gap are within the tolerance while the rows' residual stands still decades
 above it for hundreds of thousands of iterations (or the rows hold and the duals do not): the weight
 that served the one is wrong for the other. Then the method without the objective finds a feasible
-point near by in a tenth of the iterations (``feasibility_problems``), and where the gap bears the
-move it is an answer. Applegate et al. (2025, section 4.5) alternate so between steps, with an
-eighth of the iterations for each try; here a try comes at one and a half times the iterations of
-the last, with a tenth of them, so that tries that fail cost less than a third of a solve.
+point near by in a tenth of the iterations, and where the gap bears the move it is an answer.
+Applegate et al. ("PDLP: a practical first-order method for large-scale linear programming", 2025,
+section 4.5) alternate so between steps, with an eighth of the iterations for each try; here a try
+comes at one and a half times the iterations of the last, with a tenth of them, so that tries that
+fail cost less than a third of a solve.
+
+The problems of feasibility alone are a linear program without its cost, and the rows of its dual.
+Without an objective the method converges to a feasible point close to the one it starts from, much
+faster than to an optimum. ``feasibility_polishing`` uses that, too.
 """
 
 from __future__ import annotations
@@ -15,24 +20,73 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from solvers.core.lp_answer import Answer, Norms, judge
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, Start
+from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.feasibility_problems import UntilFeasible, dual_feasibility, without_cost
-from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Statistics
-from solvers.pdlp.termination import Criteria, is_optimal
+from solvers.pdlp.state import Coefficients, State
+from solvers.pdlp.termination import Criteria, Statistics, is_optimal
 
 AIM = 0.5
 """Part of the tolerance that a try aims at: undoing a presolve costs some."""
 
 NEVER = 2**62
 """An iteration that never comes."""
+
+
+def without_cost(problem: Problem) -> Problem:
+    """Return the problem whose optimal points are the feasible ones of another."""
+    return problem.relaxation().with_cost(np.zeros(problem.num_columns))
+
+
+def dual_feasibility(problem: Problem) -> Problem:
+    """Return the problem whose feasible points are the dual feasible y of another.
+
+    One row per column: ``A'y`` is at most c where x has no upper bound, at least c where it has no
+    lower one, and anything where it has both. One column per row, of the sign its sides allow.
+    """
+    cost, m = problem.cost, problem.num_rows
+    return Problem(
+        cost=np.zeros(m),
+        matrix=problem.matrix.T,
+        row_lower=np.where(np.isfinite(problem.lower), -np.inf, cost),
+        row_upper=np.where(np.isfinite(problem.upper), np.inf, cost),
+        lower=np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
+        upper=np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
+        integrality=np.zeros(m, dtype=bool),
+    )
+
+
+class UntilFeasible(Progress):
+    """Stops a solve as soon as its primal residual is small, or its caller wants it to stop."""
+
+    def __init__(self, outer: Progress, tolerance: float) -> None:
+        super().__init__(outer.time_left)
+        self._outer = outer
+        self._tolerance = tolerance
+        self._feasible = False
+
+    def should_stop(self) -> StopReason | None:
+        """Return that nothing is left to do once the residual has reached the tolerance.
+
+        (Not that they have converged: then the engine would take the point of least error, the gap
+        among them, instead of the feasible one.)
+        """
+        if self._feasible:
+            return StopReason.EXHAUSTED
+        return self._outer.should_stop() or super().should_stop()
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Note the primal residual."""
+        residual = figures.get("primal_residual")
+        if isinstance(residual, float) and residual <= self._tolerance:
+            self._feasible = True
+
 
 Run = Callable[[State, EngineOptions, Progress], Outcome]
 """Iterates on a prepared state until a tolerance or a limit is reached."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 
 def restart(state: State, step: float, weight: float) -> None:

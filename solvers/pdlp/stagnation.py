@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 
 from solvers.pdlp.settings import AlternationSettings, StagnationSettings
-from solvers.pdlp.statistics import Statistics
-from solvers.pdlp.termination import Criteria, decades_left
+from solvers.pdlp.termination import Criteria, Statistics, decades_left
 
 LOOK_GROWTH = 1.5
 """Factor from the iterations of one look back at a scaling to those of the next."""

@@ -16,10 +16,9 @@ from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.measure import SUMS
-from solvers.pdlp.matrix import Coefficients, to_device
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
-from solvers.pdlp.state import DeviceProblem, Iterate, State
+from solvers.pdlp.state import Coefficients, DeviceProblem, Iterate, State, to_device
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
 from solvers.pdlp.warm_start import first_x, first_y

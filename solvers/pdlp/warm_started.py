@@ -31,7 +31,7 @@ from solvers.pdlp.restarts import go_back_to_best
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import prepare, suggested_weight
 from solvers.pdlp.state import Iterate, overwrite
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 
 class WarmStarted:

@@ -29,8 +29,7 @@ from dataclasses import dataclass
 
 from solvers.pdlp.control import Control
 from solvers.pdlp.settings import Settings, WeightCorrectionSettings
-from solvers.pdlp.statistics import Record
-from solvers.pdlp.termination import NEGLIGIBLE
+from solvers.pdlp.termination import NEGLIGIBLE, Record
 
 
 @dataclass(eq=False)

@@ -11,8 +11,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import SlackForm
-from solvers.simplex.state import SimplexState
-from solvers.simplex.status import PivotStatus
+from solvers.simplex.state import PivotStatus, SimplexState
 
 UNLIMITED = 2**62
 """Pivots that no solve comes to."""

@@ -1,15 +1,47 @@
-"""Where a simplex solve stands: basis, point, reduced costs, pricing weights."""
+"""Where a simplex solve stands: basis, point, reduced costs, how infeasible they are, and statuses.
+
+The first basis is that of slacks, comes from statuses that a caller hands in, or is guessed from a
+point.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.outcome import BasisStatus
-from solvers.core.problem import FloatArray
+from solvers.core.outcome import Basis, BasisStatus, Start
+from solvers.core.problem import BoolArray, FloatArray
 from solvers.simplex.slack_form import SlackForm
+
+PIVOT_TOLERANCE = 1e-7
+"""Feasibility tolerance of simplex codes, primal and dual, absolute in the scaled problem."""
+
+NEAR_BOUND = 1e-7
+"""Values this near a bound, relative to max(1, |bound|), are taken to be on it."""
+
+
+class PivotStatus(Enum):
+    """Why a core stopped making pivots."""
+
+    DONE = "no variable violates its bounds (dual) or prices out (primal)"
+    NO_PIVOT = "no ratio is bounded: dual unbounded (primal infeasible), or primal unbounded"
+    LIMIT = "the pivots it was given are used up"
+    TROUBLE = "pivots stayed inaccurate after a fresh factorisation"
+    STOPPED = "the time is up or somebody asked to stop"
+
+
+class SolveStatus(Enum):
+    """What the phases found out about a problem."""
+
+    OPTIMAL = "no violation is left"
+    INFEASIBLE = "a ray proves that no point satisfies the constraints"
+    UNBOUNDED = "a ray proves that the objective has no end"
+    STOPPED = "time or iterations are used up, or somebody asked to stop"
+    TROUBLE = "pivots stayed inaccurate"
+
 
 LOWER, BASIC, UPPER, ZERO = (
     int(BasisStatus.LOWER),
@@ -18,9 +50,6 @@ LOWER, BASIC, UPPER, ZERO = (
     int(BasisStatus.ZERO),
 )
 """Statuses of a variable; a nonbasic free variable is ZERO, a fixed one LOWER."""
-
-PIVOT_TOLERANCE = 1e-7
-"""Feasibility tolerance of simplex codes, primal and dual, absolute in the scaled problem."""
 
 
 @dataclass(eq=False)
@@ -102,3 +131,126 @@ def nonbasic_values(
     x[status == LOWER] = lower[status == LOWER]
     x[status == UPPER] = upper[status == UPPER]
     return x
+
+
+@dataclass(frozen=True)
+class Infeasibility:
+    """Largest violations of a state, absolute, in its own scale.
+
+    ``dual`` is that of all nonbasic variables, ``stuck`` that of those without a second bound to
+    flip to.
+    """
+
+    primal: float
+    dual: float
+    stuck: float
+
+
+def infeasibility(state: SimplexState) -> Infeasibility:
+    """Measure a state against its working cost and bounds."""
+    wrong = wrong_sign(state)
+    boxed = np.isfinite(state.lower) & np.isfinite(state.upper)
+    return Infeasibility(
+        float(np.max(bound_violation(state), initial=0.0)),
+        float(np.max(wrong, initial=0.0)),
+        float(np.max(wrong[~boxed], initial=0.0)),
+    )
+
+
+def bound_violation(state: SimplexState) -> FloatArray:
+    """Return by how much each variable (n + m,) leaves its bounds."""
+    beyond = np.maximum(state.lower - state.x, state.x - state.upper)
+    return np.asarray(np.maximum(beyond, 0.0))
+
+
+def wrong_sign(state: SimplexState) -> FloatArray:
+    """Return how wrong the sign of each reduced cost (n + m,) is where the variable rests."""
+    d, status = state.reduced_cost, state.status
+    wrong = np.abs(d)
+    wrong[status == LOWER] = np.maximum(-d[status == LOWER], 0.0)
+    wrong[status == UPPER] = np.maximum(d[status == UPPER], 0.0)
+    wrong[(status == BASIC) | (state.lower == state.upper)] = 0.0
+    return np.asarray(wrong)
+
+
+def flip_boxed(state: SimplexState, tolerance: float) -> int:
+    """Send boxed variables whose reduced cost is wrong to their other bound; return how many."""
+    boxed: BoolArray = np.isfinite(state.lower) & np.isfinite(state.upper)
+    wrong = np.flatnonzero(boxed & (wrong_sign(state) > tolerance))
+    state.status[wrong] = np.where(state.status[wrong] == LOWER, UPPER, LOWER)
+    return int(wrong.size)
+
+
+def start_state(form: SlackForm, start: Start | None = None) -> SimplexState:
+    """Return the state to begin with; a start that does not fit the form is left out."""
+    n, m = form.num_structurals, form.num_rows
+    if start is None:
+        return slack_start(form)
+    basis = start.basis
+    if basis is not None and basis.column_status.shape == (n,) and basis.row_status.shape == (m,):
+        return state_of(form, basis_status(form, basis))
+    if start.x is not None and start.x.shape == (n,) and np.isfinite(start.x).all():
+        return state_of(form, guessed_status(form, start.x))
+    return slack_start(form)
+
+
+def basis_status(form: SlackForm, basis: Basis) -> npt.NDArray[np.int8]:
+    """Return (n + m,) statuses of a basis, made to fit the bounds."""
+    status = np.concatenate([basis.column_status, basis.row_status]).astype(np.int8)
+    return fitted_status(form.lower, form.upper, form.cost, status)
+
+
+def fitted_status(
+    lower: FloatArray, upper: FloatArray, cost: FloatArray, status: npt.NDArray[np.int8]
+) -> npt.NDArray[np.int8]:
+    """Return statuses whose bounds are there; what does not fit goes where its cost sends it."""
+    status = status.copy()
+    has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
+    fits = (status == BASIC) | ((status == LOWER) & has_lower)
+    fits |= (status == UPPER) & has_upper & (lower < upper)
+    fits |= (status == ZERO) & ~has_lower & ~has_upper
+    status[~fits] = nonbasic_status(lower, upper, cost)[~fits]
+    return status
+
+
+def guessed_status(form: SlackForm, x: FloatArray) -> npt.NDArray[np.int8]:
+    """Return (n + m,) statuses of a point: basic where it lies strictly between bounds."""
+    n, m = form.num_structurals, form.num_rows
+    here = x / form.column_scale
+    value = np.concatenate([here, form.rows.times(here)])
+    near_lower = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.lower)))
+    near_upper = NEAR_BOUND * np.maximum(1.0, np.abs(finite_or_zero(form.upper)))
+    below = value <= form.lower + near_lower
+    above = value >= form.upper - near_upper
+    status = np.full(n + m, BASIC, dtype=np.int8)
+    status[below & np.isfinite(form.lower)] = LOWER
+    status[above & np.isfinite(form.upper) & (form.lower < form.upper)] = UPPER
+    return status
+
+
+def finite_or_zero(bound: FloatArray) -> FloatArray:
+    """Return bounds with zero in place of those that are not there."""
+    return np.asarray(np.where(np.isfinite(bound), bound, 0.0))
+
+
+def state_of(form: SlackForm, status: npt.NDArray[np.int8]) -> SimplexState:
+    """Return the state with these statuses, with as many basic variables as there are rows.
+
+    Surplus logicals leave the basis first; logicals fill what is missing. Columns that depend on
+    others are for the factorisation to replace.
+    """
+    n, m = form.num_structurals, form.num_rows
+    resting = nonbasic_status(form.lower, form.upper, form.cost)
+    surplus = int(np.count_nonzero(status == BASIC)) - m
+    if surplus > 0:
+        by_preference = np.flatnonzero(status == BASIC)[::-1]
+        out = by_preference[:surplus]
+        status[out] = resting[out]
+    elif surplus < 0:
+        idle = n + np.flatnonzero(status[n:] != BASIC)
+        status[idle[:-surplus]] = BASIC
+    state = slack_start(form)
+    state.status[:] = status
+    state.basic[:] = np.flatnonzero(status == BASIC)
+    state.x[:] = nonbasic_values(status, form.lower, form.upper)
+    return state

@@ -80,7 +80,7 @@ def test_every_ending_from_the_gpu():
 
 @pytest.mark.parametrize("together", [0, 2**23])
 def test_data_that_comes_in_several_slices(monkeypatch, together):
-    monkeypatch.setattr("solvers.simplex.batch.inputs.TOGETHER_BYTES", together)
+    monkeypatch.setattr("solvers.simplex.batch.transfer.TOGETHER_BYTES", together)
     run = importlib.import_module("solvers.simplex.batch.run")
     monkeypatch.setattr(run, "SLICE_BYTES", 2**20)
     monkeypatch.setattr("solvers.kernels.upload.DIRECT_BYTES", 0)

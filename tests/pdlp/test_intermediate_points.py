@@ -13,7 +13,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import crossover
 from solvers.pdlp import IntermediatePoints, intermediate_points
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Statistics
 from tests.energy import energy_system
 
 SYSTEM = energy_system(24, 3)

@@ -17,7 +17,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.settings import DEFAULT
-from solvers.pdlp.statistics import Statistics
+from solvers.pdlp.termination import Statistics
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 TOLERANCE = 1e-4

@@ -12,7 +12,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp import loop_state
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.loop_state import TRIALS
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 from tests.pdlp.lps import random_lp
 
 

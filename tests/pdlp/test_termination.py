@@ -13,8 +13,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.statistics import Record, Statistics
-from solvers.pdlp.termination import Criteria, is_optimal, is_primal_feasible
+from solvers.pdlp.termination import Criteria, Record, Statistics, is_optimal, is_primal_feasible
 from tests.pdlp.lps import random_lp
 
 TOLERANCE = 1e-4

@@ -17,7 +17,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.restarts import change_weight
 from solvers.pdlp.settings import DEFAULT
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 from solvers.pdlp.weight_correction import OneSidedMoves, ResidualBalance
 from tests.pdlp.lps import random_lp, solve_with_highs
 

@@ -7,11 +7,19 @@ import pytest
 
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import Problem
-from solvers.simplex.infeasibility import flip_boxed, infeasibility
-from solvers.simplex.perturbation import BASE, perturbed_costs
+from solvers.simplex.phases import BASE, perturbed_costs
 from solvers.simplex.slack_form import slack_form
-from solvers.simplex.start import fitted_status, start_state
-from solvers.simplex.state import BASIC, LOWER, UPPER, ZERO, slack_start
+from solvers.simplex.state import (
+    BASIC,
+    LOWER,
+    UPPER,
+    ZERO,
+    fitted_status,
+    flip_boxed,
+    infeasibility,
+    slack_start,
+    start_state,
+)
 from tests.simplex.checks import INF, random_lp
 
 

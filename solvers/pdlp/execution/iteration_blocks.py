@@ -15,7 +15,7 @@ from typing import Protocol
 from solvers.core.progress import Progress
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 
 class IterationBlocks(Protocol):

@@ -3,6 +3,9 @@
 Threads help on a quiet machine and hurt on a busy one, where each of an iteration's two loops
 may wait for the slowest thread to get a core. Any number of threads gives the same bits, so the one
 that was faster when last measured is taken, and given up when it turns slower than the other was.
+
+The arguments that kernels take from the state stand here in the order in which they are declared,
+for a GPU as well.
 """
 
 from __future__ import annotations
@@ -11,22 +14,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from solvers.core.progress import Progress
 from solvers.kernels.sharing import threads_for
-from solvers.pdlp.execution.kernel_arguments import (
-    column_measure_arguments,
-    decide_arguments,
-    dual_arguments,
-    primal_arguments,
-    row_measure_arguments,
-    settle_arguments,
-)
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
 from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
+
+if TYPE_CHECKING:
+    from solvers.pdlp.shared_matrix.state import State as SharedState
 
 THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""
@@ -43,6 +42,90 @@ TRIAL = 10
 RETRY = 8
 """Slices after which the slower number of threads gets another trial, doubled each time: threads
 that have just been started can take some 50 ms to find their cores, as long as a whole trial."""
+
+
+Arguments = tuple[Any, ...]
+
+
+def primal_arguments(state: State | SharedState) -> Arguments:
+    """Return the arguments of the primal step up to ``control``."""
+    x, gathered = state.x, state.y.point
+    own = (x.point, x.anchor, *state.column_data, state.reflected, *x.written)
+    return (*state.column_matrix, gathered, *own, state.control)
+
+
+def dual_arguments(state: State | SharedState) -> Arguments:
+    """Return the arguments of the dual step up to ``control``."""
+    y, gathered = state.y, state.reflected
+    own = (y.point, y.anchor, *state.row_data, *y.written)
+    return (*state.row_matrix, gathered, *own, state.control)
+
+
+def staying_arguments(
+    state: State, count: int, thread_blocks: int, memory: Arguments, *, reflected: bool
+) -> Arguments:
+    """Return the arguments of a kernel whose threads stay for a whole block of iterations.
+
+    ``memory`` is what its thread blocks tell each other through; ``reflected`` says whether the
+    kernel keeps the reflected primal point in the state's own array.
+    """
+    x, y = state.x, state.y
+    return (
+        *state.column_matrix,
+        *state.row_matrix,
+        *(x.point, x.anchor, *state.column_data),
+        *((state.reflected,) if reflected else ()),
+        *x.written,
+        *(y.point, y.anchor, *state.row_data, *y.written),
+        state.control,
+        count,
+        thread_blocks,
+        *memory,
+    )
+
+
+def row_measure_arguments(state: State) -> Arguments:
+    """Return the arguments of ``measure_rows``."""
+    sums = (state.control, state.row_partial.shape[0], state.row_partial)
+    return (*state.row_matrix, *state.x.written, *state.y.measured, *state.row_data, *sums)
+
+
+def column_measure_arguments(state: State) -> Arguments:
+    """Return the arguments of ``measure_columns``."""
+    sums = (state.control, state.column_partial.shape[0], state.column_partial)
+    gathered = state.y.projection
+    return (*state.column_matrix, gathered, *state.x.measured, *state.column_data, *sums)
+
+
+def decide_arguments(state: State, count: int) -> Arguments:
+    """Return the arguments of ``decide``."""
+    return (
+        state.row_partial.shape[0],
+        state.row_partial,
+        state.column_partial.shape[0],
+        state.column_partial,
+        count,
+        state.control,
+    )
+
+
+def settle_arguments(state: State) -> Arguments:
+    """Return the arguments of ``settle``."""
+    x, y = state.x, state.y
+    return (
+        x.point.size,
+        x.point,
+        x.anchor,
+        x.projection,
+        x.best,
+        state.feasible_x,
+        y.point.size,
+        y.point,
+        y.anchor,
+        y.projection,
+        y.best,
+        state.control,
+    )
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from solvers.kernels.family import Family
 from solvers.pdlp.control import SIZE, Stop
-from solvers.pdlp.execution.kernel_arguments import (
+from solvers.pdlp.execution.on_cpu import (
     column_measure_arguments,
     decide_arguments,
     dual_arguments,
@@ -30,10 +30,9 @@ from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
-from solvers.pdlp.matrix import Coefficients
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.state import State
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.state import Coefficients, State
+from solvers.pdlp.termination import Record
 
 Launch = Callable[[], None]
 

@@ -7,8 +7,13 @@ from typing import Any
 from solvers.core.device import Device
 from solvers.core.progress import Progress
 from solvers.kernels.sharing import threads_for
-from solvers.pdlp.execution.kernel_arguments import dual_arguments, primal_arguments
-from solvers.pdlp.execution.on_cpu import BlockKernels, Speed, run_block
+from solvers.pdlp.execution.on_cpu import (
+    BlockKernels,
+    Speed,
+    dual_arguments,
+    primal_arguments,
+    run_block,
+)
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import STEP
 from solvers.pdlp.shared_matrix.state import State, check_arguments

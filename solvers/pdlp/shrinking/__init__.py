@@ -1,6 +1,6 @@
 """Leaving out what takes no part any more: columns held at their bounds, rows that are slack.
 
-``idle`` says which these are, ``part`` makes the problem without them, ``handover`` takes the
+``idle`` says which these are and makes the problem without them, ``handover`` takes the
 iteration from one to the other, and ``compaction`` decides when.
 """
 

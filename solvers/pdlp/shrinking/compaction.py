@@ -1,8 +1,8 @@
 """Going on without idle columns and rows, for as long as leaving them out stays right.
 
 A look at the whole problem, at iteration counts that grow geometrically, finds the idle columns
-and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest
-(``part``), from where it is and with what it has learnt (``handover``). Further looks price what
+and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest, from
+where it is and with what it has learnt (``handover``). Further looks price what
 was left out, which costs one product with the whole matrix each way: what turns out wrong comes
 back when it hides an error of the whole problem or the part stands still, and a part that has
 become much smaller still is replaced. After a number of returns the whole problem takes over for
@@ -32,10 +32,17 @@ from solvers.pdlp.shrinking.handover import (
     weight_factor,
     write_back,
 )
-from solvers.pdlp.shrinking.idle import Kept, Magnitudes, Movement, not_idle, wrongly_left_out
-from solvers.pdlp.shrinking.part import Part, leave_out
+from solvers.pdlp.shrinking.idle import (
+    Kept,
+    Magnitudes,
+    Movement,
+    Part,
+    leave_out,
+    not_idle,
+    wrongly_left_out,
+)
 from solvers.pdlp.state import State, overwrite
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 
 @dataclass(frozen=True, eq=False)

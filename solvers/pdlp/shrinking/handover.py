@@ -20,10 +20,10 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.shrinking.part import Part
+from solvers.pdlp.shrinking.idle import Part
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State, overwrite
-from solvers.pdlp.statistics import Record
+from solvers.pdlp.termination import Record
 
 CARRIED = (
     Control.ITERATIONS,

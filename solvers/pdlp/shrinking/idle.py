@@ -1,4 +1,4 @@
-"""Which columns and rows take no part any more, as far as one can tell.
+"""Which columns and rows take no part any more, as far as one can tell, and what is left then.
 
 A column is *idle* when it is at a bound and its reduced cost holds it there so firmly that what
 the duals still move will not change that; a row is when it is slack, has no dual, and what the
@@ -16,9 +16,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.vectors import inner
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +109,64 @@ def _is_priced_out(problem: Problem, now: Answer) -> BoolArray:
     high = (now.x >= problem.upper) & (now.reduced_cost < 0.0)
     held: BoolArray = low | high
     return held
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A problem without some columns and rows, and the way back.
+
+    Parameters
+    ----------
+    problem : Problem
+        The kept columns and rows; what the columns left out contribute at their bounds stands in
+        its row sides and its offset.
+    kept : Kept
+        What is kept of the whole.
+    columns, rows : integer arrays
+        The numbers of the kept ones in the whole.
+    x : (n,) float64
+        A point of the whole; its values are those of the columns left out.
+    """
+
+    problem: Problem
+    kept: Kept
+    columns: npt.NDArray[np.intp]
+    rows: npt.NDArray[np.intp]
+    x: FloatArray
+
+    def point(self, x: FloatArray) -> FloatArray:
+        """Return a point of the whole (n,) from one of the part."""
+        whole = self.x.copy()
+        whole[self.columns] = x
+        return whole
+
+    def direction(self, x: FloatArray) -> FloatArray:
+        """Return a direction of the whole (n,), zero where columns are left out."""
+        whole = np.zeros(self.x.size)
+        whole[self.columns] = x
+        return whole
+
+    def duals(self, y: FloatArray) -> FloatArray:
+        """Return row duals of the whole (m,), zero where rows are left out."""
+        whole = np.zeros(self.kept.rows.size)
+        whole[self.rows] = y
+        return whole
+
+
+def leave_out(problem: Problem, kept: Kept, x: FloatArray) -> Part:
+    """Make the part of a problem that is kept, with all other columns where x (n,) has them."""
+    columns, rows = np.flatnonzero(kept.columns), np.flatnonzero(kept.rows)
+    outside = np.where(kept.columns, 0.0, x)
+    matrix = problem.matrix_csc[:, columns].tocsr()[rows]
+    contribution = (problem.matrix @ outside)[rows]
+    smaller = Problem(
+        cost=problem.cost[columns],
+        matrix=matrix,
+        row_lower=problem.row_lower[rows] - contribution,
+        row_upper=problem.row_upper[rows] - contribution,
+        lower=problem.lower[columns],
+        upper=problem.upper[columns],
+        integrality=np.zeros(columns.size, dtype=bool),
+        offset=problem.offset + inner(problem.cost, outside),
+    )
+    return Part(smaller, kept, columns, rows, x)

@@ -1,12 +1,12 @@
 """Many small LPs of one shape at once: the simplex method with an LP to each thread block.
 
 The whole batch is one launch (or a few, where there is a clock to watch or data to bring in); see
-``kernels/simplex.py`` for what the kernel does. ``data`` is what goes in, ``answer`` what comes
-out, ``prepare`` scales the matrix and finds the dictionary of a basis that all share, ``layout``
-decides where on the GPU an LP is kept, and ``run`` launches slices: ``inputs`` brings their data to
-the device, ``results`` their answers home, ``slices`` is the loop, and ``check`` looks at answers
-where they are. Without a GPU the kernel's twin does the same on all cores, and ``fallback`` goes on
-there where a GPU's memory does not suffice.
+``kernels/simplex.py`` for what the kernel does. ``data`` is what goes in and what comes out,
+``prepare`` scales the matrix and finds the dictionary of a basis that all share, ``layout`` decides
+where on the GPU an LP is kept, and ``run`` launches slices: ``transfer`` brings their data to the
+device and their answers home, ``slices`` is the loop, and ``check`` looks at answers where they
+are. Without a GPU the kernel's twin does the same on all cores, and so it does where a GPU's memory
+does not suffice.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from __future__ import annotations
 from solvers.core.device import Device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.simplex.batch.answer import BatchAnswer, Ending
-from solvers.simplex.batch.data import BatchData
-from solvers.simplex.batch.fallback import solve_where_it_fits
+from solvers.simplex.batch.data import BatchAnswer, BatchData, Ending
 from solvers.simplex.batch.prepare import prepare
-from solvers.simplex.batch.run import run
+from solvers.simplex.batch.run import run, solve_where_it_fits
 from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
 from solvers.simplex.batch.slices import kept_stream
 

@@ -15,10 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
-from solvers.simplex.batch.answer import Ending
-from solvers.simplex.batch.inputs import Inputs
+from solvers.simplex.batch.data import Ending
 from solvers.simplex.batch.kernels.check import FAMILY, VARYING
-from solvers.simplex.batch.results import SliceResults
+from solvers.simplex.batch.transfer import Inputs, SliceResults
 
 IndexArray = npt.NDArray[np.int32]
 

@@ -1,26 +1,44 @@
-"""From a batch to the launches of its slices; see ``solvers.simplex.batch.slices``."""
+"""From a batch to the launches of its slices; see ``solvers.simplex.batch.slices``.
+
+Where a GPU's memory does not suffice, it goes on on the CPU. A compiled loop of seconds cannot be
+interrupted, nor does Python hear Ctrl-C while its main thread is there. So it runs in a thread of
+its own; the caller's looks at the clock and sets a flag that it reads.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.core.device import Device
+from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.simplex.batch.answer import BatchAnswer, Ending
 from solvers.simplex.batch.check import DeviceCheck
-from solvers.simplex.batch.inputs import SLICE_BYTES, Inputs, to_device_together
+from solvers.simplex.batch.data import BatchAnswer, Ending
 from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
 from solvers.simplex.batch.kernels.simplex import FAMILY, VARYING
 from solvers.simplex.batch.layout import Layout, find_layout
 from solvers.simplex.batch.prepare import Prepared
-from solvers.simplex.batch.results import SliceResults, empty_answer
 from solvers.simplex.batch.settings import Settings
 from solvers.simplex.batch.slices import Lane, Pace, make_lanes, solve_slices
-from solvers.simplex.batch.watched import run_watched
+from solvers.simplex.batch.transfer import (
+    SLICE_BYTES,
+    Inputs,
+    SliceResults,
+    empty_answer,
+    to_device_together,
+)
+
+STOP = -1
+"""What the flag holds once the loop has to end."""
+
+LOOK_AGAIN = 0.02
+"""Seconds between two looks at the clock."""
 
 SLICES = 6
 """Launches on a GPU, if there are LPs enough, so that transfers have something to run beside."""
@@ -35,6 +53,64 @@ times rows and columns, which the pivots of an LP grow with."""
 
 FIRST_WATCHED = 64
 """LPs in the first launch where there is a time limit; the next ones follow from its time."""
+
+
+Result = TypeVar("Result")
+
+
+def solve_where_it_fits(
+    wanted: str, progress: Progress, solve_on: Callable[[Device], Result]
+) -> Result:
+    """Return what ``solve_on`` gives on the wanted device, or on the CPU if that is too small.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for where there is none.
+    """
+    device = find_device(wanted)
+    try:
+        with device.activate():
+            return solve_on(device)
+    except Exception as error:
+        if device.kind == "cpu" or not device.is_out_of_memory(error):
+            raise
+    device.release_memory()
+    progress.log(f"{device.name} is out of memory; going on on the CPU.")
+    return solve_on(cpu())
+
+
+def run_watched(work: Callable[[], Any], flag: npt.NDArray[np.int32], progress: Progress) -> None:
+    """Run work in a thread; put :data:`STOP` into ``flag`` (1,) once ``progress`` says so.
+
+    Raises
+    ------
+    BaseException
+        What the work raised, or came while it was waited for; the work has ended by then.
+    """
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # the caller raises it in its own thread
+            raised.append(error)
+        finally:
+            ended.set()
+
+    ended = threading.Event()
+    thread = threading.Thread(target=run, name="batch", daemon=True)
+    thread.start()
+    try:
+        while not ended.wait(LOOK_AGAIN):
+            if progress.should_stop() is not None:
+                flag[0] = STOP
+    finally:
+        flag[0] = STOP
+        while not ended.wait(LOOK_AGAIN):
+            pass  # in slices, because a sleeping main thread may miss Ctrl-C
+    if raised:
+        raise raised[0]
 
 
 def run(

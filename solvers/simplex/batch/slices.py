@@ -18,9 +18,8 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
-from solvers.simplex.batch.answer import BatchAnswer
-from solvers.simplex.batch.inputs import Parcel
-from solvers.simplex.batch.results import SliceResults
+from solvers.simplex.batch.data import BatchAnswer
+from solvers.simplex.batch.transfer import Parcel, SliceResults
 
 STREAMS = 3
 """Slices on their way at once: one is brought in while another is solved, and a third may still be

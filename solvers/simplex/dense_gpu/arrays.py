@@ -1,4 +1,4 @@
-"""Everything the iteration touches, as arrays of the device."""
+"""Everything the iteration touches, as arrays of the device, and whether an inverse fits it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,19 @@ from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
 from solvers.simplex.slack_form import SlackForm
 
 MOST_LANES = 32
+
 MOST_ENTRIES = 2**31 - 2**10
 """Entries of a matrix that 32-bit indices can number, with those that pricing looks ahead."""
 
 STEEPEST_UP_TO = 2500
 """Rows up to which dual steepest edge pays for sparse columns: the inverse stays in
 the L2 cache."""
+
+MOST_STORED_COLUMNS = 40_000
+"""Columns of the inverse beyond which it is not attempted: more than a
+second for each factorisation."""
+
+NUMBER_BYTES = 8
 
 
 def prices_by_steepest_edge(rows: int, structurals: int, entries: int) -> bool:
@@ -171,3 +178,34 @@ def _matrix(matrix: SparseRows, width: int, device: Device) -> Matrix:
         lanes,
         int(entries == owners * width),
     )
+
+
+def bytes_needed(rows: int, slots: int) -> int:
+    """Return the bytes of an inverse with so many stored columns, and of its factorisation.
+
+    The basis as dense columns and the inverse's columns, m x k each; the nucleus and its inverse, k
+    x k each, and as much for the factorisation to work with.
+    """
+    return NUMBER_BYTES * slots * (2 * rows + 3 * slots)
+
+
+def check_fits(arrays: Arrays, slots: int) -> None:
+    """Raise a DeviceError if so many stored columns have no room on the device."""
+    device = arrays.device
+    if slots > MOST_STORED_COLUMNS:
+        raise DeviceError(
+            f"The basis has {slots:,} columns that are no slacks, more than the "
+            f"{MOST_STORED_COLUMNS:,} of which the simplex core on '{device.name}' keeps an "
+            "inverse; use another method."
+        )
+    if device.kind == "cpu":
+        return
+    needed = bytes_needed(arrays.rows, slots)
+    free = int(device.xp.cuda.runtime.memGetInfo()[0])
+    free += int(device.xp.get_default_memory_pool().free_bytes())
+    if needed > free:
+        raise DeviceError(
+            f"The inverse of a basis with {slots:,} structural columns needs "
+            f"{needed / 2**30:.1f} GiB, and '{device.name}' has {free / 2**30:.1f} GiB free; use "
+            "device='cpu'."
+        )

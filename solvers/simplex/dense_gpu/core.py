@@ -12,22 +12,52 @@ ones by Devex.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from solvers.core.device import Device, find_device
+from solvers.core.errors import DeviceError
 from solvers.core.problem import FloatArray
 from solvers.simplex.dense_gpu import control as word
-from solvers.simplex.dense_gpu.basis import DeviceBasis
-from solvers.simplex.dense_gpu.device_context import DeviceContext
+from solvers.simplex.dense_gpu.basis import DeviceBasis, solve_basis, solve_transposed
 from solvers.simplex.dense_gpu.loop import Loop
-from solvers.simplex.dense_gpu.refresh import solve_basis, solve_transposed
 from solvers.simplex.slack_form import SlackForm
-from solvers.simplex.state import BASIC, SimplexState, nonbasic_values
-from solvers.simplex.status import PivotStatus
+from solvers.simplex.state import BASIC, PivotStatus, SimplexState, nonbasic_values
+
+
+class DeviceContext:
+    """A device and, on a GPU, a stream of its own; entered again and again."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._stream: Any = None
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Make device and stream the current ones; turn exhausted memory into a DeviceError."""
+        try:
+            if self.device.kind == "cpu":
+                yield
+                return
+            cupy = self.device.xp
+            with cupy.cuda.Device(self.device.index):
+                if self._stream is None:
+                    self._stream = cupy.cuda.Stream(non_blocking=True)
+                with self._stream:
+                    yield
+                    self._stream.synchronize()
+        except Exception as error:
+            if self.device.is_out_of_memory(error):
+                raise DeviceError(
+                    f"The simplex core ran out of memory on '{self.device.name}': {error}; use "
+                    "device='cpu'."
+                ) from error
+            raise
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.basis import DeviceBasis
-from solvers.simplex.dense_gpu.pivot_batches import Batches
-from solvers.simplex.status import PivotStatus
+from solvers.simplex.dense_gpu.steps import Batches
+from solvers.simplex.state import PivotStatus
 
 HARRIS = 1e-7
 """How far a reduced cost or basic value may go beyond zero or a bound in a ratio test, if no

@@ -10,10 +10,8 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
-from solvers.pdlp.shared_matrix.control import FIELDS, Field
 from solvers.pdlp.shared_matrix.kernels.check import SUMS
-from solvers.pdlp.shared_matrix.layout import Matrix, interleaved
-from solvers.pdlp.shared_matrix.state import State
+from solvers.pdlp.shared_matrix.state import FIELDS, Field, Matrix, State, interleaved
 from solvers.pdlp.state import Iterate
 
 POISON = 1e300

@@ -8,12 +8,11 @@ import pytest
 from solvers.core.device import cpu, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.pdlp.execution.kernel_arguments import dual_arguments, primal_arguments
+from solvers.pdlp.execution.on_cpu import dual_arguments, primal_arguments
 from solvers.pdlp.shared_matrix import SharedMatrix
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
-from solvers.pdlp.shared_matrix.layout import WIDTHS
-from solvers.pdlp.shared_matrix.state import check_arguments
+from solvers.pdlp.shared_matrix.state import WIDTHS, check_arguments
 from tests.pdlp.lps import random_lp
 from tests.pdlp.matrices import MATRICES
 from tests.pdlp.shared_matrix.cases import arrays_of, make_state, stacked, variants

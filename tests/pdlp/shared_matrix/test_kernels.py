@@ -7,13 +7,18 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.pdlp.control import Stop
-from solvers.pdlp.execution.kernel_arguments import dual_arguments, primal_arguments
-from solvers.pdlp.shared_matrix.control import Field
+from solvers.pdlp.execution.on_cpu import dual_arguments, primal_arguments
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.layout import LONG_ROW, PART, rows_of_unit
 from solvers.pdlp.shared_matrix.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
-from solvers.pdlp.shared_matrix.layout import WIDTHS, interleaved, separated, units_of
-from solvers.pdlp.shared_matrix.state import check_arguments
+from solvers.pdlp.shared_matrix.state import (
+    WIDTHS,
+    Field,
+    check_arguments,
+    interleaved,
+    separated,
+    units_of,
+)
 from tests.pdlp.matrices import random_matrix
 from tests.pdlp.shared_matrix.cases import POISON, arrays_of, make_state
 

@@ -12,7 +12,7 @@ from gpu_bridge.options import make_options
 from gpu_bridge.pipeline.routes.simplex import HIGHS, implementation, place
 from solvers.core.problem import Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.simplex.dense_gpu import memory_check
+from solvers.simplex.dense_gpu import arrays
 from tests.locations import NETLIB_MODELS
 
 SHARE2B = -415.73224074
@@ -72,7 +72,7 @@ def test_infeasible_and_unbounded_come_with_a_proof() -> None:
 def test_an_inverse_that_does_not_fit_is_a_case_for_highs(
     presolve: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_check, "MOST_STORED_COLUMNS", 3)
+    monkeypatch.setattr(arrays, "MOST_STORED_COLUMNS", 3)
     outcome = gb.solve(
         share2b(), method="simplex", simplex_variant="dense", device="cpu", presolve=presolve
     )

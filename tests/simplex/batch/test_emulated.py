@@ -168,11 +168,9 @@ def test_a_batch_larger_than_its_grid(device_code):
 def test_the_engine_on_the_way_to_a_gpu_and_back(device_code, monkeypatch, limit):
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
-    monkeypatch.setattr(
-        "solvers.simplex.batch.fallback.find_device",
-        lambda wanted: EmulatedGpu("cuda", ""),
-    )
-    monkeypatch.setattr(sys.modules["solvers.simplex.batch.run"], "FAMILY", device_code)
+    running = sys.modules["solvers.simplex.batch.run"]
+    monkeypatch.setattr(running, "find_device", lambda wanted: EmulatedGpu("cuda", ""))
+    monkeypatch.setattr(running, "FAMILY", device_code)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit), check=True)
     assert there.device == "cuda"
     optimal = here.ending == Ending.OPTIMAL

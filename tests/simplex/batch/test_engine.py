@@ -16,7 +16,8 @@ from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import Ending, Parameters, Settings, watched
+from solvers.simplex.batch import Ending, Parameters, Settings
+from solvers.simplex.batch.run import STOP
 from tests.simplex.batch.cases import (
     batch_of,
     boxed_batch,
@@ -249,7 +250,7 @@ def test_a_limit_of_pivots_is_kept():
 
 def test_lps_that_nobody_waits_for_are_not_begun(monkeypatch):
     def stopped(work, flag, progress):
-        flag[0] = watched.STOP
+        flag[0] = STOP
         work()
 
     monkeypatch.setattr(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from unittest import mock
 
 import numpy as np
@@ -9,11 +10,10 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.core.progress import Progress
-from solvers.simplex.batch.answer import NOT_REACHED
-from solvers.simplex.batch.fallback import solve_where_it_fits
-from solvers.simplex.batch.inputs import Inputs, Parcel
-from solvers.simplex.batch.results import SliceResults, empty_answer
+from solvers.simplex.batch.data import NOT_REACHED
+from solvers.simplex.batch.run import solve_where_it_fits
 from solvers.simplex.batch.slices import Pace, make_lanes, solve_slices
+from solvers.simplex.batch.transfer import Inputs, Parcel, SliceResults, empty_answer
 from tests.emulator.gpu import EmulatedGpu
 
 
@@ -100,7 +100,9 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
 
 def test_the_cpu_goes_on_where_a_gpu_is_too_small(monkeypatch):
     small = EmulatedGpu("cuda", "a small GPU")
-    monkeypatch.setattr("solvers.simplex.batch.fallback.find_device", lambda wanted: small)
+    monkeypatch.setattr(
+        import_module("solvers.simplex.batch.run"), "find_device", lambda wanted: small
+    )
 
     def solve_on(device, error=MemoryError):
         if device.kind == "cuda":

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from solvers.core.device import cpu
 from solvers.core.errors import DeviceError
 from solvers.core.problem import Problem
-from solvers.simplex.dense_gpu import arrays, loop, memory_check, nucleus
+from solvers.simplex.dense_gpu import arrays, loop, nucleus
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.slack_form import slack_form
-from solvers.simplex.state import BASIC, LOWER, slack_start
-from solvers.simplex.status import PivotStatus
+from solvers.simplex.state import BASIC, LOWER, PivotStatus, slack_start
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,
@@ -220,7 +219,7 @@ def test_problems_without_rows_or_columns():
 
 
 def test_basis_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(memory_check, "MOST_STORED_COLUMNS", 3)
+    monkeypatch.setattr(arrays, "MOST_STORED_COLUMNS", 3)
     with pytest.raises(DeviceError, match="columns that are no slacks"):
         run(random_problem(30, 60, 1), cpu())
 
@@ -232,4 +231,4 @@ def test_devex_is_for_large_sparse_problems():
 
 
 def test_memory_needed_is_counted():
-    assert memory_check.bytes_needed(10_000, 5_000) == 8 * 5_000 * (20_000 + 15_000)
+    assert arrays.bytes_needed(10_000, 5_000) == 8 * 5_000 * (20_000 + 15_000)

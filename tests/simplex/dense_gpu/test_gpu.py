@@ -18,7 +18,7 @@ from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu import arrays
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.solve import solve
-from solvers.simplex.status import PivotStatus
+from solvers.simplex.state import PivotStatus
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.simplex.dense_gpu import nucleus
-from solvers.simplex.dense_gpu.inverse import SingularError, inverse_of, inverse_on_host
+from solvers.simplex.dense_gpu.nucleus import SingularError, inverse_of, inverse_on_host
 from tests.simplex.dense_gpu.cases import random_problem, run
 
 

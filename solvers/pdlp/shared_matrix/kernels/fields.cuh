@@ -1,4 +1,4 @@
-// Places in the control array (fields, width); ../control.py says what they hold.
+// Places in the control array (fields, width); ../state.py says what they hold.
 
 #pragma once
 

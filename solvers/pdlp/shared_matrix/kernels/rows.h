@@ -1,4 +1,4 @@
-// A matrix by rows for several problems at once, on the CPU; layout.py says how it is passed.
+// A matrix by rows for several problems at once, on the CPU; ../state.py says how it is passed.
 #pragma once
 
 #include <cmath>

@@ -9,7 +9,7 @@ problem's own, and the squared scales C^2 and R^2 common to all::
     both:         z <- w zb + (1 - w) z0,    w = (k+1) / (k+2)
 
 This is the iteration of ``solvers/pdlp/kernels/step.py`` with full reflection. ``control``
-(``solvers/pdlp/shared_matrix/control.py``) has a column for each problem; problems that it stopped
+(``solvers/pdlp/shared_matrix/state.py``) has a column for each problem; problems that it stopped
 are left alone. ``offset`` and ``keep`` mean what they mean there: the iteration's number within its
 block; and bit 1 to leave the step zb - z in ``first_difference``, bit 2 to leave the projected
 point and its step in ``projection`` and ``difference``.

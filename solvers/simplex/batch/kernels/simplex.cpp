@@ -268,7 +268,7 @@ void first_dictionary(Ints starts, Ints indices, Numbers values, Numbers row_sca
 } // namespace
 
 NATIVE_MODULE(simplex_batch_simplex) {
-    constants(module, "solvers.simplex.batch.answer", {{"NOT_REACHED", NOT_REACHED}});
+    constants(module, "solvers.simplex.batch.data", {{"NOT_REACHED", NOT_REACHED}});
     constants(module, "solvers.simplex.batch.kernels.simplex",
               {{"LIMIT", LIMIT},
                {"OPTIMAL", OPTIMAL},
