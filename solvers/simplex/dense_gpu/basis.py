@@ -29,9 +29,9 @@ DRIFT = 1e-9
 """Largest |A x - s|, relative to the largest value, before the basis is factorised anew."""
 
 
-def recompute_values(arrays: Arrays, nucleus: Nucleus, rounds: int = ROUNDS) -> None:
+def recompute_values(arrays: Arrays, nucleus: Nucleus) -> None:
     """Set the basic variables so that [A -I] x = 0, starting from the values in ``arrays.x``."""
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         row_residual(arrays)
         solve_basis(arrays, nucleus, arrays.residual, arrays.by_position)
         REFRESH["correct_basics"](

@@ -22,7 +22,7 @@ A state is its profit, weight, and one bit for each item that is not as in the b
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Argument, Family, Kernel, Launch
 
 SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN = range(4)
 """How a problem ended: with its optimum; nothing fits; products of its numbers may leave 64 bits;
@@ -90,11 +90,6 @@ MANY = Kernel(
 def warp_words(words: int, near: int) -> int:
     """Return the 64-bit numbers of shared memory for a warp: sorted items and two lists."""
     return 6 * WORD * words + 2 + 2 * (2 + words) * near
-
-
-def list_numbers(values: Values) -> int:
-    """Return the length of ``lists`` that a call needs."""
-    return int(values["slots"]) * 2 * (2 + int(values["words"])) * int(values["room"])
 
 
 FAMILY = Family(

@@ -126,11 +126,6 @@ def tiles(states: int) -> int:
     return -(-states // TILE)
 
 
-def stage_bytes(states: int, kept: int) -> int:
-    """Return the bytes that a stage has to move: ``states`` before it, ``kept`` after it."""
-    return 2 * KEY_BYTES * states + (KEY_BYTES + 2 * HISTORY_BYTES) * kept
-
-
 def _everywhere(values: Values) -> Launch:
     return Launch(int(values["blocks"]), THREADS)
 
