@@ -79,6 +79,7 @@ def solve_form(run: Run) -> Outcome:
     except SingularError:
         return outcomes.nothing(run.system, StopReason.NUMERICAL_TROUBLE)
     best_at = iteration = 0
+    began = run.progress.seconds
     while True:
         outcomes.report(run.progress, iteration, now, run.system)
         if now.answer.statistics.worst < best.answer.statistics.worst:
@@ -88,7 +89,8 @@ def solve_form(run: Run) -> Outcome:
         ray = certificate(run.problem, run.form, now.point)
         if ray is not None:
             return outcomes.proof(ray, iteration, run.system)
-        reason = _reason_to_stop(run, iteration, iteration - best_at)
+        average = (run.progress.seconds - began) / max(1, iteration)
+        reason = _reason_to_stop(run, iteration, iteration - best_at, average)
         following = None if reason is not None else _next(run, now)
         if following is None:
             reason = StopReason.NUMERICAL_TROUBLE if reason is None else reason
@@ -134,10 +136,16 @@ def normalised(point: Point) -> Point:
     )
 
 
-def _reason_to_stop(run: Run, iteration: int, since_best: int) -> StopReason | None:
+def _reason_to_stop(run: Run, iteration: int, since_best: int, seconds: float) -> StopReason | None:
+    """Return why to stop: a limit, no progress, or no time for one more iteration.
+
+    A factorisation cannot be stopped, so that what would outlast the limit is not begun.
+    """
     reason = run.progress.should_stop()
     if reason is not None:
         return reason
+    if run.progress.time_left < seconds:
+        return StopReason.TIME_LIMIT
     if run.options.iteration_limit is not None and iteration >= run.options.iteration_limit:
         return StopReason.ITERATION_LIMIT
     if since_best > PATIENCE or iteration >= MOST_ITERATIONS:

@@ -145,6 +145,27 @@ def test_unboundedness_is_proven_with_a_feasible_point(seed: int) -> None:
     assert outcome.x is not None
 
 
+class Hasty(Progress):
+    """A clock on which every look takes a second."""
+
+    looks = 0
+
+    @property
+    def seconds(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+def test_an_iteration_that_would_outlast_the_limit_is_not_begun() -> None:
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    progress = Hasty(time_limit=25.0)
+    outcome = interior_point.solve(problem, TIGHT, progress)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert 0 < int(outcome.statistics["iterations"]) < 9
+    assert progress.looks <= 27  # those that find it out, and the one that stamps the outcome
+    assert outcome.candidate is not None
+
+
 def test_limits_hold() -> None:
     problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
     few = solved(problem, EngineOptions(tolerance=1e-8, iteration_limit=3))
