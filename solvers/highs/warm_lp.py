@@ -153,8 +153,12 @@ class WarmLp:
     ) -> Solved:
         """Solve in a thread of HiGHS's, and stop simplex soon after ``progress`` says so.
 
-        It never asks, which would take Python's lock at every iteration.
+        It never asks, which would take Python's lock at every iteration. Where ``progress`` says
+        so already, nothing is solved.
         """
+        reason = progress.should_stop()
+        if reason is not None:
+            return Solved(Finding.NOTHING, Ending[reason.name], None, None, 0)
         channel = ProgressChannel(progress, halting=True)
         channel.takes(weakly(self._session.halt))
         brief = Brief(channel)

@@ -72,11 +72,11 @@ def test_a_basis_starts_the_next_solve():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_mixed_integer_program_has_what_highs_gives(seed):
+def test_a_mixed_integer_program_has_what_scip_gives(seed):
     model = random_model(seed, maximize=True, integer=True)
     params = mathopt.SolveParameters(relative_gap_tolerance=0.0, solution_pool_size=3)
     ours = solve(model, params=params)
-    theirs = mathopt.solve(model, mathopt.SolverType.HIGHS)
+    theirs = mathopt.solve(model, mathopt.SolverType.GSCIP)
     assert ours.objective_value() == pytest.approx(theirs.objective_value())
     assert ours.dual_bound() == pytest.approx(theirs.objective_value())
     assert not ours.has_dual_feasible_solution()

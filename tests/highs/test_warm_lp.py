@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import linprog
 
 from solvers.core.errors import EngineError
-from solvers.core.outcome import Basis
+from solvers.core.outcome import Basis, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import in_process
@@ -99,15 +99,34 @@ def test_a_limit_of_iterations_ends_a_solve_and_the_next_goes_on() -> None:
     assert lp.iterations == whole.iterations + part.iterations + rest.iterations
 
 
+class StopsOnceBegun(Progress):
+    """Says to stop whenever it is asked, but for the first time."""
+
+    asked = False
+
+    def should_stop(self) -> StopReason | None:
+        before, self.asked = self.asked, True
+        return StopReason.INTERRUPTED if before else None
+
+
+def test_without_time_nothing_is_solved() -> None:
+    lp = WarmLp(as_it_stands(packing()))
+    progress = Progress()
+    progress.interrupt()
+    stopped = lp.solve_beside(progress)
+    assert stopped.finding is Finding.NOTHING
+    assert stopped.ending is Ending.INTERRUPTED
+    assert lp.iterations == 0
+    assert lp.solve_beside(Progress()).finding is Finding.OPTIMAL
+
+
 def test_an_interruption_stops_simplex_and_the_next_solve_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(in_process, "LOOK_AGAIN", 1e-3)
     A = np.random.default_rng(4).uniform(1.0, 2.0, (300, 600))  # takes simplex 50 ms and more
     lp = WarmLp(as_it_stands(Problem.from_arrays(-A.mean(axis=0), A, row_upper=300.0)))
-    progress = Progress()
-    progress.interrupt()
-    stopped = lp.solve_beside(progress)
+    stopped = lp.solve_beside(StopsOnceBegun())
     assert stopped.finding is Finding.NOTHING
     assert stopped.ending is Ending.TIME_LIMIT
     assert lp.solve_beside(Progress()).finding is Finding.OPTIMAL
@@ -177,6 +196,7 @@ def test_it_is_freed_when_nobody_holds_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 OTHER_THREADS = """
 import highspy
+from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.core.problem import Problem
 from solvers.highs.model import as_it_stands

@@ -13,8 +13,8 @@ from tests.knapsack.brute import instance
 
 
 def test_what_presolve_leaves_is_solved_exactly() -> None:
-    hard = instance("strongly", 150, 10**6, 0)
-    last = np.eye(1, 151, 150) - np.eye(1, 151, 0)  # a copy of the first column
+    hard = instance("strongly", 300, 10**6, 0)
+    last = np.eye(1, 301, 300) - np.eye(1, 301, 0)  # a copy of the first column
     rows = np.vstack([np.append(hard.weight, 0), np.append(2 * hard.weight, 0), last])
     problem = Problem.from_arrays(
         np.append(hard.profit, 0.0),
@@ -22,14 +22,14 @@ def test_what_presolve_leaves_is_solved_exactly() -> None:
         row_lower=[-np.inf, -np.inf, 0.0],
         row_upper=[hard.capacity, 2 * hard.capacity + 5, 0.0],
         upper=1.0,
-        integrality=np.ones(151, dtype=bool),
+        integrality=np.ones(301, dtype=bool),
         maximize=True,
     )
     assert classify(problem).kind is ProblemKind.MIP
     outcome = gpu_bridge.solve(problem, rel_gap=0.0, abs_gap=0.0, device="cpu", time_limit=600)
-    assert "Presolve leaves a 0/1 knapsack problem of 150 items" in outcome.log
+    assert "Presolve leaves a 0/1 knapsack problem of 300 items" in outcome.log
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == outcome.bound == solve_knapsack(hard).profit
     assert outcome.x is not None
     assert (rows[0] @ outcome.x <= hard.capacity).all()
-    assert outcome.x[150] == outcome.x[0]
+    assert outcome.x[300] == outcome.x[0]
