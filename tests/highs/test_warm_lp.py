@@ -196,7 +196,6 @@ def test_it_is_freed_when_nobody_holds_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 OTHER_THREADS = """
 import highspy
-from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.core.problem import Problem
 from solvers.highs.model import as_it_stands
