@@ -101,15 +101,12 @@ def measure(
 ) -> dict[str, Any]:
     """Return, for each solver, the median of seconds and how many instances it proved.
 
-    Raises
-    ------
-    SystemExit
-        Two solvers prove different optima.
+    The first one's optima are whole-number arithmetic's: claims of others that differ are counted.
     """
     row: dict[str, Any] = {}
     optima: dict[int, int] = {}
     for name, solve in solvers.items():
-        seconds, proven = [], 0
+        seconds, proven, wrong = [], 0, 0
         for k, knapsack in enumerate(instances):
             times = []
             for _ in range(repeats):
@@ -118,13 +115,15 @@ def measure(
                 times.append(time.perf_counter() - began)
                 if times[-1] > 1.0:
                     break  # long runs vary little
-            if is_optimal:
+            if is_optimal and optima.setdefault(k, profit) != profit:
+                wrong += 1
+            elif is_optimal:
                 proven += 1
                 seconds.append(statistics.median(times))
-                if optima.setdefault(k, profit) != profit:
-                    raise SystemExit(f"{name} proves {profit} on instance {k}, not {optima[k]}")
         row[f"{name} proven"] = f"{proven}/{len(instances)}"
         row[f"{name} ms"] = 1e3 * statistics.median(seconds) if seconds else None
+        if wrong:
+            row[f"{name} wrong"] = wrong
     return row
 
 
