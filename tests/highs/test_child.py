@@ -22,7 +22,6 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import (
-    callbacks,
     child,
     in_process,
     placement,
@@ -33,7 +32,7 @@ from solvers.highs import (
 from solvers.highs.messages import Failure, TruncatedError, receive, send
 from solvers.highs.shared_memory import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task
-from tests.highs.models import covering, market_split, packing
+from tests.highs.models import covering, market_split
 from tests.locations import ROOT
 from tests.soon import LONG, soon
 
@@ -475,61 +474,3 @@ def test_a_thread_that_nobody_waits_for_is_left(in_thread, monkeypatch):
     gate.set()
     thread.join(60)
     assert thread not in left_behind()
-
-
-def test_a_thread_that_does_not_end_is_left_at_the_next_ctrl_c():
-    """The signals come to the thread at work, and so do not wake the one that waits."""
-    asked, gate, ended = threading.Event(), threading.Event(), []
-
-    class Asked(in_process.ProgressChannel):
-        def stop(self):
-            asked.set()
-            return super().stop()
-
-    def deaf():
-        assert asked.wait(LONG)
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        assert soon(lambda: threading.current_thread() in left_behind())
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        ended.append(not gate.wait(20))
-
-    with pytest.raises(KeyboardInterrupt):
-        in_process.in_thread(deaf, Asked(Progress()))
-    assert not ended
-    gate.set()
-    assert soon(lambda: ended == [False])
-
-
-def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
-    monkeypatch.setattr(in_process, "run", None)
-    outcome = solve(covering(20, 10), EngineOptions(), Progress(), in_child=True)
-    assert outcome.solution_status is SolutionStatus.OPTIMAL
-
-
-def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch):
-    monkeypatch.setattr(child, "BOOTSTRAP", "raise SystemExit('must not run')")
-    asked = []
-    monkeypatch.setattr(callbacks._LpReports, "__call__", lambda self, *_: asked.append(self))
-    simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
-    solve(covering(20, 10), simplex, Progress())
-    assert asked
-    asked.clear()
-    outcome = solve(covering(20, 10), simplex, Progress(), in_child=True)
-    assert outcome.solution_status is SolutionStatus.OPTIMAL
-    assert not asked
-
-
-def test_simplex_that_does_not_ask_is_stopped(in_thread, monkeypatch):
-    monkeypatch.setattr(in_process, "LOOK_AGAIN", 1e-3)  # the model may take less than usual looks
-
-    class Interrupted(Progress):
-        """Interrupted at the first log line of the engine, and told of nothing else."""
-
-        def engine_output(self, line):
-            self.interrupt()
-
-    simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
-    progress = Interrupted()
-    outcome = solve(packing(150, 300), simplex, progress, in_child=True)
-    assert outcome.stop_reason is StopReason.INTERRUPTED
-    assert outcome.solution_status is not SolutionStatus.OPTIMAL
