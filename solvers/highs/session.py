@@ -34,7 +34,7 @@ SMALLEST_KEPT = 1e-12
 MOST_SINGLETONS = 3000
 """Columns that have their only entry in one row, from which on presolve does not compare them.
 
-HiGHS 1.16 takes 0.07 s for 3,000 of them, 1.4 s for 10,000 and 140 s for 100,000.
+HiGHS 1.16 takes 0.07 s for 3,000 of them and 1.4 s for 10,000, by the square of their number.
 """
 
 PARALLEL_LINES = 1 << 13
