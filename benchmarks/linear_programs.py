@@ -50,6 +50,13 @@ class LinearProgram:
         """Entries of the matrix."""
         return int(self.matrix.nnz)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        matrix = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
+        vectors = (self.cost, self.lower, self.upper, self.row_lower, self.row_upper)
+        return sum(array.nbytes for array in (*matrix, *vectors))
+
 
 def read(path: Path, presolved: bool = False) -> LinearProgram:
     """Read an MPS or LP file as a linear program, reduced by HiGHS's presolve if asked for.

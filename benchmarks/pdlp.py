@@ -20,7 +20,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,8 @@ def _measure(
             )
             runs = [worker.solve(lp, task) for _ in range(arguments.repeat)]
             timed = sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
-        yield to_row(lp, entry, solver, tolerance, timed)
+        row = to_row(lp, solver, tolerance, timed, entry.optimum)
+        yield replace(row, model=entry.name)
 
 
 @functools.lru_cache(maxsize=64)
@@ -115,10 +116,10 @@ def _program(path: Path, presolved: bool) -> LinearProgram:
 
 def to_row(
     lp: LinearProgram,
-    entry: lp_sets.Entry,
     solver: peers.Solver,
     tolerance: float,
     timed: Timed,
+    optimum: float | None = None,
 ) -> Row:
     """Check an answer against the program and make it a row."""
     answer = timed.answer
@@ -130,7 +131,7 @@ def to_row(
     if quality is not None:
         objective = quality.objective
     return Row(
-        model=entry.name,
+        model=lp.name,
         solver=solver.label,
         tolerance=tolerance,
         status=answer.status,
@@ -141,8 +142,9 @@ def to_row(
         dual=None if quality is None else quality.dual,
         gap=None if quality is None else quality.gap,
         objective=objective,
-        objective_error=relative_error(objective, entry.optimum),
+        objective_error=relative_error(objective, optimum),
         nonzeros=lp.nonzeros,
+        host_peak=timed.host_peak,
         detail=answer.detail,
     )
 

@@ -17,7 +17,9 @@ class Row:
 
     ``seconds`` is wall time from a model in memory to a point in memory, presolve and transfers
     included; ``microseconds`` the time of one iteration; ``primal``, ``dual`` and ``gap`` the
-    relative residuals by ``residuals.py``, on the program of the file.
+    relative residuals by ``residuals.py``, on the program of the file; ``host_peak`` the memory
+    that the solver took on its way beyond what program and libraries hold, in multiples of the
+    program's size.
     """
 
     model: str
@@ -33,6 +35,7 @@ class Row:
     objective: float | None = None
     objective_error: float | None = None
     nonzeros: int | None = None
+    host_peak: float | None = None
     detail: str = ""
     recorded: bool = False
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from benchmarks import memory
 from benchmarks.linear_programs import LinearProgram, small_example
 from benchmarks.peers import Answer, Solver, Task
 
@@ -31,10 +32,14 @@ TRIAL_SECONDS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """An answer and the wall time it took in seconds."""
+    """An answer, the wall time it took in seconds, and the memory beside the program's size.
+
+    ``host_peak`` is in multiples of that size; None where the system does not tell.
+    """
 
     answer: Answer
     seconds: float
+    host_peak: float | None = None
 
 
 class Worker:
@@ -129,13 +134,15 @@ def run(solver: Solver, lp: LinearProgram, task: Task, trial: bool = False) -> T
 
 def _run(solver: Solver, lp: LinearProgram, task: Task) -> Timed:
     model = solver.prepare(lp, task)
+    before = memory.restart_peak()
     began = time.perf_counter()
     try:
         answer = solver.solve(model, task)
     except Exception as error:  # whatever a foreign solver raises is its result
         answer = Answer("failed", detail=f"{type(error).__name__}: {error}")
     seconds = time.perf_counter() - began
-    return Timed(answer, seconds if answer.seconds is None else answer.seconds)
+    peak = None if before is None else (memory.peak() - before) / lp.nbytes
+    return Timed(answer, seconds if answer.seconds is None else answer.seconds, peak)
 
 
 def _end_group(pid: int) -> None:

@@ -82,6 +82,17 @@ class Auto(Pdlp):
         return 0
 
 
+class Engine(Pdlp):
+    """Any method by its name, with what the bridge does by default besides."""
+
+    crossover = "auto"
+
+    def __init__(self, device: str = "auto", method: str = "auto") -> None:
+        super().__init__(device)
+        self.method = self.words = method
+        self.first_order = method == "pdlp"
+
+
 def _answer(outcome: gpu_bridge.Outcome) -> Answer:
     statistics = outcome.statistics
     iterations = statistics.get("iterations", statistics.get("pdlp_iterations"))
