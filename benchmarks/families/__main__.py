@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from benchmarks import peers
 from benchmarks.families import FAMILIES
@@ -60,7 +60,7 @@ def main() -> None:
 
 def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
     """Yield a row for every program, solver and tolerance, program by program."""
-    makers = [
+    makers: list[Callable[[], Solver]] = [
         *(functools.partial(Engine, arguments.device, method) for method in arguments.method),
         *(functools.partial(peers.find, name, arguments.device) for name in arguments.peers),
     ]

@@ -64,7 +64,7 @@ class Builder:
     ) -> IntArray:
         """Add columns in the given shape and return their numbers in that shape."""
         size = int(np.prod(shape))
-        self._columns.append(tuple(_spread(value, shape) for value in (cost, lower, upper)))
+        self._columns.append((_spread(cost, shape), _spread(lower, shape), _spread(upper, shape)))
         first, self._count = self._count, self._count + size
         return np.arange(first, self._count, dtype=_index_type(self._count)).reshape(shape)
 

@@ -15,7 +15,7 @@ NEIGHBOURS = 8
 
 def places(rng: np.random.Generator, count: int) -> FloatArray:
     """Return points (count, 2) in a square whose area grows with their number."""
-    return np.sqrt(count) * rng.random((count, 2))
+    return np.asarray(np.sqrt(count) * rng.random((count, 2)))
 
 
 def lines(points: FloatArray, per_place: float) -> IntArray:
@@ -45,7 +45,7 @@ def lines(points: FloatArray, per_place: float) -> IntArray:
     others = np.flatnonzero(~in_tree & (reach < 1e6))
     wanted = max(0, round(per_place * count) - int(in_tree.sum()))
     extra = others[np.argsort(reach[others], kind="stable")[:wanted]]
-    return both[np.sort(np.r_[np.flatnonzero(in_tree), extra])]
+    return np.asarray(both[np.sort(np.r_[np.flatnonzero(in_tree), extra])])
 
 
 def lengths_of(points: FloatArray, pairs: IntArray) -> FloatArray:
