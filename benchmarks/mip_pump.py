@@ -27,10 +27,11 @@ from solvers.core.device import Device, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.feasibility_pump import Pump, PumpBatch, Root, root_relaxation
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.first_order import first_order
-from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
+from solvers.mip.heuristics.feasibility_pump.projectors import first_order
+from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
+from solvers.mip.heuristics.feasibility_pump.rounding import by_propagation
+from solvers.mip.heuristics.feasibility_pump.run import Pump, PumpBatch
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher

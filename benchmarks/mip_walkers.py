@@ -34,17 +34,19 @@ import scipy.sparse as sp
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
 from solvers.core.problem import FloatArray, Problem
-from solvers.mip.heuristics.local_search.gpu import run_walkers
-from solvers.mip.heuristics.local_search.gpu.fleet import Fleet
+from solvers.mip.heuristics.local_search.gpu.fleet import (
+    WARP_LADDER,
+    Fleet,
+    GridWideFleet,
+    Plan,
+    steps_for,
+)
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.plan import WARP_LADDER, Plan
-from solvers.mip.heuristics.local_search.gpu.starts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.heuristics.local_search.gpu.state import bytes_per_walker
-from solvers.mip.heuristics.local_search.gpu.tune import steps_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL
-from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
-from solvers.mip.heuristics.local_search.grid_wide.state import TEAMS, grid_bytes
+from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL, TEAMS, grid_bytes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool

@@ -17,8 +17,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.mip.context import SolveContext
-from solvers.mip.heuristics.feasibility_pump import Root
-from solvers.mip.heuristics.large_neighbourhood import Bandit, make_bandit
+from solvers.mip.heuristics.feasibility_pump.root import Root
 from solvers.mip.inference.aggregation import Aggregated, eliminate
 from solvers.mip.inference.cliques import Cliques, find_cliques
 from solvers.mip.inference.domain import Domain
@@ -71,14 +70,12 @@ class HeuristicContext:
     is_root_over: bool = False
     cache: ProbingCache | None = None
     replaced: threading.Event = field(default_factory=threading.Event, init=False)
-    bandit: Bandit = field(init=False)
     credit: Credit = field(init=False)
     _made: dict[Hashable, Any] = field(default_factory=dict, init=False)
     _locks: dict[Hashable, threading.Lock] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
-        self.bandit = make_bandit(self.model)
         self.credit = Credit(self.acceptance.pool)
 
     def log(self, message: str) -> None:

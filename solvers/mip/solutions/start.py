@@ -113,7 +113,8 @@ def _finish(
     model: MipModel, domain: Domain, x: FloatArray, submit: Submit, budget: Budget, seed: int
 ) -> Completed:
     """Let dives decide what the start leaves open; the LP behind ``submit`` does the rest."""
-    from solvers.mip.heuristics.fix_and_propagate import LP_GUIDED, dive
+    from solvers.mip.heuristics.fix_and_propagate.dive import dive
+    from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
 
     completed = Completed.NOT
     middle = np.clip(np.where(np.isfinite(x), x, 0.0), domain.lower, domain.upper)

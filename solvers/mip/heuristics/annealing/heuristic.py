@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvers.mip.heuristics.annealing.group_annealing import SOURCE, SwapMoves
 from solvers.mip.heuristics.annealing.groups import Groups, find_groups
-from solvers.mip.heuristics.local_search.search_space import (
+from solvers.mip.heuristics.local_search.heuristic import (
     SearchSpace,
     aggregated_space,
     full_space,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.mip.heuristics.feasibility_pump.batch import PumpBatch
-from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
+from solvers.mip.heuristics.feasibility_pump.neighbourhood import by_walker
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.run import ALPHAS, Pump
-from solvers.mip.heuristics.feasibility_pump.walking import by_walker
+from solvers.mip.heuristics.feasibility_pump.rounding import by_propagation
+from solvers.mip.heuristics.feasibility_pump.run import ALPHAS, Pump, PumpBatch
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext

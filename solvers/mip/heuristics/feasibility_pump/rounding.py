@@ -1,4 +1,4 @@
-"""How a projection is rounded: a callable, of which these are the plain ones."""
+"""How a projection is rounded: to the nearest integers, or by fix-and-propagate, bulk by bulk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.feasibility_pump.projector import WORK
+from solvers.mip.heuristics.feasibility_pump.projectors import WORK
+from solvers.mip.heuristics.fix_and_propagate.bulk import BulkChooser, round_point
+from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 
@@ -75,3 +77,28 @@ class Roundings:
         spent = part.seconds if budget.is_timed else part.work
         self._rounding += spent
         return rounded, effort + spent
+
+
+def by_propagation(
+    model: MipModel, chooser_of: Callable[[], BulkChooser | None] | None = None
+) -> Rounder:
+    """Return the rounder that fixes integers and propagates what follows.
+
+    Parameters
+    ----------
+    model : MipModel
+    chooser_of : callable, optional
+        Returns a probing cache, which chooses values that agree, once there is one; asked before
+        every rounding.
+    """
+    domains: list[Domain] = []  # made at the first rounding, which propagates
+
+    def rounder(x: FloatArray, budget: Budget, seed: int) -> Rounded:
+        if not domains:
+            domain = Domain.of(model)
+            domains.append(domain if domain.propagate() else Domain.of(model))
+        chooser = None if chooser_of is None else chooser_of()
+        found = round_point(model, x, budget, seed, chooser, domains[0])
+        return Rounded(found.x, found.is_consistent)
+
+    return rounder

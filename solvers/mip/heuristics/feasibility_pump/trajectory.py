@@ -17,15 +17,12 @@ import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented, Request
-from solvers.mip.heuristics.feasibility_pump.counts import Counts
-from solvers.mip.heuristics.feasibility_pump.cycles import Cycle, Cycles
+from solvers.mip.heuristics.feasibility_pump.cycles import Cycle, Cycles, flipped, shaken, shifted
 from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood
-from solvers.mip.heuristics.feasibility_pump.perturb import flipped, shaken, shifted
-from solvers.mip.heuristics.feasibility_pump.projector import Projection
-from solvers.mip.heuristics.feasibility_pump.proposals import ACCEPTED, Proposals
+from solvers.mip.heuristics.feasibility_pump.projectors import Projection
+from solvers.mip.heuristics.feasibility_pump.proposals import ACCEPTED, Counts, Proposals, Target
 from solvers.mip.heuristics.feasibility_pump.root import Root
 from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, Roundings
-from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Pool, Submit
 

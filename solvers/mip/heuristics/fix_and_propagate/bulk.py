@@ -16,11 +16,14 @@ from typing import Protocol
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.fix_and_propagate.attempt import SLICE, Attempt
-from solvers.mip.heuristics.fix_and_propagate.choose import guide_of
-from solvers.mip.heuristics.fix_and_propagate.dive_stack import new_search
-from solvers.mip.heuristics.fix_and_propagate.random import seeded
-from solvers.mip.heuristics.fix_and_propagate.repair_state import new_walk
+from solvers.mip.heuristics.fix_and_propagate.dive import (
+    SLICE,
+    Attempt,
+    new_search,
+    new_walk,
+    seeded,
+)
+from solvers.mip.heuristics.fix_and_propagate.strategy import guide_of
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.domain.state import LENIENT, STRICT
 from solvers.mip.model import IndexArray, MipModel

@@ -225,10 +225,9 @@ NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
     native::expose(module, "release", &release_all, "matrix", "box", "root", "cap");
     native::expose(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
                    "max_shifts", "work_end", "cap");
-    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.repair_state",
-                      {{"TABU", TABU}});
-    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive_stack",
-                      {{"RUNNING", RUNNING},
+    native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive",
+                      {{"TABU", TABU},
+                       {"RUNNING", RUNNING},
                        {"FULL", FULL},
                        {"DONE", DONE},
                        {"GAVE_UP", GAVE_UP},

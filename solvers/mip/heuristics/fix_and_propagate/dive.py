@@ -3,30 +3,269 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.fix_and_propagate.attempt import Attempt
-from solvers.mip.heuristics.fix_and_propagate.choose import guide_of
-from solvers.mip.heuristics.fix_and_propagate.dive_stack import (
-    CONFLICTS,
-    CURSOR,
-    DONE,
-    GAVE_UP,
-    NODES,
-    RUNNING,
-    new_search,
+from solvers.mip.heuristics.fix_and_propagate.strategy import (
+    Guide,
+    Mode,
+    Strategy,
+    Value,
+    guide_of,
+    order_columns,
 )
-from solvers.mip.heuristics.fix_and_propagate.orders import order_columns
-from solvers.mip.heuristics.fix_and_propagate.random import seeded
-from solvers.mip.heuristics.fix_and_propagate.repair_state import new_walk
-from solvers.mip.heuristics.fix_and_propagate.strategy import Mode, Strategy
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.inference.domain.state import WORK
+from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.native.mip_heuristics_fix_and_propagate_dive import search_depth_first
+from solvers.native.mip_heuristics_fix_and_propagate_dive import (
+    collect,
+    dive_leniently,
+    release,
+    repair,
+    search_depth_first,
+)
+
+RandomState = npt.NDArray[np.uint64]
+
+
+def seeded(*seeds: int) -> RandomState:
+    """Return the state (1,) that belongs to a few whole numbers."""
+    sequence = np.random.SeedSequence([seed % 2**63 for seed in seeds])
+    state: RandomState = sequence.generate_state(1, dtype=np.uint64).astype(np.uint64)
+    return state
+
+
+RUNNING, FULL, DONE, GAVE_UP = 0, 1, 2, 3
+"""How a slice ends: work spent, trail full, all columns fixed, no (more) search."""
+
+CURSOR, DEPTH, NODES, CONFLICTS, REPAIRS = 0, 1, 2, 3, 4
+"""Places in ``Search.counts``: next column of the order, decisions on the stack, and tallies."""
+
+
+class Search(NamedTuple):
+    """The order and the stack of a dive over k integer columns.
+
+    Attributes
+    ----------
+    order : (k,) int32
+    stack_column, stack_value : (k,) int32, float64
+        Decisions taken.
+    stack_place, stack_cursor : (k,) int64
+        Where the trail and the order stood before each.
+    root : (2, n) float64
+        Bounds that the dive began with.
+    random : (1,) uint64
+    counts : (5,) int64
+    """
+
+    order: IndexArray
+    stack_column: IndexArray
+    stack_value: FloatArray
+    stack_place: np.ndarray
+    stack_cursor: np.ndarray
+    root: FloatArray
+    random: RandomState
+    counts: np.ndarray
+
+
+def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Search:
+    """Return the state of a dive that has decided nothing yet."""
+    k = order.size
+    return Search(
+        order=np.ascontiguousarray(order, dtype=np.int32),
+        stack_column=np.zeros(k, dtype=np.int32),
+        stack_value=np.zeros(k),
+        stack_place=np.zeros(k, dtype=np.int64),
+        stack_cursor=np.zeros(k, dtype=np.int64),
+        root=bounds.copy(),
+        random=random,
+        counts=np.zeros(5, dtype=np.int64),
+    )
+
+
+MAX_SHIFTS = 1000
+"""Shifts of one walk (200 in the paper, whose walks may also search)."""
+
+TABU = 3
+"""A column rests for so many shifts after it was shifted (the paper's)."""
+
+
+class Walk(NamedTuple):
+    """Scratch arrays of a walk: the broken rows, each row's place among them, and the shifts.
+
+    Attributes
+    ----------
+    broken : (m,) int32
+    place : (m,) int32
+        -1 where the row holds.
+    last : (n,) int64
+        Number of the shift that moved the column last, over all walks.
+    column, shift : (MAX_SHIFTS,) int32, float64
+        The shifts of this walk, so that it can go back to where least was broken.
+    clock : (1,) int64
+        Shifts so far, over all walks.
+    """
+
+    broken: IndexArray
+    place: IndexArray
+    last: np.ndarray
+    column: IndexArray
+    shift: FloatArray
+    clock: np.ndarray
+
+
+def new_walk(num_rows: int, num_columns: int) -> Walk:
+    """Return fresh scratch arrays."""
+    return Walk(
+        broken=np.zeros(num_rows, dtype=np.int32),
+        place=np.full(num_rows, -1, dtype=np.int32),
+        last=np.full(num_columns, -TABU - 1, dtype=np.int64),
+        column=np.zeros(MAX_SHIFTS, dtype=np.int32),
+        shift=np.zeros(MAX_SHIFTS),
+        clock=np.zeros(1, dtype=np.int64),
+    )
+
+
+SLICE = 1_000_000
+"""Entries visited between two looks at the budget: ten to twenty milliseconds."""
+
+
+CALLS_PER_LOOK = 8
+"""Steps of some tenths of a millisecond between two looks at the budget."""
+
+
+class Attempt:
+    """What dives and bulk rounding share: a domain of their own, repair, the continuous columns.
+
+    Parameters
+    ----------
+    model : MipModel
+    domain : Domain
+        Changed from here on.
+    guide : Guide
+    walk : Walk
+        Scratch arrays of the repair.
+    search : Search
+        Order, stack and random numbers.
+    budget : Budget
+        Charged with the work done.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        domain: Domain,
+        guide: Guide,
+        walk: Walk,
+        search: Search,
+        budget: Budget,
+    ) -> None:
+        self.model = model
+        self.domain = domain
+        self.guide = guide
+        self.walk = walk
+        self.search = search
+        self.budget = budget
+        walk.last[:] = -MAX_SHIFTS
+        walk.clock[:] = 0
+        self.base = domain.mark()
+        self._begin = self._charged = domain.work
+        self._calls = 0
+        self.is_complete = True
+        self.is_consistent = False
+
+    @property
+    def work(self) -> int:
+        """Entries visited by this attempt."""
+        return self.domain.work - self._begin
+
+    def fix_all(self, search: Search, rule: int, mode: int) -> None:
+        """Fix the columns of an order, passing contradictions over."""
+        domain = self.domain
+        while True:
+            domain.reserve()
+            status = dive_leniently(
+                domain.model,
+                domain.box,
+                self.guide,
+                search,
+                self.walk,
+                rule,
+                mode,
+                self.slice_end(),
+                domain.cap,
+            )
+            if not self.goes_on(status):
+                return
+
+    def fix_continuous(self, columns: IndexArray, by_reference: bool) -> None:
+        """Fix the continuous columns one by one where propagation leaves them."""
+        self.search.counts[CURSOR] = 0
+        rule = Value.REFERENCE if by_reference else Value.GOOD_OBJECTIVE
+        search = self.search._replace(order=columns)
+        self.fix_all(search, rule.value, Mode.DIVE_PROPAGATE.value)
+
+    def settle(self) -> int:
+        """Check and mend the box where all integers are fixed; return how many rows stay broken."""
+        matrix, search = self.domain.model, self.search
+        self.domain.reserve()
+        box, cap = self.domain.box, self.domain.cap
+        if self.is_complete:
+            self.is_consistent = release(matrix, box, search.root, cap)
+            if not self.is_consistent:
+                self.is_consistent = self.repair(SLICE)
+        self.charge()
+        return collect(box, self.walk)
+
+    def repair(self, work: int) -> bool:
+        """Shift columns of the box until nothing is broken; whether that worked."""
+        box, search = self.domain.box, self.search
+        mended = repair(
+            self.domain.model,
+            box,
+            search.root,
+            self.walk,
+            search.random,
+            MAX_SHIFTS,
+            int(box.counts[WORK]) + work,
+            self.domain.cap,
+        )
+        self.charge()
+        return mended
+
+    def point(self) -> FloatArray:
+        """Read the point off the box: the lower bounds, where there are any."""
+        low, high = self.domain.box.bounds
+        return self.model.rounded(np.where(np.isfinite(low), low, np.minimum(high, 0.0)))
+
+    def slice_end(self) -> int:
+        """Return the reading of the work counter at which to look at the budget."""
+        return self.domain.work + int(min(SLICE, self.budget.work_left)) + 1
+
+    def goes_on(self, status: int) -> bool:
+        """Charge the work done and say whether to call the loop again."""
+        self.charge()
+        if status == RUNNING and self.budget.spent():
+            self.is_complete = False
+            return False
+        return status in (RUNNING, FULL)
+
+    def is_spent(self) -> bool:
+        """Charge the work done and, every few calls, say whether the budget is spent."""
+        self.charge()
+        self._calls += 1
+        return self._calls % CALLS_PER_LOOK == 1 and self.budget.spent()
+
+    def charge(self) -> None:
+        """Charge the work done since the last time."""
+        self.budget.charge(self.domain.work - self._charged)
+        self._charged = self.domain.work
+
 
 SEARCH_PER_NONZERO = 30
 """Entries that the depth-first search of one dive may visit, for each entry of the matrix.
@@ -42,7 +281,7 @@ MORE_NODES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Dive:
+class DiveResult:
     """Where a dive has ended.
 
     Parameters
@@ -103,7 +342,7 @@ class Diver:
         self._walk = new_walk(model.num_rows, model.num_columns)
         self._continuous = np.flatnonzero(model.is_integer == 0).astype(np.int32)
 
-    def dive(self, strategy: Strategy, seed: int, budget: Budget) -> Dive:
+    def dive(self, strategy: Strategy, seed: int, budget: Budget) -> DiveResult:
         """Dive once; seed 0 takes a strategy's order as it is, others disturb it."""
         domain = self._domain.copy()
         order = order_columns(
@@ -117,7 +356,7 @@ class Diver:
             attempt.fix_continuous(self._continuous, self._has_reference)
         x = attempt.point()
         feasible = is_feasible(self.model, x)
-        return Dive(
+        return DiveResult(
             x=x,
             is_feasible=feasible,
             integers_feasible=feasible or attempt.is_consistent,
@@ -137,7 +376,7 @@ def dive(
     budget: Budget,
     reference: FloatArray | None = None,
     cliques: Cliques | None = None,
-) -> Dive:
+) -> DiveResult:
     """Dive once from ``domain``; see :class:`Diver`, which is cheaper for several dives."""
     return Diver(model, domain, reference, cliques).dive(strategy, seed, budget)
 

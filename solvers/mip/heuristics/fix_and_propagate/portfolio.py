@@ -1,7 +1,8 @@
 """The portfolio of dives: all strategies, then all again with other seeds, until time is up.
 
 Fix-propagate-repair lives off its variety: some models fall to a single order only (Salvagnin,
-Roberti, Fischetti 2025, section 6), so no strategy is dropped, whatever it has found so far.
+Roberti, Fischetti 2025, section 6), so no strategy is dropped, whatever it has found so far. For
+the schedule each turn begins anew.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.fix_and_propagate.dive import Dive, Diver
+from solvers.mip.heuristics.fix_and_propagate.bulk import round_point
+from solvers.mip.heuristics.fix_and_propagate.dive import Diver, DiveResult
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.pool import Submit
 
 FEW_ROWS = 0.02
@@ -113,7 +117,7 @@ def _take(
     model: MipModel,
     submit: Submit,
     strategy: Strategy,
-    found: Dive,
+    found: DiveResult,
     done: Dives,
     known: set[bytes],
 ) -> None:
@@ -144,3 +148,73 @@ def _is_new(model: MipModel, x: FloatArray, known: set[bytes]) -> bool:
         return False
     known.add(key)
     return True
+
+
+BULK_ROUNDINGS = 8
+"""Roundings of the relaxation's point in one turn, each with other draws."""
+
+
+class Dive(Heuristic[HeuristicContext, HeuristicContext]):
+    """Dives by strategies that need no relaxation, beginning with another one in each turn."""
+
+    name = "dive"
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Dive by one strategy after the other."""
+        _dive(state, LP_FREE, budget, seed)
+        return UNFINISHED
+
+
+class GuidedDive(Heuristic[HeuristicContext, HeuristicContext]):
+    """Dives by strategies that follow the relaxation's point."""
+
+    name = "guided dive"
+    needs = Needs(relaxation=True)
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Dive by one strategy after the other."""
+        _dive(state, LP_GUIDED, budget, seed, state.reference())
+        return UNFINISHED
+
+
+class Round(Heuristic[HeuristicContext, HeuristicContext]):
+    """Roundings of the relaxation's point, with propagation."""
+
+    name = "round"
+    needs = Needs(relaxation=True)
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Round some times, with other draws each time."""
+        context, reference = state, state.reference()
+        if reference is None:
+            return UNFINISHED
+        for draw in range(BULK_ROUNDINGS):
+            if budget.spent():
+                break
+            found = round_point(
+                context.model, reference, budget, seed + draw, context.cache, context.domain
+            )
+            context.submit(found.x, "rounding")
+        return UNFINISHED
+
+
+def _dive(
+    context: HeuristicContext,
+    every: Sequence[Strategy],
+    budget: Budget,
+    seed: int,
+    reference: FloatArray | None = None,
+) -> None:
+    begin = seed % len(every)
+    done = run_portfolio(
+        context.model,
+        context.submit,
+        budget,
+        seed,
+        (*every[begin:], *every[:begin]),
+        reference=reference,
+        cliques=context.cliques,
+        domain=context.domain,
+    )
+    if done.closest is not None:
+        context.acceptance.infeasible_points(done.closest, done.closest_rows)

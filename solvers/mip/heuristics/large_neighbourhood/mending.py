@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import repair
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
-from solvers.mip.heuristics.large_neighbourhood.without_point import repair
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.infeasible_points import InfeasiblePoint, InfeasiblePoints

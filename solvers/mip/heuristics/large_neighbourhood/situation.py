@@ -1,4 +1,9 @@
-"""What a neighbourhood is made from, and the small steps that all of them share."""
+"""What a neighbourhood is made from, and the small steps that all of them share.
+
+A row asks something of its columns together: to free one of them is of no use where the others
+cannot give way. So columns around rows or columns are freed in the order in which a search through
+shared rows meets them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.relaxation import Relaxation
 from solvers.mip.solutions.pool import Found
@@ -125,3 +131,108 @@ def choose(
     order = np.lexsort((rng.random(others.size), distance[others]))
     chosen = np.concatenate([agreeing, others[order[: count - agreeing.size]]])
     return np.sort(chosen).astype(np.int32)
+
+
+SMALLEST_GAIN = 1e-4
+"""Relative, that of the gap at which a model counts as solved."""
+
+SMALLEST_STEP = 1e-6
+"""Absolute, for objectives near zero."""
+
+STEP_MARGIN = 1e-6
+"""Part of an objective's step by which the cutoff stays away from the next value."""
+
+LARGEST_WHOLE = 2.0**40
+"""Whole costs up to here are trusted to be whole."""
+
+
+def objective_step(model: MipModel) -> float:
+    """Return a number of which all objective values (less the offset) are multiples; 0 if unknown.
+
+    That is the greatest common divisor where all costs are whole and on integer columns.
+    """
+    costly = np.flatnonzero(model.cost)
+    cost = np.abs(model.cost[costly])
+    whole = np.all(cost == np.round(cost)) and np.all(model.is_integer[costly] == 1)
+    if not costly.size or not whole or cost.max() > LARGEST_WHOLE:
+        return 0.0
+    return float(np.gcd.reduce(cost.astype(np.int64)))
+
+
+def cutoff_below(objective: float, step: float) -> float:
+    """Return the objective that an improving point has to reach; inf where there is none yet.
+
+    Parameters
+    ----------
+    objective : float
+        Of the best point, offset included; inf without one.
+    step : float
+        See :func:`objective_step`.
+    """
+    if not np.isfinite(objective):
+        return np.inf
+    least = max(SMALLEST_GAIN * abs(objective), SMALLEST_STEP)
+    return objective - max(least, step * (1.0 - STEP_MARGIN))
+
+
+LONG_ROW = 200
+"""Rows at least this long, and holding a tenth of all columns, are not walked through: they would
+join everything to everything in one step."""
+
+LONG_SHARE = 0.1
+
+
+def near_rows(
+    model: MipModel, rows: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return ``count`` of the ``wanted`` (n,) columns, or all: those nearest to ``rows`` first.
+
+    The columns of the last layer that is met are taken at random, and so are those that cannot be
+    reached. Every entry of the matrix is visited a few times at the most.
+    """
+    columns = _members(model.rows, np.unique(rows))
+    return _grown(model, columns, wanted, count, rng)
+
+
+def near_columns(
+    model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
+    return _grown(model, np.unique(columns), wanted, count, rng)
+
+
+def _grown(
+    model: MipModel, layer: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    lengths = model.rows.lengths
+    seen_row = lengths >= max(LONG_ROW, LONG_SHARE * model.num_columns)
+    seen = np.zeros(model.num_columns, dtype=bool)
+    taken: list[IndexArray] = []
+    room = count
+    while layer.size and room > 0:
+        seen[layer] = True
+        useful = layer[wanted[layer]]
+        if useful.size > room:
+            useful = rng.permutation(useful)[:room]
+        taken.append(useful.astype(np.int32))
+        room -= useful.size
+        rows = _members(model.columns, layer)
+        rows = rows[~seen_row[rows]]
+        seen_row[rows] = True
+        around = _members(model.rows, rows)
+        layer = around[~seen[around]]
+    if room > 0:
+        others = np.flatnonzero(wanted & ~seen).astype(np.int32)
+        taken.append(rng.permutation(others)[:room])
+    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
+
+
+def _members(matrix: SparseRows, chosen: IndexArray) -> IndexArray:
+    """Return the distinct indices of the chosen rows of a matrix, rising."""
+    begins = matrix.indptr[chosen].astype(np.int64)
+    lengths = matrix.indptr[chosen + 1] - begins
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    places = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
+    members: IndexArray = np.unique(matrix.indices[places])
+    return members

@@ -7,8 +7,3 @@ Literals are bounds of integer columns, so that general integers need no binarie
 objective's count (``grid``), so that it may be assumed to be small (``targets``) and what is
 learned from that holds without the assumption.
 """
-
-from solvers.mip.heuristics.lazy_clause.candidates import SOURCE
-from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
-
-__all__ = ["SOURCE", "ClauseSearch", "Status"]

@@ -1,4 +1,7 @@
-"""The search from outside: slices by budget, restarts, targets, what to do with a candidate."""
+"""The search from outside: slices by budget, restarts, targets, what to do with a candidate.
+
+Restarts come after Luby's sequence of contradictions (Luby, Sinclair, Zuckerman).
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,19 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.lazy_clause.candidates import Candidates, Settle
-from solvers.mip.heuristics.lazy_clause.clauses import reduce_clauses
-from solvers.mip.heuristics.lazy_clause.grid import grid_of
-from solvers.mip.heuristics.lazy_clause.restarts import RESTART_UNIT, luby, unit_of
-from solvers.mip.heuristics.lazy_clause.sides import bounds_of, is_safe, sides_of
-from solvers.mip.heuristics.lazy_clause.slices import CANDIDATE, EXHAUSTED, REFUTED, RESTART
+from solvers.mip.heuristics.lazy_clause.candidates import SOURCE, Candidates, Settle
+from solvers.mip.heuristics.lazy_clause.grid import bounds_of, grid_of, is_safe, sides_of
 from solvers.mip.heuristics.lazy_clause.state import (
+    CANDIDATE,
     CLAUSES,
     CONFLICTS,
+    EXHAUSTED,
+    REFUTED,
+    RESTART,
     RUNGS,
     UNTIL_RESTART,
     WORK,
+    reduce_clauses,
     state_of,
 )
 from solvers.mip.heuristics.lazy_clause.targets import Targets
@@ -27,6 +31,8 @@ from solvers.mip.heuristics.lazy_clause.value_selection import ValueSelection
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import Declined, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.pool import Submit
 from solvers.native.mip_heuristics_lazy_clause import (
     begin,
@@ -36,6 +42,34 @@ from solvers.native.mip_heuristics_lazy_clause import (
     to_root,
     watch_clauses,
 )
+
+RESTART_UNIT = 100
+"""Contradictions before the first restart, times Luby's sequence; fewer where they take long and
+there is a point."""
+
+LEAST_UNIT = 10
+"""The same where they take longest."""
+
+WORK_PER_UNIT = 1e7
+"""Entries visited in as many contradictions as a unit has at most: a tenth of a second. Where one
+takes 400,000, a hundred of them would leave time for two targets in a second. While there is no
+point they are not cut short: tbfp-network came to its first one later, or not at all."""
+
+
+def unit_of(conflicts: int, work: int) -> int:
+    """Return the contradictions that make a unit, from how many took how much work so far."""
+    affordable = WORK_PER_UNIT * conflicts / max(1, work)
+    return int(min(max(affordable, LEAST_UNIT), RESTART_UNIT))
+
+
+def luby(k: int) -> int:
+    """Return number k = 1, 2, ... of Luby's sequence: 1 1 2 1 1 2 4 ..."""
+    while True:
+        size = k.bit_length()
+        if k == (1 << size) - 1:
+            return 1 << (size - 1)
+        k -= (1 << (size - 1)) - 1
+
 
 SLICE = 1_000_000
 """Entries visited between two looks at the budget: some ten milliseconds."""
@@ -246,3 +280,59 @@ class ClauseSearch:
             self.targets.spent()
             self._values.better(self.state, self._best)
             self._aim()
+
+
+MOST_ENTRIES, MOST_INTEGERS = 5_000_000, 500_000
+"""Entries and integer columns of a model up to which it is searched: an entry takes up to 48 bytes,
+a column 150, or 700 if it is no binary."""
+
+_State = tuple[HeuristicContext, ClauseSearch]
+
+
+class LazyClause(Heuristic[HeuristicContext, _State]):
+    """One search for each turn that runs at a time, until one of them has excluded everything."""
+
+    name = SOURCE
+    needs = Needs(integers=True, most_entries=MOST_ENTRIES)
+
+    def prepare(self, context: HeuristicContext) -> HeuristicContext:
+        """Leave out models with too many integers."""
+        if context.model.integers.size > MOST_INTEGERS:
+            raise Declined(f"there are more than {MOST_INTEGERS:,} integer columns")
+        return context
+
+    def begin(self, prepared: HeuristicContext, number: int) -> _State:
+        """Begin a search from what is known of the columns."""
+        context = prepared
+
+        def starts() -> list[FloatArray]:
+            """Return points whose values are worth trying."""
+            acceptance, reference = context.acceptance, context.reference()
+            best = [point.x for point in acceptance.pool.points()[:1]]
+            infeasible = [point.x for point in acceptance.infeasible_points.points()[:2]]
+            return [*best, *infeasible, *([] if reference is None else [reference])]
+
+        def believed() -> float:
+            """Return the relaxation's objective where it is to be relied on."""
+            relaxation = context.relaxation()
+            is_exact = relaxation is not None and relaxation.is_exact
+            return relaxation.objective if relaxation is not None and is_exact else -np.inf
+
+        return context, ClauseSearch(
+            context.model,
+            context.domain,
+            context.seed_of("clauses", number),
+            context.submit,
+            starts=starts,
+            settle=context.acceptance.settle,
+            believed=believed,
+        )
+
+    def run(self, state: _State, budget: Budget, seed: int) -> Report:
+        """Go on, for points better than the best."""
+        context, search = state
+        best = context.acceptance.pool.best
+        if best is not None:
+            search.beat(best.objective, best.x)
+        status = search.run(budget)
+        return Report(is_over=status is Status.EXHAUSTED, proven=search.proven)

@@ -303,14 +303,13 @@ NATIVE_MODULE(mip_heuristics_lazy_clause) {
     expose(module, "begin", &begin, "sides", "state");
     expose(module, "watch_clauses", &watch_clauses, "sides", "state");
     expose(module, "limit_count", &limit_count, "sides", "state", "most");
-    constants(module, "solvers.mip.heuristics.lazy_clause.slices",
+    constants(module, "solvers.mip.heuristics.lazy_clause.state",
               {{"RUNNING", RUNNING},
                {"CANDIDATE", CANDIDATE},
                {"RESTART", RESTART},
                {"EXHAUSTED", EXHAUSTED},
-               {"REFUTED", REFUTED}});
-    constants(module, "solvers.mip.heuristics.lazy_clause.state",
-              {{"TRAIL", TRAIL},
+               {"REFUTED", REFUTED},
+               {"TRAIL", TRAIL},
                {"LEVEL", LEVEL},
                {"HEAD", HEAD},
                {"QUEUE_HEAD", QUEUE_HEAD},

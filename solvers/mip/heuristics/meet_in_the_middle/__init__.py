@@ -8,8 +8,3 @@ what is searched at a time fits into a cache). So the market-split models of Cor
 on which tree search and local search come nowhere, are searched through: 2^50 points in the time
 of 2^25 for each deviation.
 """
-
-from solvers.mip.heuristics.meet_in_the_middle.four_lists import SOURCE, MeetInTheMiddleSearch
-from solvers.mip.heuristics.meet_in_the_middle.recognise import Sums, find_sums
-
-__all__ = ["SOURCE", "MeetInTheMiddleSearch", "Sums", "find_sums"]

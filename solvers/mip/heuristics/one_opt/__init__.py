@@ -2,7 +2,3 @@
 
 ``improve(model, x, budget, seed)`` returns a point at least as good, feasible if the first was.
 """
-
-from solvers.mip.heuristics.one_opt.improve import improve
-
-__all__ = ["improve"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.annealing import SwapMoves, find_groups
+from solvers.mip.heuristics.annealing.group_annealing import SwapMoves
+from solvers.mip.heuristics.annealing.groups import find_groups
 from solvers.mip.heuristics.annealing.state import ENERGY, MOVES
 from solvers.mip.heuristics.local_search.cpu.walk import Walk
 from solvers.mip.model import is_feasible

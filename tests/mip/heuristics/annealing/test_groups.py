@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.heuristics.annealing import find_groups
+from solvers.mip.heuristics.annealing.groups import find_groups
 from tests.mip.heuristics.annealing.squares import placing
 from tests.mip.inference.domain.models import INF, model_of
 

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump import PumpBatch, PumpCounts
+from solvers.mip.heuristics.feasibility_pump.proposals import PumpCounts
+from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher

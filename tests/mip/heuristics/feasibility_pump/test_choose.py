@@ -7,13 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.feasibility_pump import choose
+from solvers.mip.heuristics.feasibility_pump import run
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.choose import ALLOWED, choose_projector
-from solvers.mip.heuristics.feasibility_pump.first_order import FirstOrder
-from solvers.mip.heuristics.feasibility_pump.projector import WORK, Projection
+from solvers.mip.heuristics.feasibility_pump.projectors import WORK, FirstOrder, Projection, Simplex
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
+from solvers.mip.heuristics.feasibility_pump.run import ALLOWED, choose_projector
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
 
@@ -53,11 +51,11 @@ def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
         budget.charge(spent)
         return Projection(np.zeros(n), np.zeros(m), False)
 
-    monkeypatch.setattr(choose.Simplex, "project", unfinished)
+    monkeypatch.setattr(run.Simplex, "project", unfinished)
     projector = choose_projector(augmented, root, Budget())
     request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
     for _ in range(ALLOWED + 1):
         assert not projector.project(request, Budget()).is_converged
     assert projector.project(request, Budget()).is_converged == hands_over
     assert len(calls) == ALLOWED + 1 + (not hands_over)
-    assert choose.Simplex is Simplex
+    assert run.Simplex is Simplex

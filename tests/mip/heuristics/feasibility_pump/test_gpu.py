@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from solvers.core.device import find_device
-from solvers.mip.heuristics.feasibility_pump import pump, root_relaxation
 from solvers.mip.heuristics.feasibility_pump import root as roots
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.first_order import first_order
+from solvers.mip.heuristics.feasibility_pump.projectors import first_order
+from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.run import pump
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, random_mip
 from tests.pdlp.lps import solve_with_highs

@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.cycles import REMEMBERED, WINDOW, Cycle, Cycles
-from solvers.mip.heuristics.feasibility_pump.perturb import MOST, flipped, shaken, shifted
-from solvers.mip.heuristics.feasibility_pump.propagating import by_propagation
+from solvers.mip.heuristics.feasibility_pump.cycles import (
+    MOST,
+    REMEMBERED,
+    WINDOW,
+    Cycle,
+    Cycles,
+    flipped,
+    shaken,
+    shifted,
+)
+from solvers.mip.heuristics.feasibility_pump.proposals import Target
 from solvers.mip.heuristics.feasibility_pump.rounding import (
     Rounded,
     Roundings,
+    by_propagation,
     nearest,
 )
-from solvers.mip.heuristics.feasibility_pump.target import Target
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool

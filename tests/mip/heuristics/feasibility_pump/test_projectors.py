@@ -10,9 +10,8 @@ import pytest
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.first_order import first_order
+from solvers.mip.heuristics.feasibility_pump.projectors import Simplex, first_order
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
 from tests.mip.heuristics.feasibility_pump.test_augmented import as_problem

@@ -7,15 +7,12 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump import (
-    Pump,
-    nearest,
-    pump,
-    root_relaxation,
-)
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.first_order import first_order
-from solvers.mip.heuristics.feasibility_pump.walking import by_walker
+from solvers.mip.heuristics.feasibility_pump.neighbourhood import by_walker
+from solvers.mip.heuristics.feasibility_pump.projectors import first_order
+from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.rounding import nearest
+from solvers.mip.heuristics.feasibility_pump.run import Pump, pump
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool

@@ -7,8 +7,8 @@ import pytest
 
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.feasibility_pump import root as roots
+from solvers.mip.heuristics.feasibility_pump.projectors import Simplex
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.simplex import Simplex
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
@@ -21,7 +21,9 @@ def test_the_relaxation_is_solved(method, seed, monkeypatch):
     model = random_mip(seed, 20, 30)
     if method == "pdlp":
         monkeypatch.setattr(roots, "SIMPLEX_WORK", 0.0)
-        monkeypatch.setattr("solvers.mip.heuristics.feasibility_pump.simplex.LEAST_ITERATIONS", 0)
+        monkeypatch.setattr(
+            "solvers.mip.heuristics.feasibility_pump.projectors.LEAST_ITERATIONS", 0
+        )
     root = root_relaxation(model, Budget())
     _, objective = solve_with_highs(model.problem.relaxation())
     found = root.relaxation

@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.fix_and_propagate import round_point
-from solvers.mip.heuristics.fix_and_propagate.bulk import first_order
-from solvers.mip.heuristics.fix_and_propagate.random import seeded
+from solvers.mip.heuristics.fix_and_propagate.bulk import first_order, round_point
+from solvers.mip.heuristics.fix_and_propagate.dive import seeded
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.probing import build_cache
 from solvers.mip.model import is_feasible

@@ -5,15 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.fix_and_propagate import (
+from solvers.mip.heuristics.fix_and_propagate.dive import Diver, dive
+from solvers.mip.heuristics.fix_and_propagate.strategy import (
     LP_FREE,
     LP_GUIDED,
-    Diver,
     Mode,
     Order,
     Strategy,
     Value,
-    dive,
 )
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.domain import Domain

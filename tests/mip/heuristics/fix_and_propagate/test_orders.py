@@ -3,9 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.fix_and_propagate.choose import guide_of
-from solvers.mip.heuristics.fix_and_propagate.orders import order_columns
-from solvers.mip.heuristics.fix_and_propagate.strategy import Order
+from solvers.mip.heuristics.fix_and_propagate.strategy import Order, guide_of, order_columns
 from solvers.mip.inference.cliques import find_cliques
 from tests.mip.inference.domain.models import INF, model_of
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.heuristics.fix_and_propagate import LP_FREE, LP_GUIDED, run_portfolio
+from solvers.mip.heuristics.fix_and_propagate.portfolio import run_portfolio
+from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.domain.models import INF, model_of, random_model

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.heuristics.fix_and_propagate.random import seeded
+from solvers.mip.heuristics.fix_and_propagate.dive import seeded
 from solvers.native.mip_heuristics_fix_and_propagate_bulk import below, uniform
 
 

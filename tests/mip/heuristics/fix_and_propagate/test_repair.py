@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.fix_and_propagate.random import seeded
-from solvers.mip.heuristics.fix_and_propagate.repair_state import MAX_SHIFTS, new_walk
+from solvers.mip.heuristics.fix_and_propagate.dive import MAX_SHIFTS, new_walk, seeded
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.domain.state import WORK, copied
 from solvers.native.mip_heuristics_fix_and_propagate_dive import collect, repair

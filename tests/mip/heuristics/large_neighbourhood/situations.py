@@ -7,8 +7,11 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.large_neighbourhood import Situation
-from solvers.mip.heuristics.large_neighbourhood.cutoff import cutoff_below, objective_step
+from solvers.mip.heuristics.large_neighbourhood.situation import (
+    Situation,
+    cutoff_below,
+    objective_step,
+)
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.relaxation import Relaxation
 from solvers.mip.solutions.pool import Found

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.feasibility_pump.heuristic import SolveRelaxation
-from solvers.mip.heuristics.large_neighbourhood import Mending
-from solvers.mip.heuristics.large_neighbourhood.heuristic import FEW_VIOLATED, Mend
+from solvers.mip.heuristics.large_neighbourhood.mending import Mending
+from solvers.mip.heuristics.large_neighbourhood.search import FEW_VIOLATED, Mend
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.aggregation.schedules import schedule

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.large_neighbourhood import Mending, mending
+from solvers.mip.heuristics.large_neighbourhood import mending
+from solvers.mip.heuristics.large_neighbourhood.mending import Mending
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import repair
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
-from solvers.mip.heuristics.large_neighbourhood.without_point import repair
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget

@@ -7,22 +7,29 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.large_neighbourhood.around import near_columns, near_rows
-from solvers.mip.heuristics.large_neighbourhood.catalogue import CATALOGUE
-from solvers.mip.heuristics.large_neighbourhood.cutoff import cutoff_below, objective_step
-from solvers.mip.heuristics.large_neighbourhood.guided import by_objective, rens, rins, soft_bounds
-from solvers.mip.heuristics.large_neighbourhood.recombined import (
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
+    CATALOGUE,
+    by_objective,
     crossover,
+    fixed_step_by_step,
     graph_induced,
     local_branching,
     mutation,
-    proximity,
-)
-from solvers.mip.heuristics.large_neighbourhood.situation import FEWEST_APART, Situation, choose
-from solvers.mip.heuristics.large_neighbourhood.without_point import (
-    fixed_step_by_step,
     partial_fixing,
+    proximity,
+    rens,
     repair,
+    rins,
+    soft_bounds,
+)
+from solvers.mip.heuristics.large_neighbourhood.situation import (
+    FEWEST_APART,
+    Situation,
+    choose,
+    cutoff_below,
+    near_columns,
+    near_rows,
+    objective_step,
 )
 from solvers.mip.model import MipModel
 from solvers.mip.relaxation import Relaxation

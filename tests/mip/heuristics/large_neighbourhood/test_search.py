@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.large_neighbourhood import make_bandit, search_neighbourhoods
+from solvers.mip.heuristics.large_neighbourhood.search import make_bandit, search_neighbourhoods
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.lazy_clause.grid import grid_of
-from solvers.mip.heuristics.lazy_clause.sides import bounds_of, is_safe, sides_of
+from solvers.mip.heuristics.lazy_clause.grid import bounds_of, grid_of, is_safe, sides_of
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.inference.domain.models import model_of, random_model
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core.outcome import SolutionStatus
-from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
+from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from tests.mip.context_of import Taking, bounds_of, context_of

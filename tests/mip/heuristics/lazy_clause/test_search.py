@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from solvers.mip.heuristics.lazy_clause import ClauseSearch, Status, restarts
+from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
-from solvers.mip.heuristics.lazy_clause.farkas import aggregated
-from solvers.mip.heuristics.lazy_clause.heuristic import LazyClause
-from solvers.mip.heuristics.lazy_clause.restarts import luby
-from solvers.mip.heuristics.lazy_clause.slices import RUNNING
-from solvers.mip.heuristics.lazy_clause.state import TRAIL
+from solvers.mip.heuristics.lazy_clause.candidates import aggregated
+from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, LazyClause, Status, luby
+from solvers.mip.heuristics.lazy_clause.state import RUNNING, TRAIL
 from solvers.mip.heuristics.lazy_clause.state import WORK as WORK_DONE
 from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
 from solvers.mip.inference.domain import Domain
@@ -105,7 +103,7 @@ def with_many_conflicts(seed, size=16, rows=3):
 @pytest.mark.parametrize("seed", range(6))
 def test_dropping_clauses_and_restarting_often_changes_no_answer(seed, monkeypatch):
     monkeypatch.setattr(module, "RESTART_UNIT", 5)
-    monkeypatch.setattr(restarts, "RESTART_UNIT", 5)
+    monkeypatch.setattr(clause_search, "RESTART_UNIT", 5)
     monkeypatch.setattr(module, "FIRST_CLAUSES", 10)
     monkeypatch.setattr(module, "MORE_CLAUSES", 1)
     monkeypatch.setattr(module, "WISHES_EVERY", 2)
@@ -171,7 +169,7 @@ def test_integers_without_bounds_do_no_harm():
 
 def test_points_to_try_are_asked_for(monkeypatch):
     monkeypatch.setattr(module, "RESTART_UNIT", 2)
-    monkeypatch.setattr(restarts, "RESTART_UNIT", 2)
+    monkeypatch.setattr(clause_search, "RESTART_UNIT", 2)
     monkeypatch.setattr(module, "WISHES_EVERY", 1)
     model = with_many_conflicts(4)
     asked = []

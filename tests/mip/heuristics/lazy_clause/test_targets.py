@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.lazy_clause import ClauseSearch, Status, restarts
+from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
+from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
 from solvers.mip.heuristics.lazy_clause.state import CLAUSES, LEVEL, MOST_RUNGS, RUNGS
 from solvers.mip.heuristics.lazy_clause.targets import Targets
 from solvers.mip.inference.domain import Domain
@@ -26,9 +27,9 @@ KEPT = 1e-6
 def _often():
     """Restart, change targets and drop clauses every few contradictions."""
     with pytest.MonkeyPatch.context() as patch:
-        for where in (module, restarts):
+        for where in (module, clause_search):
             patch.setattr(where, "RESTART_UNIT", 2)
-        patch.setattr(restarts, "LEAST_UNIT", 1)
+        patch.setattr(clause_search, "LEAST_UNIT", 1)
         patch.setattr(module, "FIRST_CLAUSES", 6)
         patch.setattr(module, "MORE_CLAUSES", 1)
         yield

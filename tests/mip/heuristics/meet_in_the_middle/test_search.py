@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.meet_in_the_middle import (
-    SOURCE,
-    MeetInTheMiddleSearch,
-    find_sums,
-)
 from solvers.mip.heuristics.meet_in_the_middle import lists as lists_module
-from solvers.mip.heuristics.meet_in_the_middle.four_lists import Status
-from solvers.mip.heuristics.meet_in_the_middle.heuristic import MeetInTheMiddle
+from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
+    SOURCE,
+    MeetInTheMiddle,
+    MeetInTheMiddleSearch,
+    Status,
+)
 from solvers.mip.heuristics.meet_in_the_middle.lists import make_lists
+from solvers.mip.heuristics.meet_in_the_middle.recognise import find_sums
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool

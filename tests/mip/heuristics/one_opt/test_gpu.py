@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core.device import cpu, find_device
-from solvers.mip.heuristics.one_opt import improve
-from solvers.mip.heuristics.one_opt.walk import Walk
+from solvers.mip.heuristics.one_opt.improve import Walk, improve
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.one_opt.models import awkward_models, random_model

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.device import cpu
-from solvers.mip.heuristics.one_opt import improve
+from solvers.mip.heuristics.one_opt.improve import improve
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget

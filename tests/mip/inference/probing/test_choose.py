@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.fix_and_propagate import round_point
+from solvers.mip.heuristics.fix_and_propagate.bulk import round_point
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.probing import build_cache
 from solvers.mip.inference.probing.cache import empty_cache

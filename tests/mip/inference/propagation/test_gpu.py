@@ -7,9 +7,8 @@ import pytest
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.kernels.family import Family
-from solvers.mip.heuristics.diving.batched.lanes import portfolio
-from solvers.mip.heuristics.diving.batched.orders import Guide
-from solvers.mip.heuristics.diving.batched.steps import Steps
+from solvers.mip.heuristics.diving.batched import Steps, portfolio
+from solvers.mip.heuristics.diving.orders import Guide
 from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, Propagator, propagate
 from solvers.mip.inference.propagation.kernels.batch import BATCH
 from solvers.mip.inference.propagation.kernels.box import BOX, LIMIT

@@ -5,8 +5,3 @@ slacks, whose values follow from what is chosen: assignments with capacities, se
 missed at a price, makespans. The LP that other searches need for their continuous columns is done
 without: a move knows at once what it costs.
 """
-
-from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
-from solvers.mip.heuristics.annealing.with_costs.structure import Structure, find_structure
-
-__all__ = ["CostSwapMoves", "Structure", "find_structure"]

@@ -8,7 +8,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.annealing.heuristic import MOST_ENTRIES
 from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
 from solvers.mip.heuristics.annealing.with_costs.structure import Structure, find_structure
-from solvers.mip.heuristics.local_search.search_space import (
+from solvers.mip.heuristics.local_search.heuristic import (
     SearchSpace,
     aggregated_space,
     full_space,

@@ -240,11 +240,11 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     expose(module, "refresh", &refresh_sums, "matrix", "state");
     expose(module, "aim_below", &aim_below, "state", "best");
     expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
-    constants(module, "solvers.mip.heuristics.local_search.cpu.state",
+    constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
               {{"BEST", BEST}, {"LEAST", LEAST}});
     constants(module, "solvers.mip.heuristics.local_search.cpu.settings",
               {{"VIOLATION_TOLERANCE", VIOLATION_TOLERANCE}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.state", "ROW", sizeof(Row),
+    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "ROW", sizeof(Row),
            {{"activity", offsetof(Row, activity)},
             {"error", offsetof(Row, error)},
             {"lower", offsetof(Row, lower)},
@@ -253,7 +253,7 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
             {"upper_weight", offsetof(Row, upper_weight)},
             {"scale", offsetof(Row, scale)},
             {"place", offsetof(Row, place)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.state", "COLUMN", sizeof(Column),
+    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "COLUMN", sizeof(Column),
            {{"x", offsetof(Column, x)},
             {"lower", offsetof(Column, lower)},
             {"upper", offsetof(Column, upper)},
@@ -262,7 +262,7 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
             {"no_fall", offsetof(Column, no_fall)},
             {"changed", offsetof(Column, changed)},
             {"whole", offsetof(Column, whole)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.state", "STATUS", sizeof(Status),
+    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "STATUS", sizeof(Status),
            {{"step", offsetof(Status, step)},
             {"moves", offsetof(Status, moves)},
             {"moves_since_refresh", offsetof(Status, moves_since_refresh)},
@@ -288,6 +288,6 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
             {"chain_chance", offsetof(Status, chain_chance)},
             {"lift_part", offsetof(Status, lift_part)},
             {"random", offsetof(Status, random)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.state", "PAIR", sizeof(Pair),
+    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "PAIR", sizeof(Pair),
            {{"place", offsetof(Pair, place)}, {"value", offsetof(Pair, value)}});
 }

@@ -4,9 +4,5 @@
 should do so with the walkers of its own (``solvers.mip.heuristics.local_search.cpu``); what a GPU
 adds is thousands of searches that differ in scores, samples, tabu, targets and starts, and that
 learn from the best of them in epochs. ``layout`` has the model as they read it, ``state`` what
-they carry, ``plan`` how many fit, ``run`` the loop.
+they carry, ``fleet`` how many fit, ``run`` the loop.
 """
-
-from solvers.mip.heuristics.local_search.gpu.run import WalkerCounts, run_walkers
-
-__all__ = ["WalkerCounts", "run_walkers"]

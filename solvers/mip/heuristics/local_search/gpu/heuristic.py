@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.search_space import (
+from solvers.mip.heuristics.local_search.heuristic import (
     SearchSpace,
     aggregated_space,
     full_space,
@@ -112,7 +112,7 @@ class SpaceWalkers:
 
     def work(self, budget: Budget) -> None:
         """Walk until the budget is spent."""
-        from solvers.mip.heuristics.local_search.gpu import run_walkers
+        from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 
         space = self._make_space(self._context)
         if space is None:

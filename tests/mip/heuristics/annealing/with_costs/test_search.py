@@ -7,12 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.annealing.with_costs import CostSwapMoves, find_structure
 from solvers.mip.heuristics.annealing.with_costs.heuristic import (
     LEAST_SHARE,
     CostAnnealing,
 )
+from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
 from solvers.mip.heuristics.annealing.with_costs.state import COST, HARD
+from solvers.mip.heuristics.annealing.with_costs.structure import find_structure
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs

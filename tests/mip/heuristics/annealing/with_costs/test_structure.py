@@ -10,8 +10,8 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.mip.heuristics.annealing.with_costs import find_structure
 from solvers.mip.heuristics.annealing.with_costs.state import COST, HARD
+from solvers.mip.heuristics.annealing.with_costs.structure import find_structure
 from solvers.mip.model import is_feasible
 from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs
 from tests.mip.heuristics.annealing.with_costs.models import assignment, selection, with_slacks

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.mip.heuristics.diving.batched import run_dives
-from solvers.mip.heuristics.diving.batched.orders import Guide, by_blame
+from solvers.mip.heuristics.diving.orders import Guide, by_blame
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.inference.propagation.kernels.dive import DOWN, RANDOM, REFERENCE, UP

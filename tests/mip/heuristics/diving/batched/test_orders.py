@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.batched.lanes import (
+from solvers.mip.heuristics.diving.batched import (
     good_directions,
     loose_directions,
     portfolio,
     reseeded,
 )
-from solvers.mip.heuristics.diving.batched.orders import (
+from solvers.mip.heuristics.diving.orders import (
     Guide,
     orders,
     slack_consumption,

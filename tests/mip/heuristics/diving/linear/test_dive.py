@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.linear.dive import SOURCE, LinearDives
-from solvers.mip.heuristics.feasibility_pump import root_relaxation
+from solvers.mip.heuristics.diving.linear import SOURCE, LinearDives
+from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -165,7 +165,7 @@ def test_costs_are_left_out_until_the_relaxation_is_known_where_it_takes_long(mo
     model = covering()
     basis = root_relaxation(model, Budget(work=1e9)).basis
     at_once, _ = found_by(model)
-    monkeypatch.setattr("solvers.mip.heuristics.diving.linear.relaxations.FIRST_WORK", 1.0)
+    monkeypatch.setattr("solvers.mip.heuristics.diving.linear.FIRST_WORK", 1.0)
     (known, _), (unknown, _) = found_by(model, basis=lambda: basis), found_by(model)
     plain = model.objective_at(unknown.points[0])
     assert model.objective_at(known.points[0]) < 0.8 * plain
@@ -174,7 +174,7 @@ def test_costs_are_left_out_until_the_relaxation_is_known_where_it_takes_long(mo
 
 def test_costs_are_given_up_where_they_take_long_in_many_short_turns(monkeypatch):
     model, kept = covering(), Kept()
-    monkeypatch.setattr("solvers.mip.heuristics.diving.linear.relaxations.FIRST_WORK", 5e4)
+    monkeypatch.setattr("solvers.mip.heuristics.diving.linear.FIRST_WORK", 5e4)
     dives = dives_of(model, kept)
     for _ in range(1000):
         dives.run(Budget(work=4.5e4), lambda: bool(kept.points))

@@ -7,11 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.linear import ImprovingDive, LinearDives
-from solvers.mip.heuristics.diving.linear.improving import AT_ONCE, TURNS_AT_ONCE
-from solvers.mip.heuristics.diving.linear.relaxations import CHANGE, Relaxations
-from solvers.mip.heuristics.diving.linear.rules import RULES
-from solvers.mip.heuristics.feasibility_pump import root_relaxation
+from solvers.mip.heuristics.diving.heuristic import AT_ONCE, TURNS_AT_ONCE, ImprovingDive
+from solvers.mip.heuristics.diving.linear import CHANGE, RULES, LinearDives, Relaxations
+from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of

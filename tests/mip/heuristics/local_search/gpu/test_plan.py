@@ -8,34 +8,34 @@ import numpy as np
 import pytest
 
 from solvers.core.device import Device, cpu
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.parameters import SAMPLED_ROWS
-from solvers.mip.heuristics.local_search.gpu.plan import (
+from solvers.mip.heuristics.local_search.gpu.fleet import (
     BLOCK_LADDER,
     CPU_WALKERS,
+    FIRST_STEPS,
+    MOST_STEPS,
     WARP_LADDER,
     plan_for,
+    steps_for,
 )
+from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, RECORD, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FOLLOW,
+    MOST_POINTS,
     PATIENCES,
     Lives,
-    ranking,
-    restarts,
-)
-from solvers.mip.heuristics.local_search.gpu.starts import (
-    MOST_POINTS,
     Places,
     first_origins,
     gather_points,
+    ranking,
+    restarts,
 )
 from solvers.mip.heuristics.local_search.gpu.state import (
+    SAMPLED_ROWS,
     bytes_per_walker,
     first_records,
     make_state,
 )
-from solvers.mip.heuristics.local_search.gpu.tune import FIRST_STEPS, MOST_STEPS, steps_for
 from tests.mip.heuristics.local_search.gpu.cases import CASES
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)

@@ -9,8 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from solvers.core.device import cpu
 from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu import run_walkers
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.infeasible_points import InfeasiblePoints

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.starts import gather_points
+from solvers.mip.heuristics.local_search.gpu.restarts import gather_points
 from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import GRID_WALK
 from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState, make_grid_wide
 from solvers.mip.model import MipModel

@@ -10,24 +10,21 @@ import pytest
 
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu import run_walkers
+from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.plan import Plan, plan_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import (
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
+from solvers.mip.heuristics.local_search.grid_wide.state import (
     GRID_KERNEL,
     LONG_LINE,
     LONG_LINE_ENTRIES,
     MANY_COLUMNS,
-    suits_grid,
-)
-from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet
-from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
-from solvers.mip.heuristics.local_search.grid_wide.state import (
     TEAMS,
     chunks_of,
     grid_bytes,
     make_grid_wide,
+    suits_grid,
     tree_nodes,
 )
 from solvers.mip.model import is_feasible

@@ -8,12 +8,11 @@ import pytest
 import gpu_bridge
 from solvers.core.device import Device, find_device
 from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu import run_walkers
+from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, _blocks, plan_for
 from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.plan import plan_for
-from solvers.mip.heuristics.local_search.grid_wide.choose import GRID_KERNEL
-from solvers.mip.heuristics.local_search.grid_wide.fleet import GridWideFleet, _blocks
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance

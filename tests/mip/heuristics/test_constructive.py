@@ -16,7 +16,7 @@ from solvers.core.progress import Progress
 from solvers.mip import presolve_stage, reducer
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
-from solvers.mip.heuristics.constructive import SOURCE, construct, sweep
+from solvers.mip.heuristics.constructive import SOURCE, sweep
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducing
@@ -121,8 +121,8 @@ def test_a_spent_budget_ends_the_sweeps():
 
 def test_long_columns_end_the_sweeps_by_work(monkeypatch):
     """More equations than columns, and each column is in all of them."""
-    monkeypatch.setattr(construct, "LEAST_WORK", 50_000)
-    monkeypatch.setattr(construct, "SLICE", 10_000)
+    monkeypatch.setattr(constructive, "LEAST_WORK", 50_000)
+    monkeypatch.setattr(constructive, "SLICE", 10_000)
     rng = np.random.default_rng(0)
     matrix = rng.choice([-1.0, 1.0], (300, 60))
     problem = Problem.from_arrays(
@@ -131,8 +131,8 @@ def test_long_columns_end_the_sweeps_by_work(monkeypatch):
     model = MipModel.of(problem)
     budget = Budget()
     assert not sweep(model, budget).is_feasible
-    cap = construct.WORK_PER_ENTRY * model.num_nonzeros
-    assert budget.work <= cap + 2 * construct.SLICE + 20_000 * construct.PASSES
+    cap = constructive.WORK_PER_ENTRY * model.num_nonzeros
+    assert budget.work <= cap + 2 * constructive.SLICE + 20_000 * constructive.PASSES
 
 
 def test_its_point_is_the_first_of_a_solve_after_points_at_bounds():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solvers.mip import heuristic_stage
-from solvers.mip.heuristics.zero_objective import SOURCE, heuristic, search_zero_objective
-from solvers.mip.heuristics.zero_objective.heuristic import ZeroObjective
+from solvers.mip.heuristics import zero_objective
+from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_zero_objective
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, Needs
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
@@ -43,7 +43,7 @@ def test_what_is_minimised_is_not_what_the_model_asks_for(monkeypatch):
         asked.append(sub.cost)
         return runner.SubMipResult(SubMipStatus.LIMIT)
 
-    monkeypatch.setattr("solvers.mip.heuristics.zero_objective.first_point.solve_submip", listen)
+    monkeypatch.setattr("solvers.mip.heuristics.zero_objective.solve_submip", listen)
     with_costs, without = context_of(schedule(1)), context_of(schedule(1, cost=False))
     for number in (0, 1, 2):
         search_zero_objective(with_costs, Budget(), number)
@@ -88,17 +88,17 @@ def test_models_without_integers_or_with_too_many_entries_are_left_alone(place):
 
 @pytest.mark.parametrize(("cores", "expected"), [(2, 1), (16, 2)])
 def test_threads_begin_by_themselves_and_find_a_point(monkeypatch, cores, expected):
-    monkeypatch.setattr(heuristic, "LONGEST_DELAY", 0.0)
+    monkeypatch.setattr(zero_objective, "LONGEST_DELAY", 0.0)
     context = context_of(schedule(1), threads=cores, time_limit=100.0)
     began, both = [], threading.Barrier(expected)
-    search = heuristic.search_zero_objective
+    search = zero_objective.search_zero_objective
 
     def listen(context, budget, number, limits):
         began.append(number)
         both.wait(60.0)
         return search(context, budget, number, limits)
 
-    monkeypatch.setattr(heuristic, "search_zero_objective", listen)
+    monkeypatch.setattr(zero_objective, "search_zero_objective", listen)
     begin_threads(context)
     assert sorted(began) == list(range(expected))
     assert context.has_point
@@ -120,7 +120,7 @@ def test_threads_wait_for_the_smaller_model(monkeypatch):
         looks.append(context.has_point)
         return len(looks) < 3
 
-    monkeypatch.setattr(heuristic, "LONGEST_DELAY", 0.0)
+    monkeypatch.setattr(zero_objective, "LONGEST_DELAY", 0.0)
     monkeypatch.setattr(HeuristicContext, "is_temporary", property(is_temporary))
     begin_threads(context)
     assert looks == [False, False, False]
@@ -129,7 +129,7 @@ def test_threads_wait_for_the_smaller_model(monkeypatch):
 
 def test_threads_do_not_begin_where_there_is_a_point_or_it_is_over(monkeypatch):
     began = []
-    monkeypatch.setattr(heuristic, "search_zero_objective", lambda *which: began.append(which))
+    monkeypatch.setattr(zero_objective, "search_zero_objective", lambda *which: began.append(which))
     context = context_of(schedule(1), threads=2, time_limit=100.0)
     begin_threads(context, Budget(stop=lambda: True))
     search_zero_objective(context, Budget())

@@ -1,4 +1,10 @@
-"""The dives of one model, one after the other, which go on from run to run.
+"""Dives along the linear relaxation, which is solved anew after every few decisions.
+
+Fix-and-propagate asks the relaxation once and follows its point to the end, however wrong that has
+become. Here the LP says again and again where the rest is to go, from the basis in which it ended
+(dual simplex, some iterations for changed bounds), and an LP without a point turns back decisions
+that propagation took no offence at: flow balances and long knapsacks say little about bounds and
+much together. (Berthold, "Primal heuristics for mixed integer programs", 2006, chapter 3.)
 
     solve the relaxation within the bounds decided so far
     whole        submit it
@@ -11,23 +17,224 @@ of the integer columns, which take it to another corner. An LP without costs is 
 of the time where simplex takes long. Columns whose decisions came to nothing are decided first from
 then on, as in searches with constraints ("Boosting systematic search by weighting constraints",
 Boussemart, Hemery, Lecoutre and Sais 2004): of arki001 a point comes after 157 LPs in place of 465.
+
+Of germanrr's presolved model this finds a point after 24 to 31 LPs (seeds 0, 1, 2), in some four
+seconds from nothing, where walks stop at three violated rows; of nursesched-sprint02 after 8 or 9,
+of dano3_5 after 6.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from solvers.core.outcome import Basis
-from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.diving.linear.relaxations import Relaxations
-from solvers.mip.heuristics.diving.linear.rules import RULES, Ranking, fractional_columns
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.heuristics.feasibility_pump.augmented import Request
+from solvers.mip.heuristics.feasibility_pump.projectors import Projection, Simplex
+from solvers.mip.heuristics.fix_and_propagate.strategy import Guide, guide_of
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Submit
+
+
+class Rule(Enum):
+    """What comes first (Berthold 2006, section 3.1)."""
+
+    UPWARD = "the largest fraction, upward: settles most where columns exclude each other"
+    LOCKS = "the fewest rows that rounding can break, in that direction"
+    LENGTH = "the least loss for each row of the column: long columns settle much"
+    NEAREST = "the least distance to a whole number, in that direction"
+
+
+RULES = (Rule.UPWARD, Rule.LENGTH, Rule.LOCKS, Rule.NEAREST)
+"""The rules by turns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Columns (k,) in the order in which they are decided, and whether each goes up."""
+
+    columns: IndexArray
+    goes_up: BoolArray
+
+
+def fractional_columns(model: MipModel, x: FloatArray) -> IndexArray:
+    """Return the integer columns that are not whole at ``x`` (n,), rising."""
+    values = x[model.integers]
+    found: IndexArray = model.integers[np.abs(values - np.round(values)) > INTEGRALITY_TOLERANCE]
+    return found
+
+
+class Ranking:
+    """Orders fractional columns by the rules; what it takes of the model is counted once."""
+
+    def __init__(self, model: MipModel) -> None:
+        self._guide: Guide = guide_of(model, None)
+        self._length = model.columns.lengths.astype(np.float64)
+
+    def order(
+        self,
+        rule: Rule,
+        x: FloatArray,
+        columns: IndexArray,
+        cost: FloatArray,
+        failures: FloatArray,
+    ) -> Decisions:
+        """Return fractional columns in the order of a rule, after how often each has failed.
+
+        Parameters
+        ----------
+        rule : Rule
+        x : (n,) float64
+            The relaxation's point.
+        columns : (k,) int32
+        cost : (n,) float64
+            Of that relaxation.
+        failures : (k,) float64
+            How often deciding each of the columns came to nothing; the most comes first.
+        """
+        fraction = x[columns] - np.floor(x[columns])
+        up_locks, down_locks = self._guide.up_locks[columns], self._guide.down_locks[columns]
+        if rule is Rule.UPWARD:
+            goes_up = np.ones(columns.size, dtype=bool)
+            key = -fraction
+        elif rule is Rule.LOCKS:
+            goes_up = (up_locks < down_locks) | ((up_locks == down_locks) & (fraction >= 0.5))
+            key = np.minimum(up_locks, down_locks) + np.where(goes_up, 1.0 - fraction, fraction)
+        elif rule is Rule.LENGTH:
+            own = cost[columns]
+            goes_up = (own > 0.0) | ((own == 0.0) & (fraction >= 0.5))
+            distance = np.where(goes_up, 1.0 - fraction, fraction)
+            # where nothing has a price, those that are nearly there already come first
+            key = (np.abs(own) + 1.0) * distance / (1.0 + self._length[columns])
+        else:
+            goes_up = fraction >= 0.5
+            key = np.where(goes_up, 1.0 - fraction, fraction)
+        order = np.lexsort((key, -failures))
+        return Decisions(columns[order], goes_up[order])
+
+
+FIRST_SECONDS, FIRST_WORK = 1.5, 6e8
+"""What the relaxation with the model's costs may take from nothing; beyond, dives do without costs
+until somebody has solved it."""
+
+CHANGE = 0.2
+"""Largest part by which costs are changed for other dives by the same rules."""
+
+
+class Relaxations:
+    """Solves relaxations within narrower bounds; for one thread at a time.
+
+    Parameters
+    ----------
+    model : MipModel
+    seed : int
+    basis : callable
+        Returns the basis of the relaxation's solution, or None while there is none.
+    for_costs : bool
+        Whether all dives minimise the model's costs: the first few these, later ones somewhat
+        changed at random.
+    """
+
+    def __init__(
+        self,
+        model: MipModel,
+        seed: int,
+        basis: Callable[[], Basis | None],
+        for_costs: bool = False,
+    ) -> None:
+        self._model = model
+        self._for_costs = for_costs
+        self._basis = basis
+        self._rng = np.random.default_rng(seed)
+        self._simplex = Simplex(model.problem, seed, presolve=False)
+        self._has_basis, self._was_slow = False, False
+        self._tried_seconds, self._tried_work = 0.0, 0.0
+        self._may_be_priced = bool(model.cost.any())
+        self._is_priced = False
+        self._priced, self._unpriced = 0, 0
+        self.cost = model.cost
+        self.count = 0
+
+    def begin(self) -> int:
+        """Choose what the next dive minimises, with costs and without by turns.
+
+        Returns how many dives there were of that kind before.
+        """
+        by_turns = self._for_costs or not self._is_priced
+        self._is_priced = by_turns and self._may_begin_with_costs()
+        if self._is_priced:
+            self.cost = self._model.cost
+            if self._priced >= len(RULES):
+                changes = self._rng.uniform(-CHANGE, CHANGE, self.cost.size)
+                self.cost = self.cost * (1.0 + changes) if self._for_costs else self.cost
+            self._priced += 1
+            return self._priced - 1
+        self.cost = np.zeros(self._model.num_columns)
+        if self._unpriced > 0:  # the first takes any point, others a random one
+            integers = self._model.integers
+            self.cost[integers] = self._rng.uniform(-1.0, 1.0, integers.size)
+        self._unpriced += 1
+        return self._unpriced - 1
+
+    def solve(self, domain: Domain, budget: Budget) -> Projection | None:
+        """Solve with the integer columns within a box; None where that takes too long with costs.
+
+        Continuous columns keep the bounds of the model: what propagation says of them follows from
+        the rows, and is cut closer than simplex can tell.
+        """
+        model = self._model
+        whole = model.is_integer == 1
+        request = Request(
+            self.cost,
+            np.where(whole, domain.lower, model.lower),
+            np.where(whole, domain.upper, model.upper),
+            model.row_lower,
+            model.row_upper,
+        )
+        is_attempt = self._is_priced and not self._has_basis
+        part = self._attempt(budget) if is_attempt else budget
+        found = self._simplex.project(request, part)
+        self.count += 1
+        if is_attempt and found.is_cut_short and self._has_tried_long(part):
+            self._was_slow = True
+            return None
+        self._has_basis |= self._is_priced and found.is_converged
+        return found
+
+    def _attempt(self, budget: Budget) -> Budget:
+        """Return what is left for the relaxation with costs, from nothing."""
+        return budget.part(FIRST_SECONDS - self._tried_seconds, FIRST_WORK - self._tried_work)
+
+    def _has_tried_long(self, part: Budget) -> bool:
+        """Count what was spent on that relaxation; return whether it was all there was."""
+        self._tried_work += part.work
+        if part.is_timed:
+            self._tried_seconds += part.seconds
+        return self._tried_seconds >= FIRST_SECONDS or self._tried_work >= FIRST_WORK
+
+    def give_costs_up(self) -> bool:
+        """Minimise nothing from here on; return whether anything was minimised."""
+        had_costs = bool(self.cost.any())
+        self._may_be_priced, self._is_priced = False, False
+        self.cost = np.zeros(self._model.num_columns)
+        return had_costs
+
+    def _may_begin_with_costs(self) -> bool:
+        """Whether the LP with costs has a solution to begin at, or is still to be tried without."""
+        if not self._may_be_priced:
+            return False
+        basis = None if self._has_basis else self._basis()
+        if basis is not None:
+            self._simplex.begin_at(basis)
+            self._has_basis = True
+        return self._has_basis or not self._was_slow
+
 
 SOURCE = "linear dive"
 

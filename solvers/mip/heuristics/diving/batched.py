@@ -1,0 +1,407 @@
+"""Fix-and-propagate dives on a GPU, 32 at a time, over a portfolio of orders and rules for values.
+
+Section 2.3 of arXiv 2510.20499, and FPR (Salvagnin, Roberti, Fischetti 2025): which instances are
+solved depends on the order of the columns most of all, so that many orders are tried. A batch is 32
+dives along one order, from the root box until every integer column is fixed; its lanes differ in
+rule, seed and share of chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.diving.orders import Guide, by_blame, orders
+from solvers.mip.inference.cliques import Cliques
+from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict, lanes_of, signed
+from solvers.mip.inference.propagation.kernels.dive import (
+    BAD,
+    BULK,
+    CURSOR,
+    DIVE,
+    DOWN,
+    FIRST,
+    GOOD,
+    HALF,
+    LOOSE,
+    OTHER,
+    RANDOM,
+    REFERENCE,
+    TIGHT,
+    UP,
+    WHOLE,
+)
+from solvers.mip.inference.propagation.kernels.layout import FREE, LANES
+from solvers.mip.inference.propagation.launches import write
+from solvers.mip.inference.propagation.on_device import DeviceModel
+from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.pool import Submit
+
+NOISES = (0.0, 0.02, 0.1, 0.3)
+"""Probabilities of a random value instead of the rule's, so that lanes of one rule differ."""
+
+RULES = (GOOD, LOOSE, UP, DOWN, TIGHT, RANDOM, BAD, LOOSE)
+"""Rules without a reference point, each with every noise. Loose ones, which solve most, twice."""
+
+RULES_WITH_REFERENCE = (REFERENCE, REFERENCE, REFERENCE, GOOD, LOOSE, UP, DOWN, RANDOM)
+"""Rules with one."""
+
+SEEDS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Rule and seed of each lane, (32,) int32, and its probability of a random value, (32,)."""
+
+    rule: IndexArray
+    seed: IndexArray
+    noise: FloatArray
+
+
+def portfolio(guide: Guide, random: np.random.Generator) -> Lanes:
+    """Return eight rules with four noises each."""
+    rules = RULES if guide.reference is None else RULES_WITH_REFERENCE
+    return Lanes(
+        rule=np.repeat(np.array(rules, dtype=np.int32), len(NOISES)),
+        seed=random.integers(0, SEEDS, LANES).astype(np.int32),
+        noise=np.tile(np.array(NOISES), len(rules)),
+    )
+
+
+def reseeded(lanes: Lanes, which: npt.NDArray[np.int64], random: np.random.Generator) -> Lanes:
+    """Return lanes of which some go on with other random numbers, and the most of chance."""
+    seed, noise = lanes.seed.copy(), lanes.noise.copy()
+    seed[which] = random.integers(0, SEEDS, which.size).astype(np.int32)
+    noise[which] = np.maximum(noise[which], NOISES[2])
+    return Lanes(lanes.rule, seed, noise)
+
+
+def good_directions(guide: Guide) -> IndexArray:
+    """Return for each column (n,) the direction of a better objective: -1 or 1.
+
+    Columns without a cost go where fewer rows stand in the way.
+    """
+    cost = guide.model.cost
+    return np.where(cost == 0.0, loose_directions(guide), np.where(cost > 0.0, -1, 1)).astype(
+        np.int32
+    )
+
+
+def loose_directions(guide: Guide) -> IndexArray:
+    """Return for each column (n,) the direction with fewer locks: -1 or 1."""
+    return np.where(guide.up_locks < guide.down_locks, 1, -1).astype(np.int32)
+
+
+class Steps:
+    """Chooses bulks and fixes them, in the boxes of a batch.
+
+    Parameters
+    ----------
+    boxes : BatchBoxes
+    guide : Guide
+        What values go by.
+
+    Attributes
+    ----------
+    blame : (n,) int64
+        How many lanes were given up because a column had no value left.
+    """
+
+    def __init__(self, boxes: BatchBoxes, guide: Guide) -> None:
+        self._boxes = boxes
+        device = boxes.model.device
+        n = guide.model.num_columns
+        reference = np.zeros(n) if guide.reference is None else guide.reference
+        self._good = device.to_device(good_directions(guide))
+        self._loose = device.to_device(loose_directions(guide))
+        self._reference = device.to_device(reference.astype(np.float64))
+        most = guide.integers.size
+        self._order = device.to_device(np.zeros(most, dtype=np.int32))
+        self._bulk = device.to_device(np.zeros(int(np.sqrt(most)) + 1, dtype=np.int32))
+        self._rule, self._seed = (device.to_device(np.zeros(LANES, np.int32)) for _ in range(2))
+        self._noise = device.to_device(np.zeros(LANES))
+        self.blame = np.zeros(n, dtype=np.int64)
+
+    def begin(self, order: IndexArray, lanes: Lanes) -> None:
+        """Take an order of all open integer columns, and what lanes do, for a new dive."""
+        write(self._order, self._boxes.places.of_column[order])
+        control = self._boxes.read_control()
+        control[CURSOR] = 0
+        write(self._boxes.control, control)
+        self.set_lanes(lanes)
+
+    def set_lanes(self, lanes: Lanes) -> None:
+        """Change what lanes do."""
+        write(self._rule, lanes.rule)
+        write(self._seed, lanes.seed)
+        write(self._noise, lanes.noise)
+
+    def select(self, most: int) -> None:
+        """Choose the next bulk of at most so many columns."""
+        boxes = self._boxes
+        order = (int(self._order.size), most, self._order, boxes.places.binaries)
+        DIVE["dive_select"](*order, boxes.masks, boxes.wide, self._bulk, boxes.control)
+
+    def blame_first(self, lanes: int) -> None:
+        """Note that the bulk's first column had no value left in the lanes of a word."""
+        boxes = self._boxes
+        place = int(boxes.model.device.to_host(self._bulk[:1])[0])
+        column = int(boxes.model.device.to_host(boxes.places.column[place : place + 1])[0])
+        self.blame[column] += lanes.bit_count()
+
+    def fix(self, lanes: int, amount: int) -> None:
+        """Fix the bulk, or the part of it that ``amount`` says, in the lanes of a word."""
+        boxes = self._boxes
+        columns = (boxes.model.num_columns, boxes.places.binaries, boxes.places.column)
+        rules = (self._rule, self._seed, self._noise)
+        hints: tuple[Any, ...] = (self._good, self._loose, self._reference)
+        changes = (boxes.column_changed, boxes.column_list, boxes.next_masks, boxes.next_wide)
+        DIVE["dive_fix"](
+            signed(lanes), amount, *columns, self._bulk, *rules, *hints, *changes, boxes.control
+        )
+
+
+RETRIES = (HALF, FIRST, OTHER)
+"""What a lane that became empty tries instead, one after the other, before it is given up."""
+
+ADOPTIONS = 4 * LANES
+"""Lanes of a batch that may be given the box of another lane after their own dive failed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a batch ended: lanes that fixed everything, lanes given up on the way, steps made."""
+
+    finished: int
+    failed: int
+    steps: int
+
+
+def dive(
+    boxes: BatchBoxes,
+    steps: Steps,
+    guide: Guide,
+    order: IndexArray,
+    lanes: Lanes,
+    budget: Budget,
+    random: np.random.Generator,
+) -> Ended:
+    """Dive in all lanes along an order; the boxes then hold what the finished ones fixed.
+
+    Each step fixes the next bulk in every lane and propagates. Lanes whose box becomes empty go
+    back to before the bulk and try half of it, its first column, and that at another value; a lane
+    that fails thrice is given up, and goes on with the box of a living lane and other random
+    numbers. No lane finishes where the budget is spent before.
+
+    Parameters
+    ----------
+    boxes : BatchBoxes
+    steps : Steps
+        Of these boxes.
+    guide : Guide
+        With the box to begin in, which has been propagated.
+    order : (k,) int32
+        All integer columns open in that box.
+    lanes : Lanes
+    budget : Budget
+    random : Generator
+        For adoptions.
+    """
+    boxes.load(guide.lower, guide.upper)
+    steps.begin(order, lanes)
+    failed, adopted, made = 0, 0, 0
+    most = order.size
+    lost = 0  # the word of the lanes that are left alone
+    while not budget.spent():
+        steps.select(most)
+        boxes.save()
+        steps.fix(ALL, WHOLE)
+        verdict = _charged(boxes, budget)
+        bulk = verdict.driver[BULK - FREE]
+        if bulk == 0:
+            return Ended(ALL & ~verdict.dead, failed, made)
+        made += 1
+        dead = verdict.dead & ~lost
+        most = _next_bulk(bulk, dead, order.size)
+        if not dead:
+            continue
+        dead = _retried(boxes, steps, dead, bulk, budget)
+        if dead:
+            failed += dead.bit_count()
+            steps.blame_first(dead)
+        if dead | lost == ALL:
+            return Ended(0, failed, made)
+        if adopted >= ADOPTIONS:
+            lost |= dead
+        elif dead:
+            adopted += dead.bit_count()
+            lanes = reseeded(lanes, lanes_of(dead), random)
+            steps.set_lanes(lanes)
+            boxes.adopt(_heirs(dead, ALL & ~(dead | lost), random))
+    return Ended(0, failed, made)
+
+
+def _next_bulk(bulk: int, dead: int, columns: int) -> int:
+    """Return the most columns to fix next: fewer where many lanes died of this bulk."""
+    if dead.bit_count() > LANES // 4:
+        return max(1, bulk // 2)
+    return min(columns, 2 * bulk)
+
+
+def _charged(boxes: BatchBoxes, budget: Budget) -> Verdict:
+    verdict = boxes.propagate()
+    budget.charge(verdict.work)
+    return verdict
+
+
+def _retried(boxes: BatchBoxes, steps: Steps, dead: int, bulk: int, budget: Budget) -> int:
+    """Let empty lanes try smaller steps from the saved boxes; return those that stay empty."""
+    for amount in RETRIES if bulk > 1 else (OTHER,):
+        boxes.restore(dead)
+        steps.fix(dead, amount)
+        dead &= _charged(boxes, budget).dead
+        if not dead:
+            break
+    return dead
+
+
+def _heirs(empty: int, living: int, random: np.random.Generator) -> IndexArray:
+    """Return for each empty lane a living one whose box it gets, and -1 for the others."""
+    source = np.full(LANES, -1, dtype=np.int32)
+    source[lanes_of(empty)] = random.choice(lanes_of(living), empty.bit_count())
+    return source
+
+
+SOURCE = "dives"
+
+LEARNING_ORDERS = 4
+"""Batches whose order puts the columns first that had no value left in those before."""
+
+
+@dataclass(frozen=True)
+class Dived:
+    """What came of a run.
+
+    Parameters
+    ----------
+    batches : int
+        Orders tried.
+    finished, failed : int
+        Dives that fixed every integer column, and dives that were given up.
+    submitted, improved : int
+        Different points submitted, and those that were the best so far.
+    is_root_empty : bool
+        Whether propagation of the box to begin in left nothing.
+    """
+
+    batches: int = 0
+    finished: int = 0
+    failed: int = 0
+    submitted: int = 0
+    improved: int = 0
+    is_root_empty: bool = False
+
+
+def run_dives(
+    device_model: DeviceModel,
+    model: MipModel,
+    submit: Submit,
+    budget: Budget,
+    seed: int,
+    reference: FloatArray | None = None,
+    cliques: Cliques | None = None,
+    box: tuple[FloatArray, FloatArray] | None = None,
+) -> Dived:
+    """Dive along every order, 32 lanes each, and submit the points that come of it.
+
+    Integer columns of a submitted point are fixed by the dive; continuous ones are somewhere in
+    what propagation left them, for an LP to set. The same seed and an untimed budget give the same
+    points in the same order, on GPU and CPU. On a GPU, call this within ``device.activate()``.
+
+    Parameters
+    ----------
+    device_model : DeviceModel
+        The model on the device to run on; on the CPU, twins of the kernels run.
+    model : MipModel
+    submit : callable
+        Takes the points.
+    budget : Budget
+        Asked before every step.
+    seed : int
+    reference : (n,) float64, optional
+        A point to round values from, such as the relaxation's; integers near to it are fixed first.
+    cliques : Cliques, optional
+        Gives an order of its own.
+    box : pair of (n,) float64, optional
+        Bounds to dive in instead of the model's, such as those that probing left.
+    """
+    lower, upper = (model.lower, model.upper) if box is None else box
+    boxes = BatchBoxes(device_model)
+    boxes.load(lower, upper)
+    boxes.wake()
+    verdict = boxes.propagate()
+    budget.charge(verdict.work)
+    if verdict.dead:
+        return Dived(is_root_empty=True)
+    first_lower, first_upper = boxes.bounds(1)
+    guide = Guide.of(model, first_lower[:, 0], first_upper[:, 0], reference, cliques)
+    random = np.random.default_rng(seed)
+    steps = Steps(boxes, guide)
+    found = Dived()
+    for name, order in _all_orders(guide, steps, random):
+        if budget.spent():
+            break
+        ended = dive(boxes, steps, guide, order, portfolio(guide, random), budget, random)
+        found = replace(
+            found,
+            batches=found.batches + 1,
+            finished=found.finished + ended.finished.bit_count(),
+            failed=found.failed + ended.failed,
+        )
+        if ended.finished:
+            found = _submitted(found, _points(boxes, guide, ended.finished), name, submit, budget)
+    return found
+
+
+def _all_orders(
+    guide: Guide, steps: Steps, random: np.random.Generator
+) -> Iterator[tuple[str, IndexArray]]:
+    """Yield the orders known beforehand, then some that learn from the dives that failed."""
+    yield from orders(guide, random)
+    for _ in range(LEARNING_ORDERS):
+        if steps.blame.any():
+            yield "conflicts", by_blame(guide, steps.blame, random)
+
+
+def _submitted(
+    found: Dived, points: FloatArray, name: str, submit: Submit, budget: Budget
+) -> Dived:
+    """Submit points (n, k), one after the other, while there is time."""
+    submitted, improved = found.submitted, found.improved
+    for point in points.T:
+        if budget.spent():
+            break
+        submitted += 1
+        improved += bool(submit(np.ascontiguousarray(point), f"{SOURCE} {name}"))
+    return replace(found, submitted=submitted, improved=improved)
+
+
+def _points(boxes: BatchBoxes, guide: Guide, finished: int) -> FloatArray:
+    """Return the different points (n, k) of the finished lanes, the best objective first.
+
+    Continuous columns are at the reference point, or 0, as far as their bounds allow.
+    """
+    model = guide.model
+    lower, upper = boxes.bounds(finished & ALL)
+    preferred = np.zeros(model.num_columns) if guide.reference is None else guide.reference
+    points = np.clip(preferred[:, None], lower, upper)
+    distinct = {points[model.integers, lane].tobytes(): lane for lane in range(points.shape[1])}
+    lanes = np.array(sorted(distinct.values()))
+    objective = model.cost @ points[:, lanes]
+    return np.asarray(points[:, lanes[np.argsort(objective, kind="stable")]])

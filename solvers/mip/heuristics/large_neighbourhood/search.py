@@ -1,0 +1,378 @@
+"""The loop of large-neighbourhood search: pick a neighbourhood, build its sub-MIP, solve, learn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play, Tally
+from solvers.mip.heuristics.large_neighbourhood.mending import Mending
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE, Neighbourhood
+from solvers.mip.heuristics.large_neighbourhood.situation import (
+    Situation,
+    cutoff_below,
+    objective_step,
+)
+from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.relaxation import Relaxation
+from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
+
+SHARE_OF_TURN = 0.35
+"""Part of a turn that one sub-MIP may take. Turns get longer as the solve goes on: sub-MIPs have a
+second at first and five after five minutes."""
+
+LEAST_SECONDS, MOST_SECONDS = 1.0, 20.0
+"""What a sub-MIP gets at least and at most."""
+
+WORK_UNIT = 1e6
+"""Entries visited that count like a second where time has no say."""
+
+QUICK_SHARE = 0.2
+"""A search that ends within this part of its time was too small."""
+
+TINY = 1e-9
+"""Keeps divisions by objectives and efforts from failing."""
+
+
+class Searcher:
+    """What one search keeps from sub-MIP to sub-MIP."""
+
+    def __init__(
+        self,
+        model: MipModel,
+        pool: Pool,
+        submit: Submit,
+        budget: Budget,
+        bandit: Bandit,
+        in_child: bool,
+        implied: IndexArray | None,
+    ) -> None:
+        self.model = model
+        self.pool = pool
+        self.submit = submit
+        self.budget = budget
+        self.bandit = bandit
+        self._in_child = in_child
+        self._implied = np.empty(0, dtype=np.int32) if implied is None else implied
+        self._step = objective_step(model)
+        self._decidable = Situation(model, implied=self._implied).decidable
+        self._table: dict[str, Neighbourhood] = {one.name: one for one in CATALOGUE}
+        self._mended: FloatArray | None = None
+
+    def situation(
+        self, relaxation: Relaxation | None, infeasible_point: FloatArray | None
+    ) -> Situation:
+        """Look at what is known now."""
+        points = self.pool.points()
+        objective = points[0].objective if points else np.inf
+        cutoff = cutoff_below(objective, self._step)
+        infeasible_point = self._less_violated(infeasible_point)
+        return Situation(self.model, points, relaxation, infeasible_point, cutoff, self._implied)
+
+    def make(self, number: int, situation: Situation, rng: np.random.Generator) -> SubMip | None:
+        """Build an arm's neighbourhood, if the situation has what it needs."""
+        arm = self.bandit.arms[number]
+        one = self._table[arm.name]
+        is_new = arm.proven_at < (0 if one.needs_no_point else self.pool.version)
+        situation = replace(situation, keeps_agreement=is_new, cutoff=_ambitious(situation, arm))
+        return one.make(situation, rng, arm.rate)
+
+    def seconds(self, number: int, turn: float) -> float:
+        """Return the time of an arm's sub-MIP in a turn of so many seconds."""
+        seconds = self.bandit.arms[number].patience * max(LEAST_SECONDS, SHARE_OF_TURN * turn)
+        return min(seconds, MOST_SECONDS)
+
+    def play(
+        self,
+        number: int,
+        sub: SubMip,
+        seed: int,
+        log: Callable[[str], None] | None,
+        seconds: float,
+    ) -> SubMipResult:
+        """Search a neighbourhood and let the bandit learn from it."""
+        arm = self.bandit.arms[number]
+        before, rate, version = self.pool.objective, arm.rate, self.pool.version
+        result = solve_submip(
+            self.model,
+            sub,
+            self.submit,
+            self.budget,
+            seconds=seconds,
+            limits=Limits(solutions=self._table[arm.name].solutions),
+            source=arm.name,
+            seed=seed,
+            in_child=self._in_child,
+        )
+        gain = _gain(before, min(self.pool.objective, before)) if result.improved else 0.0
+        timed = self.budget.is_timed
+        play = Play(
+            gain=gain,
+            effort=max(TINY, result.seconds if timed else result.work / WORK_UNIT),
+            proven=result.status.is_proven,
+            quick=not timed or result.seconds < QUICK_SHARE * seconds,
+            hopeless=not result.status.is_proven and not result.nodes,
+        )
+        self.bandit.record(number, play, self._free_share(sub), version)
+        self._learn_point(sub, result)
+        if log is not None:
+            log(_line(arm.name, rate, result, before, self.pool.objective))
+        return result
+
+    def is_whole(self, sub: SubMip) -> bool:
+        """Whether a neighbourhood leaves nothing of the model out."""
+        return (
+            not sub.extra
+            and not sub.has_own_objective
+            and np.array_equal(sub.lower, self.model.lower)
+            and np.array_equal(sub.upper, self.model.upper)
+        )
+
+    def _free_share(self, sub: SubMip) -> float:
+        """Return the share of the columns that may be fixed which a neighbourhood leaves free."""
+        open_ones = self._decidable
+        if not open_ones.size:
+            return 1.0
+        return float(np.mean(sub.lower[open_ones] < sub.upper[open_ones]))
+
+    def _less_violated(self, infeasible_point: FloatArray | None) -> FloatArray | None:
+        """Return the given point or the one that a repair has led to."""
+        if infeasible_point is None or self._mended is None:
+            return self._mended if infeasible_point is None else infeasible_point
+        given, mended = (_violation(self.model, x) for x in (infeasible_point, self._mended))
+        return infeasible_point if given < mended else self._mended
+
+    def _learn_point(self, sub: SubMip, result: SubMipResult) -> None:
+        """Keep the less violated point of a repair to go on from there."""
+        if sub.elastic.size and result.x is not None:
+            self._mended = result.x
+
+
+def _ambitious(situation: Situation, arm: Arm) -> float:
+    """Return the objective to reach: better by a part of the way to the relaxation's."""
+    if not situation.points or situation.relaxation is None:
+        return situation.cutoff
+    best = situation.points[0].objective
+    way = max(0.0, best - situation.relaxation.objective)
+    return min(situation.cutoff, best - arm.ambition * way)
+
+
+def _violation(model: MipModel, x: FloatArray) -> float:
+    activity = model.activity(x)
+    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    return float(np.sum(np.maximum(outside, 0.0)))
+
+
+def _gain(before: float, after: float) -> float:
+    """Return the relative improvement, 1 for a first point."""
+    if not np.isfinite(before):
+        return 1.0 if np.isfinite(after) else 0.0
+    return min(1.0, (before - after) / max(abs(before), abs(after), TINY))
+
+
+def _line(name: str, rate: float, result: SubMipResult, before: float, after: float) -> str:
+    return (
+        f"{name} at {rate:.3f}: {result.status.name.lower()}, {result.columns} columns free, "
+        f"{result.nodes} nodes, {result.seconds:.2f} s, {before:.8g} -> {after:.8g}"
+    )
+
+
+WORTHWHILE = 0.6
+"""Part of its time that has to be left of the turn for another sub-MIP to begin: what is cut short
+within HiGHS's first rounds of cuts was for nothing."""
+
+LEAST_WORK_LEFT = 0.5
+"""Part of a turn's work that has to be left for another sub-MIP where no clock counts: what the
+rest of a turn allows says nothing of how large neighbourhoods should be."""
+
+PAUSE = 0.05
+"""Seconds to wait when no neighbourhood can be made yet."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a search did: a tally for each neighbourhood, by its name.
+
+    ``is_exhausted`` says that the whole model was searched: no point is better than the best by
+    more than the cutoff's margin.
+    """
+
+    tallies: Mapping[str, Tally]
+    is_exhausted: bool = False
+
+    @property
+    def plays(self) -> int:
+        """Number of sub-MIPs."""
+        return sum(one.plays for one in self.tallies.values())
+
+
+def make_bandit(model: MipModel) -> Bandit:
+    """Return a bandit over all neighbourhoods of a model, to be shared by its searches."""
+    integers = model.integers
+    wide = int(np.count_nonzero(model.lower[integers] < model.upper[integers]))
+    return Bandit([one.name for one in CATALOGUE], wide)
+
+
+def search_neighbourhoods(
+    model: MipModel,
+    pool: Pool,
+    submit: Submit,
+    budget: Budget,
+    seed: int,
+    *,
+    bandit: Bandit | None = None,
+    relaxation: Callable[[], Relaxation | None] = lambda: None,
+    infeasible_point: Callable[[], FloatArray | None] = lambda: None,
+    slot: int = 0,
+    in_child: bool = False,
+    log: Callable[[str], None] | None = None,
+    implied: IndexArray | None = None,
+) -> Counts:
+    """Solve sub-MIPs around the pool's points until the budget is spent.
+
+    Parameters
+    ----------
+    model : MipModel
+    pool : Pool
+        Where points come from; it may be empty.
+    submit : Submit
+        Where points go to.
+    budget : Budget
+        Without a time limit, sub-MIPs end by their nodes, gains are counted per unit of work, and
+        the search ends when no neighbourhood can be made.
+    seed : int
+    bandit : Bandit, optional
+        HeuristicContext by searches that run side by side; made here without one.
+    relaxation : callable
+        Asked before every sub-MIP for the relaxation's point, which may come late.
+    infeasible_point : callable
+        Asked for the least-violated point while the pool is empty.
+    slot : int
+        Number of this search among those side by side.
+    in_child : bool
+        Solve small sub-MIPs in child processes, too: for callers whose other threads are busy in
+        Python, for which HiGHS would have to wait at every iteration.
+    log : callable, optional
+        Told of every sub-MIP in a line.
+    implied : (d,) int32, optional
+        Columns that equations define by others, which no neighbourhood fixes.
+    """
+    shared = make_bandit(model) if bandit is None else bandit
+    search = Searcher(model, pool, submit, budget, shared, in_child, implied)
+    rng = np.random.default_rng([seed, slot])
+    out: set[int] = set()
+    known: tuple[int, int, bool] | None = None
+    length, work = budget.seconds_left, budget.work_left
+    began = False
+    while not budget.spent():
+        situation = search.situation(relaxation(), infeasible_point())
+        now = pool.version, len(situation.points), situation.relaxation is not None
+        if now != known:
+            known, out = now, set()
+        number = search.bandit.pick(out)
+        if number is None:
+            if not budget.is_timed:
+                break
+            time.sleep(PAUSE)
+            out = set()
+            continue
+        seconds = search.seconds(number, length)
+        is_short = budget.seconds_left < WORTHWHILE * seconds
+        if began and (is_short or budget.work_left < LEAST_WORK_LEFT * work):
+            search.bandit.put_back(number)
+            break
+        sub = search.make(number, situation, rng)
+        if sub is None:
+            search.bandit.put_back(number)
+            out.add(number)
+            continue
+        unfixed = search.bandit.arms[number].free >= 1.0
+        result = search.play(number, sub, int(rng.integers(2**31 - 1)), log, seconds)
+        began = True
+        nothing_better = result.status.is_proven and sub.cutoff >= situation.cutoff
+        if nothing_better and search.is_whole(sub):
+            return Counts(search.bandit.tallies, is_exhausted=True)
+        if nothing_better and unfixed:
+            out.add(number)  # it would be the same again, until there is another point
+    return Counts(search.bandit.tallies)
+
+
+QUICK_MEND, SLOW_MEND = 3.0, 0.5
+"""Factors of mending's share: while less and less is violated, which is a sign that a point is
+near, and after a turn without success."""
+
+FEW_VIOLATED = 30
+"""Violated rows up to which a point is worth mending before the relaxation is solved: that may take
+a third of a short solve, and mending germanrr's points of three to five rows some seconds."""
+
+
+class Neighbourhoods(Heuristic[HeuristicContext, HeuristicContext]):
+    """Large-neighbourhood search; all turns share one bandit, which chooses what to search."""
+
+    name = "neighbourhood"
+    needs = Needs(relaxation=True)
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Search one neighbourhood after the other."""
+        search_neighbourhoods(
+            state.model,
+            state.acceptance.pool,
+            state.submit,
+            budget,
+            seed,
+            bandit=state.once(make_bandit, lambda: make_bandit(state.model)),
+            relaxation=state.relaxation,
+            infeasible_point=state.least_violated,
+            implied=state.implied,
+        )
+        return UNFINISHED
+
+
+@dataclass(eq=False)
+class _Mends:
+    context: HeuristicContext
+    mending: Mending | None = None
+
+
+class Mend(Heuristic[_Mends, _Mends]):
+    """Sub-MIPs around infeasible points, while there is no feasible one."""
+
+    name = "mend"
+    needs = Needs(incumbent=False)
+
+    def prepare(self, context: HeuristicContext) -> _Mends:
+        """Wait for an infeasible point."""
+        return _Mends(context)
+
+    def share(self, prepared: _Mends, usual: float) -> float:
+        """Return what mending is due, which is nothing where no point may be mended.
+
+        Points that violate many rows are mended after the relaxation.
+        """
+        context, mending = prepared.context, prepared.mending
+        points = context.acceptance.infeasible_points.points()
+        if not points:
+            return 0.0
+        if not context.is_root_over and points[0].violated_rows > FEW_VIOLATED:
+            return 0.0
+        if mending is None:
+            return usual
+        if not mending.has_work(points):
+            return 0.0
+        return usual * (QUICK_MEND if mending.is_getting_on else SLOW_MEND)
+
+    def run(self, state: _Mends, budget: Budget, seed: int) -> Report:
+        """Mend one of the points."""
+        context, points = state.context, state.context.acceptance.infeasible_points
+        if state.mending is None:
+            state.mending = Mending(context.model, context.submit, context.implied, points)
+        state.mending.run(points.points(), budget, seed)
+        return UNFINISHED
